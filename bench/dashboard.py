@@ -142,8 +142,8 @@ def _times(site: Service, runs: list[str]) -> Iterator[Figure]:
     }
     with httpx.Client(base_url=site.url, headers=site.headers, timeout=60) as client:
         client.get("/").raise_for_status()  # compiles templates, connects
-        for name, asked in requests.items():
-            times_ms = [_timed(client, path, params) for path, params in asked]
+        for name, queries in requests.items():
+            times_ms = [_timed(client, path, params) for path, params in queries]
             p95_ms = sorted(times_ms)[int(0.95 * len(times_ms))]
             note = f"{len(times_ms)} answers, the longest {max(times_ms):.0f} ms"
             yield Figure(f"a page, {name}, p95", p95_ms, "ms", Target(most=100), note)

@@ -57,8 +57,10 @@ def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vect
         "rotate": lambda: (a, STEP),
         "relinearize": lambda: (evaluator.apply("mul", a, b),),
     }
-    made = {name: evaluator.bind(name, [row()]) for name, row in rows.items() if name in evaluator.operations}
-    return made | {"encrypt": owner.bind("encrypt", [(x,)]), "decrypt": owner.bind("decrypt", [(fresh,)])}
+    bounds = {
+        name: evaluator.bind(name, [row()]) for name, row in rows.items() if name in evaluator.operations
+    }
+    return bounds | {"encrypt": owner.bind("encrypt", [(x,)]), "decrypt": owner.bind("decrypt", [(fresh,)])}
 
 
 def _vectors(parameters: Parameters) -> list[tuple[Vector, Vector]]:

@@ -107,12 +107,14 @@ def _surround(app: FastAPI, settings: Settings) -> None:
 
 
 def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
-    found = views.Views(store)
+    handlers = views.Views(store)
     for page in PAGES:
-        app.add_api_route(page.path, partial(found.page, page), response_class=HTMLResponse, name=page.title)
-    app.add_api_route(COMPARE_PAGE.path, found.compare, response_class=HTMLResponse)
-    app.add_api_route("/case", found.case, response_class=HTMLResponse)
-    app.add_api_route("/figures/{name}.{kind}", found.figure)
+        app.add_api_route(
+            page.path, partial(handlers.page, page), response_class=HTMLResponse, name=page.title
+        )
+    app.add_api_route(COMPARE_PAGE.path, handlers.compare, response_class=HTMLResponse)
+    app.add_api_route("/case", handlers.case, response_class=HTMLResponse)
+    app.add_api_route("/figures/{name}.{kind}", handlers.figure)
     app.add_api_route("/assets/{digest}/{name}", views.asset)
 
 

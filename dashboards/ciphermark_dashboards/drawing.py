@@ -77,14 +77,14 @@ def pixels_of(text: str) -> list[float]:
     """Numbers from 0 to 1 with commas between them, row by row; raises ``UserError`` for anything else."""
     parts = text.split(",")
     try:
-        found = [float(part) for part in parts]
+        pixels = [float(part) for part in parts]
     except ValueError:
         raise UserError("There is no drawing: draw a digit first.") from None
-    if len(found) != SIDE * SIDE or not all(0 <= value <= 1 for value in found):
+    if len(pixels) != SIDE * SIDE or not all(0 <= value <= 1 for value in pixels):
         raise UserError(f"A drawing is {SIDE} × {SIDE} numbers from 0 to 1.")
-    if not any(found):
+    if not any(pixels):
         raise UserError("The drawing is empty: draw a digit first.")
-    return found
+    return pixels
 
 
 def bars(scores: Sequence[float]) -> list[Bar]:

@@ -66,13 +66,13 @@ class Selection:
     @property
     def parameters(self) -> dict[str, Any]:
         """What queries are asked with: the chosen values by column; one that a run has no value of is NULL."""
-        found: dict[str, Any] = {_IN_SQL[name]: run_id for name, run_id in self.subject} | dict(self.extra)
+        values: dict[str, Any] = {_IN_SQL[name]: run_id for name, run_id in self.subject} | dict(self.extra)
         for choice in self.choices:
             chosen = list(choice.chosen)
             if choice.filter.is_optional and not chosen:
                 continue
-            found[choice.filter.parameter] = chosen if choice.filter.many else (chosen or [None])[0]
-        return found
+            values[choice.filter.parameter] = chosen if choice.filter.many else (chosen or [None])[0]
+        return values
 
     @property
     def is_uncorrected(self) -> bool:
@@ -126,10 +126,10 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
     """What is chosen of the values ``here``; one that the run has only ``everywhere`` else is let go."""
     values = _values(item, here)
     by_text = {str(value): value for value in values}
-    known = {str(value) for value in _values(item, everywhere)}
+    valid_texts = {str(value) for value in _values(item, everywhere)}
     given = [text for name, text in query if name == item.name and text != ""]
     for text in given:
-        if text not in known:
+        if text not in valid_texts:
             there = ", ".join(str(value) for value in _values(item, everywhere)) or "nothing"
             raise UserError(f"{item.label} {text!r}: this run has {there}")
     if not item.many and len(given) > 1:

@@ -65,10 +65,10 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
 
     @routes.get(PATH + "/{run}")
     async def looked_at(run: str) -> Response:
-        known = await run_in_threadpool(store.find_run, run)
-        run_id = known["run_id"] if known else run
-        live = await _live(benchmark, run_id, is_recorded=known is not None)
-        if known is None and live is None:
+        row = await run_in_threadpool(store.find_run, run)
+        run_id = row["run_id"] if row else run
+        live = await _live(benchmark, run_id, is_recorded=row is not None)
+        if row is None and live is None:
             raise NotFoundError(f"{run} is no run here: choose one on the page Runs.")
         if run_id != run:
             return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
@@ -126,8 +126,8 @@ def _recorded(store: Store, run_id: str) -> dict[str, Any]:
 
 def _last_heard(request: Request) -> int:
     """The number of the last event that a browser has heard; 0 where it has heard none."""
-    told = request.headers.get("last-event-id", "")
-    return int(told) if _EVENT.fullmatch(told) else 0
+    event_id = request.headers.get("last-event-id", "")
+    return int(event_id) if _EVENT.fullmatch(event_id) else 0
 
 
 def ailing(services_file: Path | None) -> list[Row]:

@@ -24,13 +24,18 @@ def _loaded() -> Callable[[], None]:
 
     def serving() -> None:
         try:
-            found = settings.from_environment()
+            configuration = settings.from_environment()
             environment.forget_tokens(os.environ)
         except UserError as error:
             print(f"ciphermark-dashboard: {error}", file=sys.stderr)
             sys.exit(2)
         gc.set_threshold(50_000, 20, 50)  # pages make many rows at once
-        concealed = found.token or secrets.token_hex()  # the log must not show it
-        serve(app.made(found), Listening("dashboard", found.host, found.port, concealed, found.log_level))
+        concealed = configuration.token or secrets.token_hex()  # the log must not show it
+        serve(
+            app.made(configuration),
+            Listening(
+                "dashboard", configuration.host, configuration.port, concealed, configuration.log_level
+            ),
+        )
 
     return serving

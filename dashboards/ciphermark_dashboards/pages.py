@@ -128,9 +128,9 @@ def measured(rows: Iterable[Row]) -> Iterator[Page]:
     ``rows`` are those of the block ``choices``.
     """
     experiments = {row["experiment"] for row in rows}
-    known: set[Subject] = set()
+    subjects: set[Subject] = set()
     for each in PAGES:
-        new = {figure.subject for figure in each.figures if figure.subject is not None} - known
+        new = {figure.subject for figure in each.figures if figure.subject is not None} - subjects
         if any(subject.covers(name) for subject in new for name in experiments):
             yield each
-            known |= new
+            subjects |= new

@@ -78,15 +78,15 @@ class Table:
     def said_once(self, first: int, end: int) -> Table:
         """Without those of the columns ``first`` to ``end`` that have the same text, or none, in every row."""
         texts = {place: {row[place].text for row in self.rows} for place in range(first, end)}
-        same = {place: found.pop() for place, found in texts.items() if len(found) == 1}
+        same = {place: values.pop() for place, values in texts.items() if len(values) == 1}
         said = [f"{self.head[place][0]} {text}" for place, text in same.items() if text not in _NOTHING]
-        kept = [place for place in range(len(self.head)) if place not in same]
+        columns = [place for place in range(len(self.head)) if place not in same]
         return replace(
             self,
-            head=[self.head[place] for place in kept],
-            rows=[[row[place] for place in kept] for row in self.rows],
+            head=[self.head[place] for place in columns],
+            rows=[[row[place] for place in columns] for row in self.rows],
             same=f"All with: {'; '.join(said)}." if said else "",
-            places=sum(place < self.places for place in kept),
+            places=sum(place < self.places for place in columns),
         )
 
 

@@ -146,11 +146,11 @@ def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
 def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
     rows = store.ask("choices", {"run_id": run_id}).mappings
     for page in pages.PAGES:
-        asked: set[str] = set()
+        statements: set[str] = set()
         for selection in _selections(run_id, page, page.choices(rows), times):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
-            new = tuple(item for item in figures if item.rows and item.sql not in asked)
-            asked |= {item.sql for item in figures}  # what does not depend on the data set is there once
+            new = tuple(item for item in figures if item.rows and item.sql not in statements)
+            statements |= {item.sql for item in figures}  # what does not depend on the data set is there once
             if new:
                 yield Section(_heading(page, selection), _scope(selection), new)
 
@@ -167,9 +167,9 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Ite
         {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
     )
     for scheme, security in places:
-        asked = [("scheme", scheme), ("security", str(security)), ("times", times)]
+        criteria = [("scheme", scheme), ("security", str(security)), ("times", times)]
         here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
-        yield selected(subject, page.filters, here, asked)
+        yield selected(subject, page.filters, here, criteria)
 
 
 def _heading(page: Page, selection: Selection) -> str:

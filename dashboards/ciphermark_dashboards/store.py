@@ -174,11 +174,11 @@ def blocks() -> dict[str, str]:
 
     ``{filters}`` in them are the dimensions that readers choose by.
     """
-    found: dict[str, str] = {}
+    statements: dict[str, str] = {}
     dimensions = ", ".join(dimension.name for dimension in descriptor.filters())
     for file in sorted((files(__package__) / "sql").iterdir(), key=lambda item: item.name):
-        found |= parsed(file.read_text().replace("{filters}", dimensions))
-    return found
+        statements |= parsed(file.read_text().replace("{filters}", dimensions))
+    return statements
 
 
 def parsed(text: str) -> dict[str, str]:

@@ -85,8 +85,8 @@ class Views:
             return _nothing_yet()
         selection = self._selections.of_two(request.query_params.multi_items())
         figures = self._filled(COMPARE_PAGE, selection)
-        known = {run["run_id"]: run for run in choices}
-        a, b = (known.get(run_id) or self._store.run(run_id) for run_id in selection.runs)
+        runs_by_id = {run["run_id"]: run for run in choices}
+        a, b = (runs_by_id.get(run_id) or self._store.run(run_id) for run_id in selection.runs)
         hosts = [
             (row["id"], f"{row['hostname']} · {row['cpu_model']} · {row['runs']} runs")
             for row in self._store.ask("hosts", {}).mappings
@@ -119,8 +119,8 @@ class Views:
 
     def _offered(self, choices: Sequence[Row], selection: Selection) -> list[tuple[str, str]]:
         """The runs to choose from, and those that are chosen, which may be older: id and name."""
-        known = {run["run_id"] for run in choices}
-        older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in known]
+        choice_ids = {run["run_id"] for run in choices}
+        older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in choice_ids]
         return [(run["run_id"], _name(run)) for run in (*choices, *map(self._store.run, older))]
 
     def _states(self, run_id: str, is_uncorrected: bool) -> list[str]:
@@ -155,8 +155,8 @@ class Views:
 
     def _of_hosts(self, request: Request) -> Response:
         require_known(request.query_params, ("host_a", "host_b"))
-        asked = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
-        latest = self._store.ask("latest_of_hosts", asked).mappings
+        host_ids = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
+        latest = self._store.ask("latest_of_hosts", host_ids).mappings
         if not latest:
             raise UserError(
                 "These two hosts have executed no suite in common: run one suite on both, then compare."

@@ -51,16 +51,16 @@ class DatabaseMonitor:
 
     async def _watch(self) -> None:
         while True:
-            asked = asyncio.create_task(self._ask())
+            task = asyncio.create_task(self._ask())
             try:
                 # Not cancelled when patience ends: psycopg would wait for the server's word on that.
-                done, _ = await asyncio.wait({asked}, timeout=_PATIENCE_S)
+                done, _ = await asyncio.wait({task}, timeout=_PATIENCE_S)
                 if not done:
                     self._conclude(AWAY)
-                    await asyncio.wait({asked})
+                    await asyncio.wait({task})
             finally:
-                asked.cancel()
-            self._conclude(AWAY if asked.cancelled() or asked.exception() else asked.result())
+                task.cancel()
+            self._conclude(AWAY if task.cancelled() or task.exception() else task.result())
             await asyncio.sleep(_AGAIN_S if self.is_away else _LOOK_S)
 
     async def _ask(self) -> str | None:

@@ -300,9 +300,11 @@ def make_private(folder: Path) -> None:
     if not folder.exists():
         folder.mkdir(mode=0o700)
         os.chown(folder, owner, -1)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
-        raise PermissionError(f"{folder} belongs to another user (id {found.st_uid}, not {owner}): remove it")
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != owner:
+        raise PermissionError(
+            f"{folder} belongs to another user (id {status.st_uid}, not {owner}): remove it"
+        )
 
 
 def let_pass(path: Path) -> None:

@@ -43,9 +43,9 @@ def with_listing(page: str, text: str) -> str:
 
 def _tables(database: Database) -> Iterator[str]:
     rows = _asked(database, "tables", tables=[*TABLES])
-    for (name, meaning), found in groupby(rows, lambda row: row[:2]):
+    for (name, meaning), columns in groupby(rows, lambda row: row[:2]):
         yield from (f"### `{name}`", "", f"{meaning}.", "", "| column | type | meaning |", "|---|---|---|")
-        yield from (f"| `{column}` | {kind} | {_cell(text)} |" for _, _, column, kind, text in found)
+        yield from (f"| `{column}` | {kind} | {_cell(text)} |" for _, _, column, kind, text in columns)
         yield ""
 
 
@@ -54,9 +54,9 @@ def _asked(database: Database, block: str, **params: Any) -> list[tuple[Any, ...
 
 
 def _line(name: str, kind: str, comment: str) -> str:
-    told = _WITH_UNIT.fullmatch(comment)
-    assert told is not None
-    return f"| `{name}` | {kind} | {told[2] or ''} | {_cell(told[1])} |"
+    match = _WITH_UNIT.fullmatch(comment)
+    assert match is not None
+    return f"| `{name}` | {kind} | {match[2] or ''} | {_cell(match[1])} |"
 
 
 def _cell(text: str) -> str:

@@ -95,8 +95,8 @@ def metric_row(name: str) -> Row:
 
 def dimension_row(name: str, value: Value = "") -> Row:
     """The row of a dimension; where nobody registered it in this process, the kind is that of ``value``."""
-    known = DIMENSIONS.get(name)
-    kind, sentence = (type(value), "") if known is None else (known.kind, known.sentence)
+    dimension = DIMENSIONS.get(name)
+    kind, sentence = (type(value), "") if dimension is None else (dimension.kind, dimension.sentence)
     return {"name": name, "kind": kind.__name__, "sentence": sentence}
 
 

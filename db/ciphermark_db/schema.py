@@ -182,8 +182,8 @@ def view_files() -> list[ViewFile]:
 
 def _view(file_name: str, text: bytes) -> ViewFile:
     position, name = file_name.removesuffix(".sql").split("_", 1)
-    made = [(kind.decode(), what.decode()) for kind, what in _MADE.findall(text)]
-    if [what for _, what in made] != [name]:
+    objects = [(kind.decode(), what.decode()) for kind, what in _MADE.findall(text)]
+    if [what for _, what in objects] != [name]:
         raise ValueError(f"views/{file_name} must make {name} alone")
     columns = {
         "parameters": [
@@ -192,7 +192,7 @@ def _view(file_name: str, text: bytes) -> ViewFile:
         "but_operation": [item.name for item in descriptor.columns() if item.name != "operation"],
     }
     lists = {key: ", ".join(f"i.{each}" for each in names) for key, names in columns.items()}
-    return ViewFile(int(position), name, made[0][0], filled(text, **lists))
+    return ViewFile(int(position), name, objects[0][0], filled(text, **lists))
 
 
 @cache

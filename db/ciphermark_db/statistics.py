@@ -98,9 +98,9 @@ def record_samples(
         return recorded
     keys = [(trial_id, *key) for trial_id, (places, *_) in columns.items() for key in places]
     names = ("trials", "stages", "parties", "steps", "metrics")
-    asked = {name: list(column) for name, column in zip(names, zip(*keys, strict=True), strict=True)}
+    parameters = {name: list(column) for name, column in zip(names, zip(*keys, strict=True), strict=True)}
     with connection.cursor() as cursor:
-        cursor.execute(blocks("record")["record_series"], asked)
+        cursor.execute(blocks("record")["record_series"], parameters)
         series = {tuple(key): (series_id, unit) for *key, unit, series_id in cursor}
         with cursor.copy(blocks("record")["copy_samples"]) as copy:
             copy.write(_HEADER)
@@ -158,14 +158,14 @@ def _packed(series: Rows, rows: Rows, loops: Rows) -> bytes:
 
 def latest(samples: Mapping[str, TrialSamples]) -> dict[str, TrialSamples]:
     """The last ones of samples, as many as are worth their memory."""
-    kept: dict[str, TrialSamples] = {}
+    subset: dict[str, TrialSamples] = {}
     total = 0
     for trial_id, item in reversed([*samples.items()]):
         total += len(item.rows)
         if total > _REMEMBERED:
             break
-        kept[trial_id] = item
-    return dict(reversed([*kept.items()]))
+        subset[trial_id] = item
+    return dict(reversed([*subset.items()]))
 
 
 def update(
@@ -210,12 +210,15 @@ def load(
     samples: Mapping[str, TrialSamples] | None = None,
 ) -> dict[str, list[Group]]:
     """Groups of trials of a run, by comparison key; ``samples`` are of trials that need not be read."""
-    asked = {"run_id": run_id, "comparisons": list(comparisons)}
+    parameters = {"run_id": run_id, "comparisons": list(comparisons)}
     with connection.cursor(row_factory=dict_row) as cursor:
-        groups = cursor.execute(blocks("statistics")["groups"], asked).fetchall()
-        trials = cursor.execute(blocks("statistics")["trials"], asked).fetchall()
-    known = samples or {}
-    known = {**known, **_read(connection, [row["id"] for row in trials if row["id"] not in known])}
+        groups = cursor.execute(blocks("statistics")["groups"], parameters).fetchall()
+        trials = cursor.execute(blocks("statistics")["trials"], parameters).fetchall()
+    samples_by_trial = samples or {}
+    samples_by_trial = {
+        **samples_by_trial,
+        **_read(connection, [row["id"] for row in trials if row["id"] not in samples_by_trial]),
+    }
     members: dict[int, list[Row]] = defaultdict(list)
     for trial in trials:
         members[trial["case_info_id"]].append(trial)
@@ -227,7 +230,7 @@ def load(
                 **row,
                 is_sequential=any(trial["is_sequential"] for trial in own),
                 trials=tuple(_trial(trial) for trial in own),
-                samples=_pooled([known.get(trial["id"], _NO_SAMPLES) for trial in own]),
+                samples=_pooled([samples_by_trial.get(trial["id"], _NO_SAMPLES) for trial in own]),
             )
         )
     return loaded

@@ -40,8 +40,8 @@ PATIENCE_S = 60
 
 def told(home: Path, *arguments: str) -> str:
     """What a command prints."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
-    variables = kept | {"CIPHERMARK_HOME": str(home), "COLUMNS": str(COLUMNS)}
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
+    variables = environment | {"CIPHERMARK_HOME": str(home), "COLUMNS": str(COLUMNS)}
     command = [PROGRAMS / "ciphermark", *arguments]
     return subprocess.run(command, env=variables, check=True, capture_output=True, text=True).stdout
 

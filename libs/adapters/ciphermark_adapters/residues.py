@@ -204,12 +204,12 @@ class _Evaluator(_Side, Evaluator):
     def prepare_constants(
         self, program: Program, constants: Mapping[str, Vector], threads: int = 1
     ) -> Prepared:
-        found = []
+        programs = []
         for evaluator, prime in self._with(self._primes):
             own = replace(program, parameters=evaluator.parameters)
             vectors = {digest: values % prime for digest, values in constants.items()}
-            found.append((own, evaluator.prepare_constants(own, vectors, threads)))
-        return found
+            programs.append((own, evaluator.prepare_constants(own, vectors, threads)))
+        return programs
 
     def bind_program(
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1

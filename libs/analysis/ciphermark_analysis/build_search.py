@@ -95,17 +95,17 @@ def search(
     rule = rule_for(len(builds), error)
     first, last = builds[0], builds[-1]
     side, ends = _tested(rule, measure, first, last, floor)
-    known = {last: estimate(ends)}
+    estimates = {last: estimate(ends)}
     if side != "above":
-        return Found("no step", known[last], error, ratios=known)
+        return Found("no step", estimates[last], error, ratios=estimates)
     middle = math.sqrt(median(ends))
     low, high = 0, len(builds) - 1
     while high - low > 1:
         half = (low + high) // 2
         side, ratios = _tested(rule, measure, first, builds[half], middle)
-        known[builds[half]] = estimate(ratios)
+        estimates[builds[half]] = estimate(ratios)
         if side is None:
-            return Found("several steps", known[last], error, builds[low], builds[high], ratios=known)
+            return Found("several steps", estimates[last], error, builds[low], builds[high], ratios=estimates)
         low, high = (half, high) if side == "below" else (low, half)
     before, after = builds[low], builds[high]
     side, pairs = (
@@ -113,10 +113,12 @@ def search(
     )
     step = estimate(pairs)
     if side != "above":
-        return Found("several steps", known[last], error, before, after, step, ratios=known)
-    rest = ratio_of(known[last], step)
+        return Found("several steps", estimates[last], error, before, after, step, ratios=estimates)
+    rest = ratio_of(estimates[last], step)
     is_more = verdict(rest, floor) in ("faster", "slower")  # the whole interval lies beyond the floor
-    return Found("step", known[last], error, before, after, step, rest.median if is_more else None, known)
+    return Found(
+        "step", estimates[last], error, before, after, step, rest.median if is_more else None, estimates
+    )
 
 
 def _tested(

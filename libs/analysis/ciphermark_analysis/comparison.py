@@ -94,19 +94,19 @@ def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
     left: dict[Any, list[Row]] = {}
     for row in a:
         left.setdefault(_same_figure(row), []).append(row)
-    found, met = [], set()
+    pairs, met = [], set()
     for row in b:
         key = _same_figure(row)
         met.add(key)
-        found += [_beside(other, row) for other in left.get(key, [None])]
-    found += [_beside(row, None) for key, rows in left.items() if key not in met for row in rows]
-    return sorted(found, key=_place)
+        pairs += [_beside(other, row) for other in left.get(key, [None])]
+    pairs += [_beside(row, None) for key, rows in left.items() if key not in met for row in rows]
+    return sorted(pairs, key=_place)
 
 
 def _beside(a: Row | None, b: Row | None) -> Row:
-    known = a or b
-    assert known is not None
-    values = (*_place_of(known), *(_own_of(a) if a else _NONE), *(_own_of(b) if b else _NONE))
+    row = a or b
+    assert row is not None
+    values = (*_place_of(row), *(_own_of(a) if a else _NONE), *(_own_of(b) if b else _NONE))
     return dict(zip(_BESIDE, values, strict=True))
 
 
@@ -171,19 +171,19 @@ def drift(rows: Sequence[Row]) -> str | None:
     """What the anchors say of two runs as a whole, from rows with ``ratio`` and ``anchor_ratio``; ``None`` without any,
     or where the host was the same.
     """
-    known = [row for row in rows if row["anchor_ratio"] and row["ratio"] and row["unit"] == "s"]
-    if not known:
+    times = [row for row in rows if row["anchor_ratio"] and row["ratio"] and row["unit"] == "s"]
+    if not times:
         return None
-    drift = exp(median(log(row["anchor_ratio"]) for row in known))
+    drift = exp(median(log(row["anchor_ratio"]) for row in times))
     if not host_remark(drift):
         return None
-    along = [row for row in known if log(row["ratio"]) * log(drift) > 0]
+    along = [row for row in times if log(row["ratio"]) * log(drift) > 0]
     variants = {row["variant"] for row in along}
     sentence = f"by its anchor the host was {_slower(drift)}"
-    if len(along) >= _TOGETHER * len(known) and variants == {row["variant"] for row in known}:
-        shared = exp(median(log(row["ratio"]) for row in known))
+    if len(along) >= _TOGETHER * len(times) and variants == {row["variant"] for row in times}:
+        shared = exp(median(log(row["ratio"]) for row in times))
         sentence += (
-            f", and {len(along)} of {len(known)} times of all variants moved with it ({_slower(shared)} in the median)"
+            f", and {len(along)} of {len(times)} times of all variants moved with it ({_slower(shared)} in the median)"
             ": that is the host, not the libraries"
         )
     return f"{sentence}. Intervals are widened by that: what is claimed stands with it and without"
@@ -241,17 +241,17 @@ def settled(rows: Iterable[Row]) -> list[Row]:
                 endings.add((side, _case(row)))
             else:
                 figures.setdefault((side, _case(row)), row)
-    found = []
+    output = []
     for row in rows:
         sides = _sides(row)
         other = (_OTHER[sides[0]], _case(row))
         if len(sides) == 2:
-            found.append(row)
+            output.append(row)
         elif row["metric"] is None:
-            found.append(_merged(row, other[0], figures.get(other)))
+            output.append(_merged(row, other[0], figures.get(other)))
         elif other not in endings:
-            found.append(row)
-    return found
+            output.append(row)
+    return output
 
 
 def judged(row: Row, any_security: bool = False) -> Judgement:
@@ -274,19 +274,26 @@ def _of_times(row: Row, remark: str) -> Judgement:
     """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
     a, b = (Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab")
     ratio, anchors = ratio_of(a, b), anchor_ratio(row)
-    told = ", ".join(filter(None, (remark, host_remark(anchors))))
+    remarks = ", ".join(filter(None, (remark, host_remark(anchors))))
     without = disturbed(row)
     if without:
         reason = f"not comparable: no sample that counts in run {' and run '.join(without)}"
-        return Judgement(ratio.median, None, None, reason, told, anchors)
+        return Judgement(ratio.median, None, None, reason, remarks, anchors)
     ratio = widened(ratio, anchors)
-    return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), told, anchors)
+    return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), remarks, anchors)
 
 
 def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
-    found = judged(row, any_security)
-    figures = (found.ratio, found.low, found.high, found.anchors, found.verdict, found.remark)
+    judgement = judged(row, any_security)
+    figures = (
+        judgement.ratio,
+        judgement.low,
+        judgement.high,
+        judgement.anchors,
+        judgement.verdict,
+        judgement.remark,
+    )
     return (*_told_of(row), *figures)
 
 
@@ -295,18 +302,18 @@ def differences(row: Row, other: Row) -> str:
 
     Both have all of :data:`TRAITS`. Pure.
     """
-    found = []
+    phrases = []
     if row["security_2018"] != other["security_2018"]:
         levels = f"{short_level(row['security_2018'])} against {short_level(other['security_2018'])}"
-        found.append(f"security {levels} bits (2018)")
+        phrases.append(f"security {levels} bits (2018)")
     if row["ring_dimension"] != other["ring_dimension"]:
-        found.append(f"N {row['ring_dimension']} against {other['ring_dimension']}")
+        phrases.append(f"N {row['ring_dimension']} against {other['ring_dimension']}")
     if abs(row["log_qp"] - other["log_qp"]) > _SAME_LOG_QP:
-        found.append(f"log QP {row['log_qp']:.0f} against {other['log_qp']:.0f}")
+        phrases.append(f"log QP {row['log_qp']:.0f} against {other['log_qp']:.0f}")
     for name, words in (("key_switching", "key switching"), ("digits", "digits")):
         if row[name] != other[name]:
-            found.append(f"{words} {row[name] or 'none'} against {other[name] or 'none'}")
-    return ", ".join(found)
+            phrases.append(f"{words} {row[name] or 'none'} against {other[name] or 'none'}")
+    return ", ".join(phrases)
 
 
 def short_level(bits: int) -> str:
@@ -323,8 +330,8 @@ def _metric(row: Row) -> Metric:
 
 def _are_above_zero(row: Row) -> bool:
     """Whether times can be divided: a transfer is the rest of a stage, which the clock may make nothing or less."""
-    known = (row[f"{side}_{name}"] for side in "ab" for name in ("median", "low", "high"))
-    return all(value > 0 for value in known if value is not None)
+    values = (row[f"{side}_{name}"] for side in "ab" for name in ("median", "low", "high"))
+    return all(value > 0 for value in values if value is not None)
 
 
 _case = itemgetter("variant", "comparison_key")
@@ -375,9 +382,9 @@ def _reason_against(row: Row, any_security: bool) -> str | None:
             return f"run {side} has no such case or metric"
     without = [side for side in "ab" if row[f"{side}_median"] is None]
     if without:
-        told = [_told(row, side) for side in without]
-        same = {text.partition(" is ")[2] for text in told}
-        return f"both runs are {same.pop()}" if len(told) == 2 and len(same) == 1 else "; ".join(told)
+        reasons = [_told(row, side) for side in without]
+        same = {text.partition(" is ")[2] for text in reasons}
+        return f"both runs are {same.pop()}" if len(reasons) == 2 and len(same) == 1 else "; ".join(reasons)
     a, b = row["a_security_compared"], row["b_security_compared"]
     if a != b and not any_security:
         return f"security {_level(a)} against {_level(b)} (2018)"

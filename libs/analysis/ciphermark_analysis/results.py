@@ -83,7 +83,7 @@ def results(groups: Sequence[Group]) -> list[Result]:
     keys, segment = distinct(of_group * most + place, repetitions)
     members = [counted[code // most] for code, _ in keys]
     is_sequential = np.array([group.is_sequential for group in members])
-    corrected, kept = _statistics(value, slowdown, is_disturbed, segment, is_sequential)
+    corrected, statistics = _statistics(value, slowdown, is_disturbed, segment, is_sequential)
     uncorrected, _ = _statistics(value, *correction.ignored(value), segment, is_sequential)
     shares = correction.undisturbed_shares(slowdown, is_disturbed, segment)
     slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
@@ -91,7 +91,7 @@ def results(groups: Sequence[Group]) -> list[Result]:
         members,
         keys,
         *_listed(corrected),
-        *(values.tolist() for values in (kept.deviations, kept.least, kept.largest)),
+        *(values.tolist() for values in (statistics.deviations, statistics.least, statistics.largest)),
         *_listed(uncorrected),
         optional(shares),
         optional(slowdowns),

@@ -49,7 +49,7 @@ def is_enough(rule: Rule, values: Sequence[float], spent_ns: int) -> bool:
 
 def half_width(values: Sequence[float]) -> float | None:
     """Half the width of the median's interval, relative to the median; ``None`` where there is no interval."""
-    found = estimate(values, is_sequential=True)
-    if found.low is None or found.high is None or found.median <= 0:
+    interval = estimate(values, is_sequential=True)
+    if interval.low is None or interval.high is None or interval.median <= 0:
         return None
-    return (found.high - found.low) / 2 / found.median
+    return (interval.high - interval.low) / 2 / interval.median

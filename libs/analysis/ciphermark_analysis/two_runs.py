@@ -30,8 +30,8 @@ _figure = itemgetter("comparison_key", "phase", "metric", "repetitions")
 
 def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
     """Values of ``COLUMNS`` for each row of :func:`~ciphermark_analysis.comparison.settled`."""
-    known = list(rows)
-    return _together(known, [with_judgement(row, any_security) for row in known])
+    pairs = list(rows)
+    return _together(pairs, [with_judgement(row, any_security) for row in pairs])
 
 
 def shared(rows: Sequence[Row]) -> str | None:
@@ -55,15 +55,15 @@ def relative(rows: Sequence[Row], reference: str) -> list[Row]:
     the reference has no like of in both runs is left out.
     """
     references = {_figure(row): row for row in rows if row["variant"] == reference and _has_times(row)}
-    found = []
+    output = []
     for row in rows:
         if row["unit"] != "s" or not _has_times(row):
-            found.append(row)
+            output.append(row)
             continue
         factors = _of_anchor(row) if reference == ANCHOR else _of_variant(references.get(_figure(row)))
         if factors is not None:
-            found.append(_scaled(row, *factors))
-    return found
+            output.append(_scaled(row, *factors))
+    return output
 
 
 def _has_times(row: Row) -> bool:
@@ -107,11 +107,11 @@ def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[t
         if row["unit"] == "s" and values[ratio]:
             groups.setdefault(_figure(row), []).append((row, values[ratio], values[place]))
     verdicts = {figure: _verdict(group) for figure, group in groups.items()}
-    found = []
+    output = []
     for row, values in zip(known, judged, strict=True):
         verdict = verdicts.get(_figure(row)) if values[place] in _MOVES else None
-        found.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
-    return found
+        output.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
+    return output
 
 
 def _verdict(group: Sequence[_Judged]) -> str | None:
@@ -122,10 +122,10 @@ def _verdict(group: Sequence[_Judged]) -> str | None:
     if len(group) < _FEWEST or not are_alike:
         return None
     (verdict,) = verdicts
-    known = [(ratio, bounds) for row, ratio, _ in group if (bounds := comparison.of_hosts(row)) is not None]
-    if not known:
+    pairs = [(ratio, bounds) for row, ratio, _ in group if (bounds := comparison.of_hosts(row)) is not None]
+    if not pairs:
         return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
-    of_host = sum(low <= ratio <= high for ratio, (low, high) in known)
-    if 2 * of_host > len(known):
+    of_host = sum(low <= ratio <= high for ratio, (low, high) in pairs)
+    if 2 * of_host > len(pairs):
         return f"{TOGETHER}: all {len(group)} variants are {verdict} alike, and so is the host by its anchor"
     return f"{verdict}: all {len(group)} variants alike, {SHARED}"

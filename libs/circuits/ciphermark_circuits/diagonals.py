@@ -42,12 +42,12 @@ def product(
     """
     babies = len(turned_back[0])
     turned = [a, *(evaluator.apply("rotate", a, step) for step in range(1, babies))]
-    found = inner_products(evaluator, turned, turned_back)
+    products = inner_products(evaluator, turned, turned_back)
     return sums.total(
         evaluator,
         (
             evaluator.apply("rotate", item, giant * babies) if giant else item
-            for giant, item in enumerate(found)
+            for giant, item in enumerate(products)
         ),
     )
 

@@ -46,8 +46,8 @@ def monomials(parameters: Parameters, exponents: Sequence[int]) -> Vector:
     for place in range(1, order):
         powers[place] = powers[place - 1] * root % ring.modulus
     places = np.outer(np.asarray(exponents, dtype=np.int64), ring.exponents) % order
-    found: Vector = powers[places]
-    return found
+    slots: Vector = powers[places]
+    return slots
 
 
 def packed(parameters: Parameters, places: Sequence[int], count: int) -> Vector:
@@ -56,8 +56,8 @@ def packed(parameters: Parameters, places: Sequence[int], count: int) -> Vector:
     """
     modulus = parameters.plain_modulus or 0
     chosen = monomials(parameters, places).sum(axis=0)
-    found: Vector = chosen % modulus * pow(2, -rounds(count), modulus) % modulus
-    return found
+    slots: Vector = chosen % modulus * pow(2, -rounds(count), modulus) % modulus
+    return slots
 
 
 def expanded(evaluator: Evaluator, packed: Handle, count: int) -> list[Handle]:

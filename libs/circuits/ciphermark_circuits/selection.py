@@ -47,16 +47,16 @@ def with_sums(
     together = 1 if len(selection) <= TERMS else _COLUMNS
     totals: list[Handle] = []  # of the columns that come next, the first of them last
 
-    found: list[Handle] = []
+    products: list[Handle] = []
 
     def column(number: int) -> Handle:
         if not totals:
             totals.extend(factors.inner_products(columns[number : number + together])[::-1])
-        found.append(factors.restored(totals.pop()))
-        return found[-1]
+        products.append(factors.restored(totals.pop()))
+        return products[-1]
 
     answered = _side_by_side(_Columns(evaluator, column, stride), 0, len(columns))
-    return found, answered
+    return products, answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,10 @@ def rotated_by_each(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> li
     turns = [step for step in steps if step]
     hoisted = next((name for name in _HOISTED if name in evaluator.operations), None)
     if hoisted is not None and len(turns) > 1:
-        made = iter(evaluator.apply(hoisted, a, *turns))
+        rotations = iter(evaluator.apply(hoisted, a, *turns))
     else:
-        made = (evaluator.apply("rotate", a, step) for step in turns)
-    return [next(made) if step else a for step in steps]
+        rotations = (evaluator.apply("rotate", a, step) for step in turns)
+    return [next(rotations) if step else a for step in steps]
 
 
 def steps_of_turned_total(count: int, step: int, chains: int = 1) -> tuple[int, ...]:

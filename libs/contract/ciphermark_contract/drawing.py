@@ -343,9 +343,9 @@ def _shape(shape: Shape) -> str:
 
 def _keys(program: Program) -> str:
     keys = program.keys
-    made = [
+    descriptions = [
         "relinearization" if keys.relinearization else "",
         f"rotation by {', '.join(map(str, keys.steps))}" if keys.steps else "",
         f"X^k for k = {', '.join(map(str, keys.elements))}" if keys.elements else "",
     ]
-    return "; ".join(filter(None, made)) or "none"
+    return "; ".join(filter(None, descriptions)) or "none"

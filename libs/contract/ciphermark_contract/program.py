@@ -99,11 +99,11 @@ class Program:
         """The same for ``count`` sets of inputs, set after set, with the same constants: no node of one set waits for
         one of another. Outputs come set after set, too.
         """
-        width, made = len(self.inputs), len(self.shapes) - len(self.inputs)
+        width, result_count = len(self.inputs), len(self.shapes) - len(self.inputs)
 
         def moved(values: tuple[int, ...], copy: int) -> tuple[int, ...]:
             return tuple(
-                copy * width + value if value < width else count * width + copy * made + value - width
+                copy * width + value if value < width else count * width + copy * result_count + value - width
                 for value in values
             )
 
@@ -305,8 +305,8 @@ def _nodes(columns: _Columns) -> Iterator[Node]:
     arguments = _pieces(columns.arguments, columns.argument_counts)
     results = _pieces([columns.shapes[index] for index in columns.results], columns.result_counts)
     rows = zip(columns.operations, operands, constants, arguments, results, strict=True)
-    for name, taken, plain, numbers, made in rows:
-        yield Node(columns.names[name], taken, plain, numbers, made)
+    for name, taken, plain, numbers, shapes in rows:
+        yield Node(columns.names[name], taken, plain, numbers, shapes)
 
 
 def _pieces(values: Sequence[_T], counts: Iterable[int]) -> Iterator[tuple[_T, ...]]:
@@ -319,8 +319,8 @@ def _numbered(values: Iterable[_T]) -> dict[_T, int]:
 
 
 def _require_order(program: Program) -> None:
-    for node, made in zip(program.nodes, program.first_results, strict=True):
-        _require_within(node.operands, made)
+    for node, first_result in zip(program.nodes, program.first_results, strict=True):
+        _require_within(node.operands, first_result)
         _require_within(node.constants, len(program.constants))
         if not node.operands or not node.results:
             raise ValueError(f"a node of {node.operation} has no operand or no result")

@@ -206,9 +206,9 @@ class TracingEvaluator(Evaluator):
             is_managed=self._form.is_managed,
         )
         program = whole if self._form.is_literal else pruned(whole)
-        kept = {constant.digest for constant in program.constants}
+        digests = {constant.digest for constant in program.constants}
         return Traced(
-            program, {digest: values for digest, values in recorded.vectors.items() if digest in kept}
+            program, {digest: values for digest, values in recorded.vectors.items() if digest in digests}
         )
 
     def _constant(self, constant: Constant, values: Vector) -> Plaintext:
@@ -254,13 +254,13 @@ class TracingEvaluator(Evaluator):
 def pruned(program: Program) -> Program:
     """The program without nodes and constants that no output depends on."""
     needed = set(program.outputs)
-    kept: list[int] = []
+    indices: list[int] = []
     for index in range(len(program.nodes) - 1, -1, -1):
         node, first = program.nodes[index], program.first_results[index]
         if needed.intersection(range(first, first + len(node.results))):
             needed.update(node.operands)
-            kept.append(index)
-    return _renumbered(program, kept[::-1])
+            indices.append(index)
+    return _renumbered(program, indices[::-1])
 
 
 def _renumbered(program: Program, kept: Sequence[int]) -> Program:

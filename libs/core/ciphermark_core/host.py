@@ -64,35 +64,37 @@ def warnings(host: Host, busy: float | None = None) -> list[str]:
 
     A load whose cause has ended, such as that of a set-up just before, spoils nothing. Pure.
     """
-    found = []
+    messages = []
     if host.governor not in (None, "performance"):
-        found.append(
+        messages.append(
             f"the CPU governor is {host.governor!r}: frequencies change while you measure; "
             "set it to 'performance' (cpupower frequency-set -g performance)"
         )
     if host.governor is None:
-        found.append(
+        messages.append(
             "the CPU governor cannot be read (virtual machine or container): "
             "frequencies are out of your control; trust ratios, not times"
         )
     if host.turbo:
-        found.append("turbo is on: times depend on temperature and on the other cores; switch it off")
+        messages.append("turbo is on: times depend on temperature and on the other cores; switch it off")
     if host.smt:
-        found.append("SMT is on: a sibling thread can halve your core; leave siblings idle or switch it off")
+        messages.append(
+            "SMT is on: a sibling thread can halve your core; leave siblings idle or switch it off"
+        )
     if _is_loaded(host) and (busy is None or busy > 0.5 * _LOAD_LIMIT * host.cores):
-        found.append(f"load is {host.load_1min:.1f} on {host.cores} cores: stop other work first")
+        messages.append(f"load is {host.load_1min:.1f} on {host.cores} cores: stop other work first")
     if host.clock_noise > NOISE_LIMIT:
-        found.append(
+        messages.append(
             f"the same work varies by {host.clock_noise:.0%} from one time to the next: "
             "noisy neighbours or an unstable clock; ask for more samples"
         )
     if host.clock_source not in (None, "tsc", "arch_sys_counter"):
-        found.append(
+        messages.append(
             f"the clock source is {host.clock_source!r}, not the CPU's own counter: reading it is slow"
         )
     if "avx512ifma" not in host.cpu_flags:
-        found.append("this CPU lacks AVX512-IFMA: Intel HEXL gains little here")
-    return found
+        messages.append("this CPU lacks AVX512-IFMA: Intel HEXL gains little here")
+    return messages
 
 
 def thread_warning(threads: Collection[int], cores: int) -> str | None:
@@ -100,9 +102,9 @@ def thread_warning(threads: Collection[int], cores: int) -> str | None:
     too_many = sorted({count for count in threads if count > cores})
     if not too_many:
         return None
-    asked = ", ".join(map(str, too_many))
+    counts = ", ".join(map(str, too_many))
     return (
-        f"{asked} threads on {cores} {'core' if cores == 1 else 'cores'}: they wait for each other, and times say "
+        f"{counts} threads on {cores} {'core' if cores == 1 else 'cores'}: they wait for each other, and times say "
         f"nothing about more cores; ask for at most {cores}, or use a larger host"
     )
 
@@ -153,13 +155,13 @@ def _memory_bytes(installed_bytes: int) -> int:
 
 def caches() -> dict[str, int]:
     """Sizes in bytes of the first core's caches: {"L1d": …, "L2": …}."""
-    found = {}
+    sizes = {}
     for index in sorted((_CPU / "cpu0/cache").glob("index*")):
         level, kind, size = (_text(index / name) for name in ("level", "type", "size"))
         if level and kind and size and size.endswith("K"):
             suffix = {"Data": "d", "Instruction": "i"}.get(kind, "")
-            found[f"L{level}{suffix}"] = int(size[:-1]) * 1024
-    return found
+            sizes[f"L{level}{suffix}"] = int(size[:-1]) * 1024
+    return sizes
 
 
 def _operating_system() -> str:

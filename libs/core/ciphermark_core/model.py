@@ -146,8 +146,8 @@ class ParameterSpec:
         """
         if self.scheme != "bfv" or self.plain_modulus is None:
             return ()
-        found = primes.batching_factors(self.plain_modulus, self.ring_dimension)
-        return found if len(found) > 1 else ()
+        factors = primes.batching_factors(self.plain_modulus, self.ring_dimension)
+        return factors if len(factors) > 1 else ()
 
 
 _DEFAULTS = {item.name: item.default for item in fields(ParameterSpec) if item.default is not MISSING}

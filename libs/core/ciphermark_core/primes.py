@@ -41,17 +41,17 @@ def ntt_primes(bits: int, ring_dimension: int, count: int) -> tuple[int, ...]:
     """
     step = 2 * ring_dimension
     candidate = ((1 << bits) - 1) // step * step + 1
-    found: list[int] = []
-    while len(found) < count and candidate.bit_length() == bits:
+    primes: list[int] = []
+    while len(primes) < count and candidate.bit_length() == bits:
         if is_prime(candidate):
-            found.append(candidate)
+            primes.append(candidate)
         candidate -= step
-    if len(found) < count:
+    if len(primes) < count:
         raise Unsupported(
-            f"N = {ring_dimension} has {len(found)} primes of {bits} bits that are 1 modulo 2N; "
+            f"N = {ring_dimension} has {len(primes)} primes of {bits} bits that are 1 modulo 2N; "
             f"{count} needed"
         )
-    return tuple(found)
+    return tuple(primes)
 
 
 def batching_modulus(bits: int, ring_dimension: int) -> int:
@@ -100,16 +100,16 @@ def batching_factors(plain_modulus: int, ring_dimension: int) -> tuple[int, ...]
         return ()
     if is_prime(left):
         return (left,) if left < 1 << 31 else ()
-    found = []
+    factors = []
     for candidate in range(step + 1, 1 << 31, step):
         if left % candidate == 0:
-            found.append(candidate)
+            factors.append(candidate)
             left //= candidate
             if left == 1 or is_prime(left):
                 break
-    found += [left] if left > 1 else []
-    is_product = len({*found}) == len(found) and all(batches(prime, ring_dimension) for prime in found)
-    return tuple(sorted(found)) if is_product and max(found) < 1 << 31 else ()
+    factors += [left] if left > 1 else []
+    is_product = len({*factors}) == len(factors) and all(batches(prime, ring_dimension) for prime in factors)
+    return tuple(sorted(factors)) if is_product and max(factors) < 1 << 31 else ()
 
 
 def default_ckks_chain(ring_dimension: int, scale_bits: int) -> tuple[int, ...]:

@@ -43,8 +43,8 @@ def limit(table: Table, ring_dimension: int, level_bits: int) -> int | None:
     modulus a larger ring is never less secure.
     """
     rows = _LIMITS[table]
-    known = [n for n in rows if n <= ring_dimension]
-    return rows[max(known)][LEVELS.index(level_bits)] if known else None
+    dimensions = [n for n in rows if n <= ring_dimension]
+    return rows[max(dimensions)][LEVELS.index(level_bits)] if dimensions else None
 
 
 def is_unrated(secret_distribution: str) -> bool:

@@ -154,8 +154,8 @@ def forked(action: Callable[[], R], task: str) -> R:
     process.join()
     if isinstance(answer, Exception):
         raise answer
-    made: R = answer
-    return made
+    outcome: R = answer
+    return outcome
 
 
 def branch() -> bool:

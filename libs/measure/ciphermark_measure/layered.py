@@ -30,14 +30,14 @@ class Layered:
     def bound(self, operands: Sequence[Handle]) -> list[Bound]:
         """Each layer on what those before it return: all of them executed once."""
         values = dict(enumerate(operands))
-        found = []
+        bounds = []
         for layer, prepared in zip(self.layers, self._prepared, strict=True):
             inputs = [values[value] for value in layer.operands]
             bound = self._evaluator.bind_program(layer.program, inputs, prepared, self._threads)
             bound.run(1)
             values.update(zip(layer.outputs, bound.results(), strict=True))
-            found.append(bound)
-        return found
+            bounds.append(bound)
+        return bounds
 
     def ends(self, bounds: Sequence[Bound]) -> list[list[Handle]]:
         """What each layer ends with, of :meth:`bound`."""

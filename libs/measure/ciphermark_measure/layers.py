@@ -106,7 +106,7 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
 
 def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
     """Raise ``Unsupported`` where inputs tell the server different things: its program is another one for each."""
-    told = [
+    public_inputs = [
         {
             stage.name: both.workload.public(stage.name, given, both.parameters)
             for stage in both.workload.stages
@@ -114,7 +114,9 @@ def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
         for given in inputs
     ]
     if any(
-        not equal_arrays(a, b) for item in told for a, b in zip(told[0].values(), item.values(), strict=True)
+        not equal_arrays(a, b)
+        for item in public_inputs
+        for a, b in zip(public_inputs[0].values(), item.values(), strict=True)
     ):
         raise Unsupported(
             "each input tells the server something else, and so has another program: take one input"
@@ -153,11 +155,11 @@ class _Differences:
 def _differences(both: InProcess, layered: Layered, given: Any) -> _Differences:
     clear = in_the_clear(both.workload, both.programs, given, both.parameters)
     ends = layered.ends(layered.bound(_operands(both, given)))
-    found = [
+    differences = [
         largest_of(both.decrypted(end), clear[layer.name])
         for layer, end in zip(layered.layers, ends, strict=True)
     ]
-    return _Differences(found, both.judged(both.output(ends[-1], given), given).complaint is None)
+    return _Differences(differences, both.judged(both.output(ends[-1], given), given).complaint is None)
 
 
 def _row(layer: Layer, seconds: float, sizes: Sequence[tuple[float, float]]) -> LayerFound:

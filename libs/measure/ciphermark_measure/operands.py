@@ -48,10 +48,12 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
 
     whole = drawn(0)
     numbers = [_distinct(number, whole) for number in range(len(whole[:most]))]
-    made = [operands.made(_sourced(session, drawn, number), call) for number in numbers]
+    chunk_operands = [operands.made(_sourced(session, drawn, number), call) for number in numbers]
     vectors = [whole[number] for number in numbers]
     return OperandSet(
-        vectors, [item.row for item in made], [slots for item in made for slots in item.expected]
+        vectors,
+        [item.row for item in chunk_operands],
+        [slots for item in chunk_operands for slots in item.expected],
     )
 
 

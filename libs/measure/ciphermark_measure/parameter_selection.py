@@ -109,9 +109,9 @@ def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None
 
 
 def _require_security(parameters: Parameters) -> None:
-    asked = parameters.spec.security
+    security_level = parameters.spec.security
     reason = reason_against(
-        parameters.ring_dimension, parameters.log_qp, asked, parameters.secret_distribution
+        parameters.ring_dimension, parameters.log_qp, security_level, parameters.secret_distribution
     )
     if reason is not None:
         raise Unsupported(reason)

@@ -168,12 +168,12 @@ class Process(Generic[Reply]):
 
     def _place(self) -> str | None:
         """Where in a workload of the user's own the process is, as it tells itself."""
-        told = self._errors.seek(0, os.SEEK_END)
+        offset = self._errors.seek(0, os.SEEK_END)
         self._process.send_signal(confinement.WHERE)
         deadline, place = monotonic() + _TELLING_S, None
         while place is None and monotonic() < deadline:
             sleep(0.01)
-            self._errors.seek(told)
+            self._errors.seek(offset)
             place = user_workloads.place_in_copy(self._errors.read().decode(errors="replace"))
         return place
 
@@ -267,9 +267,9 @@ def oom_kills() -> int | None:
     else on the machine; ``None`` where neither is told. The kernel counts a kill before it sends the signal.
     """
     for path in (*_own_groups(), _HOST):
-        found = _count(path)
-        if found is not None:
-            return found
+        count = _count(path)
+        if count is not None:
+            return count
     return None
 
 

@@ -153,13 +153,13 @@ class Phase:
         """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`. That
         samples ended at the limit, where they did, with fewer that count than were asked for.
         """
-        known = {f"loops_{self.name}": float(self.loops)}
+        values = {f"loops_{self.name}": float(self.loops)}
         if not self._are_enough(self._counted()):
-            known["is_short_of_samples"] = 1.0
+            values["is_short_of_samples"] = 1.0
         reached = half_width(self.counted_s)
         if self.target.rule.precision is not None and reached is not None:
-            known[f"half_width_{self.name}"] = reached
-        return known
+            values[f"half_width_{self.name}"] = reached
+        return values
 
     @property
     def samples(self) -> list[Sample]:

@@ -63,15 +63,15 @@ def _possible(declared: Declaration, scheme: Scheme) -> list[str]:
 def _require_right(session: Session, variant: str, operation: str) -> None:
     spec = session.parameters.spec
     case = Case(variant, "arithmetic", operation, spec, session.parameters.slots, "random")
-    made, call = operands.build(session, case, _SEED, 0), read(operation)
-    bound = session.evaluator.bind(call.name, made.rows)
+    operand_set, call = operands.build(session, case, _SEED, 0), read(operation)
+    bound = session.evaluator.bind(call.name, operand_set.rows)
     bound.run(1)
     results = session.decrypted(operands.revealed(session, call, bound.results()))
-    found = checking.accuracy(
-        results, made.expected, checking.tolerance(session.parameters, operation=call.operation)
+    accuracy = checking.accuracy(
+        results, operand_set.expected, checking.tolerance(session.parameters, operation=call.operation)
     )
-    if not checking.is_right(found):
-        raise CheckError(f"{operation} in {spec.scheme} comes out wrong in {found.wrong_slots} slots")
+    if not checking.is_right(accuracy):
+        raise CheckError(f"{operation} in {spec.scheme} comes out wrong in {accuracy.wrong_slots} slots")
 
 
 def main() -> None:

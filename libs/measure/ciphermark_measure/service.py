@@ -170,8 +170,8 @@ class Service:
 
     def _state(self, samples: Sequence[Sample]) -> dict[str, float]:
         """What the host was like around the samples of the trial, as facts."""
-        known = self._gate.facts()
-        return self._steal.facts() | (known | counts(samples) if known else {})
+        gate_facts = self._gate.facts()
+        return self._steal.facts() | (gate_facts | counts(samples) if gate_facts else {})
 
 
 def refusal(error: Exception) -> protocol.Refused:

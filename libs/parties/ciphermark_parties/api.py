@@ -169,8 +169,8 @@ def _base64(data: bytes) -> str:
 
 
 def _bounded(note: msgspec.Meta) -> Any:
-    told = {name: getattr(note, name) for name in _BOUNDS}
-    return Field(**{name: value for name, value in told.items() if value is not None})
+    bounds = {name: getattr(note, name) for name in _BOUNDS}
+    return Field(**{name: value for name, value in bounds.items() if value is not None})
 
 
 _PrimeBits = Annotated[int, Field(ge=2, le=60)]
@@ -291,13 +291,13 @@ class AdapterFacts(BaseModel):
 
 def router(parties: PartyHost) -> APIRouter:
     """``GET`` and ``DELETE /sessions``, ``DELETE /sessions/{session_id}`` and ``GET /adapters``."""
-    made = APIRouter(prefix="/v1")
+    routes = APIRouter(prefix="/v1")
 
-    @made.get("/sessions", tags=["sessions"], summary="Open sessions", responses=documented())
+    @routes.get("/sessions", tags=["sessions"], summary="Open sessions", responses=documented())
     def list_sessions() -> list[SessionFacts]:
         return [_facts(session) for session in parties.sessions.all()]
 
-    @made.delete(
+    @routes.delete(
         "/sessions/{session_id}",
         tags=["sessions"],
         summary="End a session, whatever it is doing",
@@ -307,7 +307,7 @@ def router(parties: PartyHost) -> APIRouter:
     def end_session(session_id: SessionId) -> None:
         parties.sessions.end(session_id, "its caller ended it")
 
-    @made.delete(
+    @routes.delete(
         "/sessions",
         tags=["sessions"],
         summary="End the sessions of a run, or of one trial of it, whatever they are doing",
@@ -316,11 +316,11 @@ def router(parties: PartyHost) -> APIRouter:
     def end_sessions(run_id: RunId, trial_id: TrialId = None) -> SessionsEnded:
         return SessionsEnded(ended=parties.sessions.end_of(run_id, trial_id))
 
-    @made.get("/adapters", tags=["adapters"], summary="What is installed here", responses=documented())
+    @routes.get("/adapters", tags=["adapters"], summary="What is installed here", responses=documented())
     def list_adapters() -> list[AdapterFacts]:
         return [_adapter(item) for item in parties.available()]
 
-    return made
+    return routes
 
 
 def _facts(session: PartySession) -> SessionFacts:

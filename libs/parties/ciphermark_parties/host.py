@@ -75,11 +75,11 @@ class Party:
     def ask(self, request: object, timeout_s: float) -> messages.Reply:
         """As :meth:`Process.ask`."""
         reply = self._process.ask(request, timeout_s)
-        found, place = blobs_in(reply), _place(request)
-        if found:
-            self._written.hold(found)
+        blobs, place = blobs_in(reply), _place(request)
+        if blobs:
+            self._written.hold(blobs)
             self._written.release(self._blobs.pop(place, ()))
-            self._blobs[place] = found
+            self._blobs[place] = blobs
         return reply
 
     def kill(self) -> None:
@@ -269,12 +269,14 @@ class PartyHost:
 
     def _interpreter(self, variant: str) -> str:
         try:
-            found = registry.availability(variant, self._cpu_flags)
-            if found.is_installed:
+            availability = registry.availability(variant, self._cpu_flags)
+            if availability.is_installed:
                 return registry.interpreter(variant)
         except UserError as error:
             raise Problem("invalid", str(error)) from None
-        raise Problem("unsupported", f"{variant}: {found.reason}; {found.remedy}", "unsupported")
+        raise Problem(
+            "unsupported", f"{variant}: {availability.reason}; {availability.remedy}", "unsupported"
+        )
 
     def _threads(self, asked: int | None) -> int:
         most = self._settings.confinement.threads

@@ -184,22 +184,22 @@ class Sessions(Generic[PartyT]):
             self.end(session_id, why)
 
     def _end_where(self, is_meant: Callable[[Purpose], bool], why: str) -> int:
-        found = [session for session in self.all() if is_meant(session.purpose)]
-        for session in found:
+        sessions = [session for session in self.all() if is_meant(session.purpose)]
+        for session in sessions:
             self.end_if_there(session.id, why)
-        return len(found)
+        return len(sessions)
 
     def _no_place(self, purpose: Purpose) -> Problem:
         """The refusal of one session too many. It tells when to ask again, unless the run that asks has them all: it
         would wait for itself. The lock is held.
         """
-        told = f"{self._allowance.most} sessions are open, the most that CIPHERMARK_SESSIONS allows here"
+        reason = f"{self._allowance.most} sessions are open, the most that CIPHERMARK_SESSIONS allows here"
         has_all = all(session.purpose.run_id == purpose.run_id for session in self._sessions.values())
         if purpose.run_id is not None and has_all and not self._starting:
-            return Problem("too-many", f"{told}, all by this run: set it higher")
+            return Problem("too-many", f"{reason}, all by this run: set it higher")
         return Problem(
             "too-many",
-            f"{told}: end one, or wait until an idle one ends after {self._allowance.idle_s:g} s",
+            f"{reason}: end one, or wait until an idle one ends after {self._allowance.idle_s:g} s",
             headers={"Retry-After": _RETRY_AFTER_S},
         )
 

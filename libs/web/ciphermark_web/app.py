@@ -97,13 +97,13 @@ async def known_only(request: Request) -> None:
     """Raise ``Problem`` for a query parameter that the description of the request's route does not name."""
     if not request.query_params:
         return
-    known = _described_queries(request)
+    names = _described_queries(request)
     for name in request.query_params:
-        if name not in known:
+        if name not in names:
             shown = name[:_SHOWN_CHARACTERS]
-            here = f"known here: {', '.join(known)}" if known else "none is taken here"
+            here = f"known here: {', '.join(names)}" if names else "none is taken here"
             raise Problem(
-                "invalid", f"query: unknown parameter {shown!r}{did_you_mean(shown, known)}; {here}"
+                "invalid", f"query: unknown parameter {shown!r}{did_you_mean(shown, names)}; {here}"
             )
 
 
@@ -157,13 +157,13 @@ _EXPOSED = {
 
 def health_router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NONE) -> APIRouter:
     """``/healthz`` and ``/readyz``, for anyone. Notes are told while it is ready, and make nothing unready."""
-    made = APIRouter(tags=["health"])
+    routes = APIRouter(tags=["health"])
 
-    @made.get("/healthz", summary="Is it alive?", responses=_refusals())
+    @routes.get("/healthz", summary="Is it alive?", responses=_refusals())
     async def healthz() -> Alive:
         return Alive()
 
-    @made.get(
+    @routes.get(
         READY,
         summary="Can it work?",
         response_model=Ready,
@@ -172,7 +172,7 @@ def health_router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NON
     def readyz() -> Response:
         return readiness({name: check() for name, check in checks.items()}, notes)
 
-    return made
+    return routes
 
 
 def readiness(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NONE) -> Response:
@@ -184,9 +184,9 @@ def readiness(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NON
 
 def metrics_router(counted: observe.Metrics) -> APIRouter:
     """``/metrics``, for those who have the token."""
-    made = APIRouter(tags=["health"])
+    routes = APIRouter(tags=["health"])
 
-    @made.get(
+    @routes.get(
         "/metrics",
         summary="Prometheus metrics",
         response_class=Response,
@@ -195,11 +195,11 @@ def metrics_router(counted: observe.Metrics) -> APIRouter:
     def exposed() -> Response:
         return Response(counted.exposed(), media_type=observe.MEDIA_TYPE)
 
-    return made
+    return routes
 
 
 def _refusals() -> dict[int | str, dict[str, object]]:
     """What health may answer besides: it needs no token, and takes nothing."""
-    found = problems.documented()
-    del found[401]
-    return found
+    responses = problems.documented()
+    del responses[401]
+    return responses

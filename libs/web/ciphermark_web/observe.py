@@ -170,10 +170,10 @@ _GIVEN_ID = re.compile(ID_PATTERN)
 
 def ids(headers: Mapping[str, str]) -> dict[str, str]:
     """The ids of run and trial that a request carries; raises ``Problem`` for one that is no id."""
-    found = {}
+    identifiers = {}
     for name, header in (("run_id", RUN_HEADER), ("trial_id", TRIAL_HEADER)):
         if header in headers:
             if not _GIVEN_ID.fullmatch(headers[header]):
                 raise Problem("invalid", f"header {header}: an id has up to 64 letters, digits and . _ -")
-            found[name] = headers[header]
-    return found
+            identifiers[name] = headers[header]
+    return identifiers

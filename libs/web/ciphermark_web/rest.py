@@ -74,9 +74,9 @@ class RestClient:
 
     def another(self) -> RestClient:
         """A connection of its own with the same headers: this one may be waiting for an answer."""
-        made = RestClient(self.service, self._timeout_s)
-        made._http.headers.update(self._http.headers)
-        return made
+        client = RestClient(self.service, self._timeout_s)
+        client._http.headers.update(self._http.headers)
+        return client
 
     def send(
         self,
@@ -112,7 +112,7 @@ def bearer(token: str | None) -> dict[str, str]:
 def _object(content: bytes) -> dict[str, Any]:
     """The object of a JSON document; empty where it is none."""
     try:
-        found = json.loads(content)
+        document = json.loads(content)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}

@@ -64,11 +64,11 @@ def read(options: type[msgspec.Struct], values: Mapping[str, Value], owner: str)
 
     Raises ``UserError`` for unknown names and for values that are out of range or of another kind.
     """
-    known = options.__struct_fields__
+    fields = options.__struct_fields__
     for name in values:
-        if name not in known:
-            offered = f"it has {', '.join(known)}" if known else "it has none"
-            raise UserError(f"{owner} has no option {name!r}{did_you_mean(name, known)}; {offered}")
+        if name not in fields:
+            offered = f"it has {', '.join(fields)}" if fields else "it has none"
+            raise UserError(f"{owner} has no option {name!r}{did_you_mean(name, fields)}; {offered}")
     try:
         return msgspec.convert(dict(values), options)
     except msgspec.ValidationError as error:

@@ -94,14 +94,14 @@ def _traced(
         return [end for ends in layers.values() for end in ends]
 
     shapes = [*fresh_inputs(parameters, call.inputs), *call.state]
-    found = trace(circuit, parameters, shapes, *how)
+    traced_circuit = trace(circuit, parameters, shapes, *how)
     starts = [0, *accumulate(sizes.values())]
     ends = {
-        name: found.program.outputs[start : start + size]
+        name: traced_circuit.program.outputs[start : start + size]
         for (name, size), start in zip(sizes.items(), starts, strict=False)
     }
-    program = replace(found.program, outputs=[*ends.values()][-1])
-    return StageProgram(replace(found, program=program), tuple(returned), ends)
+    program = replace(traced_circuit.program, outputs=[*ends.values()][-1])
+    return StageProgram(replace(traced_circuit, program=program), tuple(returned), ends)
 
 
 def _shape(evaluator: Evaluator, handle: Handle) -> Shape:

@@ -30,9 +30,9 @@ def held(home: Home, run_id: str) -> tuple[Header, list[Outcome]]:
     journal = _journal(home, run_id)
     if journal is not None:
         return journal.header, latest(journal.outcomes())
-    kept = _kept(home, run_id)
-    if kept.exists():
-        return read(kept)
+    archive = _kept(home, run_id)
+    if archive.exists():
+        return read(archive)
     raise UserError(
         f"what was measured in run {run_id} is not in {home.folder}: export it where it was measured or imported"
     )
@@ -46,22 +46,22 @@ def keep(home: Home, path: Path, header: Header, outcomes: list[Outcome]) -> Non
     run_id = header.run.id
     if _journal(home, run_id) is not None:
         return
-    kept = _kept(home, run_id)
-    if not kept.exists():
-        _make(kept.parent)
-        _put(path.read_bytes(), kept)  # byte for byte
+    archive = _kept(home, run_id)
+    if not archive.exists():
+        _make(archive.parent)
+        _put(path.read_bytes(), archive)  # byte for byte
         return
-    first, known = read(kept)
-    met = {outcome.trial.id for outcome in known}
+    first, previous_outcomes = read(archive)
+    met = {outcome.trial.id for outcome in previous_outcomes}
     fresh = [outcome for outcome in outcomes if outcome.trial.id not in met]
     if fresh:
-        write(first, [*known, *fresh], first.run.label, kept)
+        write(first, [*previous_outcomes, *fresh], first.run.label, archive)
 
 
 def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: Path) -> None:
     """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
-    told = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
-    lines = [wire.to_line(told), *(wire.to_line(outcome) for outcome in outcomes)]
+    archive_header = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
+    lines = [wire.to_line(archive_header), *(wire.to_line(outcome) for outcome in outcomes)]
     _put(lzma.compress(b"".join(lines), preset=9), path)
 
 
@@ -90,8 +90,8 @@ def record(database: Database, header: Header, outcomes: list[Outcome]) -> int:
 
     What is recorded already stays as it is; all that is new is recorded in one transaction.
     """
-    known = database.recorded_trials(header.run.id)
-    fresh = [outcome for outcome in outcomes if outcome.trial.id not in known]
+    trials = database.recorded_trials(header.run.id)
+    fresh = [outcome for outcome in outcomes if outcome.trial.id not in trials]
     database.record_run(header.run, is_imported=True)
     database.record_outcomes(fresh)
     database.analyze()

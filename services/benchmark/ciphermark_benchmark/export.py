@@ -47,15 +47,15 @@ def form_of(chosen: Format | None, output: Path | None) -> Format:
     """
     if output is None or output == STANDARD_OUTPUT:
         return chosen or "table"
-    told = _ENDINGS.get(output.suffix.lower())
-    if chosen is None and told is None:
+    ending_format = _ENDINGS.get(output.suffix.lower())
+    if chosen is None and ending_format is None:
         raise UserError(
             f"{output}: no format is known by the ending {output.suffix!r}: use one of {', '.join(_ENDINGS)}, or name "
             "the format with --format"
         )
-    if chosen is not None and told not in (None, chosen):
-        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
-    return chosen or told or "table"
+    if chosen is not None and ending_format not in (None, chosen):
+        raise UserError(f"{output}: the ending says {ending_format}, and --format {chosen}: which of them?")
+    return chosen or ending_format or "table"
 
 
 def write_bytes(content: bytes, output: Path | None) -> None:

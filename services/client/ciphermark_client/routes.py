@@ -36,9 +36,9 @@ _IN_SESSION = (
 
 def router(parties: PartyHost) -> APIRouter:
     """``/sessions`` and what is done in them, and ``/workloads``."""
-    made = APIRouter(prefix="/v1")
+    routes = APIRouter(prefix="/v1")
 
-    @made.post(
+    @routes.post(
         "/sessions",
         tags=["sessions"],
         summary="Make keys",
@@ -49,7 +49,7 @@ def router(parties: PartyHost) -> APIRouter:
     def make_keys(asked: Annotated[messages.MakeKeys, AS_MESSAGE, Body()], request: Request) -> Any:
         return parties.opened(asked, request.headers, messages.KeysMade)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/encrypt",
         tags=["sessions"],
         summary="Encrypt the inputs of a stage",
@@ -59,7 +59,7 @@ def router(parties: PartyHost) -> APIRouter:
     def encrypt(session_id: SessionId, asked: Annotated[messages.Encrypt, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Encrypted)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/score",
         tags=["sessions"],
         summary="Decrypt and score",
@@ -69,7 +69,7 @@ def router(parties: PartyHost) -> APIRouter:
     def score(session_id: SessionId, asked: Annotated[messages.Score, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Scored)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/layers",
         tags=["sessions"],
         summary="Compare what layers end with",
@@ -79,11 +79,11 @@ def router(parties: PartyHost) -> APIRouter:
     def layers(session_id: SessionId, asked: Annotated[messages.CompareLayers, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.LayersCompared)
 
-    @made.get("/workloads", tags=["workloads"], summary="What can be computed", responses=documented())
+    @routes.get("/workloads", tags=["workloads"], summary="What can be computed", responses=documented())
     def list_workloads() -> list[WorkloadFacts]:
         return [_facts(item) for _, item in sorted(WORKLOADS.items())]
 
-    return made
+    return routes
 
 
 def _facts(workload: AnyWorkload) -> WorkloadFacts:
@@ -149,13 +149,13 @@ _KEPT = {"content": {"application/json": {"example": {"name": "mine@d69b496f", "
 
 def data_sets_router(data_sets: DataSets) -> APIRouter:
     """``GET /data-sets`` and ``POST /data-sets``."""
-    made = APIRouter(prefix="/v1", tags=["data sets"])
+    routes = APIRouter(prefix="/v1", tags=["data sets"])
 
-    @made.get("/data-sets", summary="Data sets that this client has", responses=documented())
+    @routes.get("/data-sets", summary="Data sets that this client has", responses=documented())
     def list_data_sets() -> list[DataSetFacts]:
         return [_shape_facts(shape) for shape in data_sets.all()]
 
-    @made.post(
+    @routes.post(
         "/data-sets",
         summary="Give the client a data set: CSV, a header line, numbers, the label last",
         status_code=201,
@@ -169,7 +169,7 @@ def data_sets_router(data_sets: DataSets) -> APIRouter:
         except UserError as error:
             raise Problem("invalid", str(error)) from None
 
-    return made
+    return routes
 
 
 def _shape_facts(shape: Shape) -> DataSetFacts:

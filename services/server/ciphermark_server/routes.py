@@ -16,9 +16,9 @@ _IN_SESSION = ("not-found", "session-busy", "session-lost", "out-of-turn", "libr
 
 def router(parties: PartyHost) -> APIRouter:
     """``/sessions`` and what is done in them."""
-    made = APIRouter(prefix="/v1", tags=["sessions"])
+    routes = APIRouter(prefix="/v1", tags=["sessions"])
 
-    @made.post(
+    @routes.post(
         "/sessions",
         summary="Load a client's public material",
         status_code=201,
@@ -28,7 +28,7 @@ def router(parties: PartyHost) -> APIRouter:
     def load(asked: Annotated[messages.Load, AS_MESSAGE, Body()], request: Request) -> Any:
         return parties.opened(asked, request.headers, messages.Loaded)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/evaluate",
         summary="Evaluate a stage on ciphertexts",
         response_model=model_of(messages.Evaluated),
@@ -37,7 +37,7 @@ def router(parties: PartyHost) -> APIRouter:
     def evaluate(session_id: SessionId, asked: Annotated[messages.Evaluate, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Evaluated)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/describe",
         summary="Tell the program of a stage that was evaluated",
         response_model=model_of(messages.Described),
@@ -46,7 +46,7 @@ def router(parties: PartyHost) -> APIRouter:
     def describe(session_id: SessionId, asked: Annotated[messages.Describe, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Described)
 
-    @made.post(
+    @routes.post(
         "/sessions/{session_id}/layers",
         summary="Evaluate the last stage layer by layer",
         response_model=model_of(messages.LayersEvaluated),
@@ -55,4 +55,4 @@ def router(parties: PartyHost) -> APIRouter:
     def layers(session_id: SessionId, asked: Annotated[messages.EvaluateLayers, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.LayersEvaluated)
 
-    return made
+    return routes

@@ -170,7 +170,7 @@ class TemplateEvaluator(DeclaredEvaluator):
         library = self._library = StandIn(material.parameters)
         # REPLACE: one function per operation, as near to the library's own call as can be: it is what is timed.
         # Of those that are declared, one whose key was not made is missing.
-        known: dict[str, Callable[..., Handle]] = {
+        functions: dict[str, Callable[..., Handle]] = {
             "add": library.add,
             "sub": library.sub,
             "add_plain": library.add,
@@ -181,7 +181,7 @@ class TemplateEvaluator(DeclaredEvaluator):
             "rescale": self._rescale,
             "mod_switch": self._mod_switch,
         }
-        self.offer(known)
+        self.offer(functions)
 
     def apply(self, operation: str, *operands: Any) -> Handle:
         """See the contract. REPLACE: translate your library's errors to ``Unsupported`` and ``Exhausted`` here."""

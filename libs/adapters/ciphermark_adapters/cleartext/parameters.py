@@ -34,10 +34,10 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
 def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
     """Exact, and as deep as OpenFHE's of a sparse secret: the level budget and the approximate modular reduction."""
-    asked = spec.bootstrapping
-    return (
-        None if asked is None else Bootstrapping(asked, sum(asked.level_budget) + _REDUCTION_DEPTH, error=0.0)
-    )
+    bootstrapping = spec.bootstrapping
+    if bootstrapping is None:
+        return None
+    return Bootstrapping(bootstrapping, sum(bootstrapping.level_budget) + _REDUCTION_DEPTH, error=0.0)
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:
@@ -63,5 +63,5 @@ def slots_of(parameters: Parameters, ring: Ring, level: int, parts: Sequence[Vec
     first, whole = words.joined(parameters, level, parts)[0].astype(object), prod(primes)
     others = [whole // prime for prime in primes]
     factors = [other * pow(other, -1, prime) for other, prime in zip(others, primes, strict=True)]
-    found = np.array(factors, dtype=object) @ first % whole % ring.modulus
-    return coefficients.slots_of(ring, found.astype(np.int64))
+    values = np.array(factors, dtype=object) @ first % whole % ring.modulus
+    return coefficients.slots_of(ring, values.astype(np.int64))

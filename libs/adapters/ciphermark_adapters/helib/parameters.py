@@ -45,10 +45,10 @@ def _several(spec: ParameterSpec) -> Iterator[Parameters]:
     make = _ckks if spec.scheme == "ckks" else _foretold
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
     for digits in limits.choices(spec, _data_count(spec)):
-        found = make(spec, digits)
-        special = found.special_primes if asks_for_special else ()
+        context = make(spec, digits)
+        special = context.special_primes if asks_for_special else ()
         yield replace(
-            requests.resolved(spec, found.ciphertext_primes, special),
+            requests.resolved(spec, context.ciphertext_primes, special),
             key_switching=KeySwitching("hybrid", digits) if special else None,
             scaling="managed",
             secret_distribution="ternary, half of it zeros",
@@ -65,11 +65,11 @@ def _data_count(spec: ParameterSpec) -> int:
 def context_of(parameters: Parameters) -> HElibContext:
     """The context behind resolved parameters."""
     switching = parameters.key_switching
-    found = _context(parameters.spec, len(parameters.moduli) if switching is None else switching.digits)
-    special = parameters.special_moduli or tuple(found.special_primes)  # unused where none was asked for
-    if (tuple(found.ciphertext_primes), tuple(found.special_primes)) != (parameters.moduli, special):
+    context = _context(parameters.spec, len(parameters.moduli) if switching is None else switching.digits)
+    special = parameters.special_moduli or tuple(context.special_primes)  # unused where none was asked for
+    if (tuple(context.ciphertext_primes), tuple(context.special_primes)) != (parameters.moduli, special):
         raise RuntimeError("HElib's primes are not those that were foretold: its rule has changed")
-    return found
+    return context
 
 
 @lru_cache(maxsize=4)  # a bgv context takes seconds, and hundreds of MB
@@ -111,8 +111,8 @@ def _ckks(spec: ParameterSpec, digits: int) -> HElibContext:
 def _own_special(spec: ParameterSpec, data: tuple[int, ...], digits: int) -> list[int]:
     """The special primes that HElib would choose, of those that are not in the chain."""
     count, size = limits.special(spec, [math.log2(prime) for prime in data], digits)
-    found = primes.ntt_primes(size, spec.ring_dimension, count + len(data))
-    return [prime for prime in found if prime not in data][:count]
+    candidates = primes.ntt_primes(size, spec.ring_dimension, count + len(data))
+    return [prime for prime in candidates if prime not in data][:count]
 
 
 # -- bgv ------------------------------------------------------------------------------------------------------
@@ -173,13 +173,13 @@ def _foretold(spec: ParameterSpec, digits: int) -> HElibContext:
     make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
     chain = _made(spec, lambda: make(m, bits, count, limits.LEAST_SPECIAL_BITS)).ciphertext_primes
     number, special = limits.special(spec, [math.log2(prime) for prime in chain], digits)
-    found = _made(spec, lambda: make(m, bits, digits, _bits(number, special)))
-    if len(found.ciphertext_primes) != count or len(found.special_primes) != number:
+    context = _made(spec, lambda: make(m, bits, digits, _bits(number, special)))
+    if len(context.ciphertext_primes) != count or len(context.special_primes) != number:
         raise Unsupported(
-            f"HElib makes {len(found.ciphertext_primes)} primes and {len(found.special_primes)} special primes of the "
-            f"requested {count} and {number}"
+            f"HElib makes {len(context.ciphertext_primes)} primes and {len(context.special_primes)} special "
+            f"primes of the requested {count} and {number}"
         )
-    return found
+    return context
 
 
 def _made(spec: ParameterSpec, make: Callable[[], HElibContext]) -> HElibContext:

@@ -187,12 +187,12 @@ class EvaluationKeyGeneration(Bound):
     def run(self, loops: int) -> int:
         """See the contract: the secret keys are made before the clock starts, and the maps restored after it ended."""
         secrets = [self._context.KeyGen().secretKey for _ in range(loops)]
-        kept = _kept()
+        maps = _kept()
         start = perf_counter_ns()
         for secret in secrets:
             self._generate(secret)
         elapsed = perf_counter_ns() - start
-        _restore(kept)
+        _restore(maps)
         return elapsed
 
     def results(self) -> list[Handle]:

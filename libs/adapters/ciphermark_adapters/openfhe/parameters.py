@@ -368,14 +368,16 @@ def _in_words(spec: ParameterSpec, recipe: Recipe) -> str:
 
 def _require_bootstrapping(spec: ParameterSpec) -> None:
     """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not have."""
-    asked = spec.bootstrapping
-    if asked is None:
+    bootstrapping = spec.bootstrapping
+    if bootstrapping is None:
         return
     if spec.scheme != "ckks":
         raise Unsupported(f"OpenFHE bootstraps ckks, not {spec.scheme}")
-    if asked.slots not in (None, spec.slots):
+    if bootstrapping.slots not in (None, spec.slots):
         raise Unsupported(f"this adapter packs and bootstraps all {spec.slots} slots: leave slots out")
-    if asked.iterations > 2 or (asked.iterations == 2) != (asked.precision_bits is not None):
+    if bootstrapping.iterations > 2 or (bootstrapping.iterations == 2) != (
+        bootstrapping.precision_bits is not None
+    ):
         raise Unsupported("OpenFHE has 1 iteration, or 2 with the precision_bits of the first")
 
 
@@ -385,34 +387,38 @@ def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrappin
     The error of the modular reduction grows with the ratio of the first prime to the scale, and with the bits that the
     message is scaled down by: together the correction factor. A second iteration divides it by 2^precision_bits.
     """
-    asked = spec.bootstrapping
-    if asked is None:
+    bootstrapping = spec.bootstrapping
+    if bootstrapping is None:
         return None
-    depth = openfhe.CryptoContext.GetBootstrapDepth(list(asked.level_budget), secret_distribution(spec))
+    depth = openfhe.CryptoContext.GetBootstrapDepth(
+        list(bootstrapping.level_budget), secret_distribution(spec)
+    )
     bits = _ERROR_BITS[spec.secret_distribution] + 1.5 * (spec.ring_dimension.bit_length() - 1)
     bits += _correction(spec, moduli) - (spec.scale_bits or 0)
     error = 2.0**bits
-    if asked.iterations == 2 and asked.precision_bits is not None:
-        error *= 2.0**-asked.precision_bits
+    if bootstrapping.iterations == 2 and bootstrapping.precision_bits is not None:
+        error *= 2.0**-bootstrapping.precision_bits
     if error > _LARGEST_ERROR:
         raise Unsupported(
             f"bootstrapping with a scale of {spec.scale_bits} bits errs up to 2^{bits:.1f}: ask for a larger scale, "
             "or a first prime nearer to it"
         )
-    return Bootstrapping(asked, depth + asked.iterations - 1, error, _OPERAND_LEVEL)
+    return Bootstrapping(bootstrapping, depth + bootstrapping.iterations - 1, error, _OPERAND_LEVEL)
 
 
 def set_up_bootstrapping(context: Any, parameters: Parameters) -> None:
     """Precompute what OpenFHE encodes once; an evaluator's context does not hold it."""
-    asked = parameters.require_bootstrapping().parameters
+    bootstrapping = parameters.require_bootstrapping().parameters
     correction = _correction(parameters.spec, parameters.moduli)
-    context.EvalBootstrapSetup(list(asked.level_budget), [0, 0], parameters.slots, correction)
+    context.EvalBootstrapSetup(list(bootstrapping.level_budget), [0, 0], parameters.slots, correction)
 
 
 def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
     """EvalBootstrap, and the rescaling that FIXEDMANUAL leaves to the caller; the exact scale stays."""
-    asked = parameters.require_bootstrapping().parameters
-    result = context.Rescale(context.EvalBootstrap(a, asked.iterations, asked.precision_bits or 0))
+    bootstrapping = parameters.require_bootstrapping().parameters
+    result = context.Rescale(
+        context.EvalBootstrap(a, bootstrapping.iterations, bootstrapping.precision_bits or 0)
+    )
     result.SetScalingFactor(a.GetScalingFactor())
     return result
 

@@ -109,10 +109,10 @@ class Slots:
 
     def checked(self, values: Vector) -> Vector:
         """The vector as the native module wants it; raises ``ValueError`` for values that do not fit."""
-        found = self.typed(values)
-        if not self.are_real and len(found) and not 0 <= found.min() <= found.max() < self._modulus:
+        vector = self.typed(values)
+        if not self.are_real and len(vector) and not 0 <= vector.min() <= vector.max() < self._modulus:
             raise ValueError(f"values must lie in [0, {self._modulus})")
-        return found
+        return vector
 
     def typed(self, values: Vector) -> Vector:
         """The vector with the numbers that the native module wants, in whatever range they are; raises ``ValueError``

@@ -38,8 +38,8 @@ def coefficients_of(ring: Ring, slots: Vector) -> Vector:
     scaled = (
         _cyclic(values, inverse * inverse % modulus, modulus) * pow(ring.dimension, -1, modulus) % modulus
     )
-    found: Vector = scaled * _powers(inverse, ring.dimension, modulus) % modulus
-    return found.astype(np.int64)
+    coefficients: Vector = scaled * _powers(inverse, ring.dimension, modulus) % modulus
+    return coefficients.astype(np.int64)
 
 
 def _modulus(ring: Ring) -> int:

@@ -224,8 +224,8 @@ def reason_against_arguments(operation: Operation, arguments: Sequence[Number]) 
         return (
             f"{operation.name} takes {'one or more of ' if argument.is_list else 'one: '}{argument.sentence}"
         )
-    told = (argument.check(number) for number in arguments)
-    return next((f"{operation.name}: {reason}" for reason in told if reason), None)
+    reasons = (argument.check(number) for number in arguments)
+    return next((f"{operation.name}: {reason}" for reason in reasons if reason), None)
 
 
 _MOST_HANDLES = 1 << 16

@@ -159,25 +159,27 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
 
     Where the library tells no budget, ``attempt`` with a longer modulus chain decides.
     """
-    found = result.accuracy
-    if checking.is_right(found):
-        return Findings("ok", accuracy=found)
+    accuracy = result.accuracy
+    if checking.is_right(accuracy):
+        return Findings("ok", accuracy=accuracy)
     session, doubt = setting.session, ""
     if session.parameters.scale is None:
         budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in result.ciphertexts]
         if 0 in budgets:
-            return Findings("exhausted", accuracy=found, error="no noise budget is left after the operation")
+            return Findings(
+                "exhausted", accuracy=accuracy, error="no noise budget is left after the operation"
+            )
         if None in budgets:
             verdict = is_right_with_more_room(session, setting.trial.case, attempt)
             if verdict:
-                return Findings("exhausted", accuracy=found, error=_EXHAUSTED)
+                return Findings("exhausted", accuracy=accuracy, error=_EXHAUSTED)
             doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"
     size = sum(len(vector) for vector in result.expected)
     return Findings(
         "wrong",
-        accuracy=found,
-        error=f"{found.wrong_slots} of {size} slots differ from cleartext; "
-        f"largest error {found.max_abs_error:.3g}, tolerance {found.tolerance:.3g}{doubt}",
+        accuracy=accuracy,
+        error=f"{accuracy.wrong_slots} of {size} slots differ from cleartext; "
+        f"largest error {accuracy.max_abs_error:.3g}, tolerance {accuracy.tolerance:.3g}{doubt}",
     )
 
 
@@ -321,8 +323,8 @@ def longer(parameters: Parameters, room: int) -> Iterator[ParameterSpec]:
     """Requests for the same with ``room`` bits more of modulus, whatever its security. Pure."""
     sizes = parameters.spec.modulus_bits or parameters.modulus_bits
     data = sizes[:-1] or sizes
-    for asked, more in product(_SIZES, range(3)):
-        size = asked or data[-1]
+    for candidate, more in product(_SIZES, range(3)):
+        size = candidate or data[-1]
         total = sum(data) + room
         count = math.ceil(total / (size - 1)) + more
         chain = (*[size] * count, max(size, sizes[-1]))

@@ -180,25 +180,25 @@ class Depth(Repeated):
     def _verdict_on_end(self) -> Findings:
         if self._first_wrong is None:
             return Findings("exhausted", error="no level is left")
-        state, found = self._first_wrong
+        state, accuracy = self._first_wrong
         if self._deepest == 0:
-            return self.verdict(state, found)
+            return self.verdict(state, accuracy)
         left = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
         if not left:
             return Findings("exhausted")
         error = f"wrong after {state.count} operations with {left} bits of noise budget left"
-        return Findings("wrong", accuracy=found, error=error)
+        return Findings("wrong", accuracy=accuracy, error=error)
 
     def _right_state(self, state: State, count: int) -> State | None:
         advanced = self.advanced(state, count)
         if advanced is None:
             self._first_wrong = None
             return None
-        found = self.judged(advanced)
-        if not checking.is_right(found):
-            self._first_wrong = advanced, found
+        accuracy = self.judged(advanced)
+        if not checking.is_right(accuracy):
+            self._first_wrong = advanced, accuracy
             return None
-        self.accuracy = found
+        self.accuracy = accuracy
         return advanced
 
 
@@ -219,14 +219,14 @@ class Noise(Repeated):
         begin = perf_counter()
         count = 1
         while state is not None:
-            found = self.judged(state)
-            self.samples += self.quality(state, found)
-            if not checking.is_right(found):
-                self._end = self._verdict_on_end(state, found)
+            accuracy = self.judged(state)
+            self.samples += self.quality(state, accuracy)
+            if not checking.is_right(accuracy):
+                self._end = self._verdict_on_end(state, accuracy)
                 break
             if state.count == self.cap:
                 break
-            self.accuracy = found
+            self.accuracy = accuracy
             state = self.advanced(state, min(count, self.cap))
             count *= 2
         self.facts["sampling_s"] = perf_counter() - begin

@@ -41,9 +41,9 @@ class KeyGeneration(Sampled):
         vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         (ciphertext,) = self.session.to_evaluator([vector])
         tolerance = checking.tolerance(self.session.parameters)
-        found = checking.accuracy(self.session.decrypted([ciphertext]), [vector], tolerance)
-        self.findings = Findings("ok", accuracy=found)
-        if not checking.is_right(found):
+        accuracy = checking.accuracy(self.session.decrypted([ciphertext]), [vector], tolerance)
+        self.findings = Findings("ok", accuracy=accuracy)
+        if not checking.is_right(accuracy):
             self.findings = replace(self.findings, status="wrong", error="a ciphertext decrypts wrong")
             return
         budget = self.setting.trial.budget

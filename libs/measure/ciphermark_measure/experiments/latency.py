@@ -169,18 +169,18 @@ class Latency(Sampled):
 
     def _checked(self, bound: Bound, item: OperandSet) -> Findings:
         results = self._revealed(bound.results())
-        found = checking.accuracy(
+        accuracy = checking.accuracy(
             self.session.decrypted(results), item.expected, self._tolerance(self.session)
         )
-        return judge(self.setting, Checked(found, item.expected, results), self._attempt)
+        return judge(self.setting, Checked(accuracy, item.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
         """Whether the first operand set comes out right in another session."""
         item = operands.build(session, self.case, self.setting.trial.seed, 0)
         executed = [session.evaluator.apply(self._call.name, *row) for row in item.rows]
         results = operands.revealed(session, self._call, executed)
-        found = checking.accuracy(session.decrypted(results), item.expected, self._tolerance(session))
-        return checking.is_right(found)
+        accuracy = checking.accuracy(session.decrypted(results), item.expected, self._tolerance(session))
+        return checking.is_right(accuracy)
 
     def _tolerance(self, session: Session) -> float:
         return checking.tolerance(session.parameters, max(2, self._call.count), self._call.operation)
@@ -215,15 +215,15 @@ class Latency(Sampled):
             expected = item.vectors if phase.name == "encrypt" else item.expected
             if not self._is_right(phase.name, actual, expected[: len(actual)]):
                 return
-        known = len(self._sets)
-        self.check_computed(lambda look: self._times_of_fresh(known + look * _FRESH_SETS))
+        set_count = len(self._sets)
+        self.check_computed(lambda look: self._times_of_fresh(set_count + look * _FRESH_SETS))
 
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
-        found = checking.accuracy(actual, expected, self._tolerance(self.session))
-        if not checking.is_right(found):
-            error = f"{phase}: the result of the last sample is wrong in {found.wrong_slots} slots"
-            self.findings = Findings("wrong", accuracy=found, error=error)
-        return checking.is_right(found)
+        accuracy = checking.accuracy(actual, expected, self._tolerance(self.session))
+        if not checking.is_right(accuracy):
+            error = f"{phase}: the result of the last sample is wrong in {accuracy.wrong_slots} slots"
+            self.findings = Findings("wrong", accuracy=accuracy, error=error)
+        return checking.is_right(accuracy)
 
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
         """Times of new operand sets, from number ``first`` on; ``None`` where one comes out wrong, a finding."""

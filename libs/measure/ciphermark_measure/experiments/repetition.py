@@ -167,24 +167,24 @@ class Repetition(Sampled):
     def _made(self, index: int) -> Chain:
         with self.spent("encryption_s"):
             plain = vectors(self.case, self.setting.trial.seed, index)
-            made = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
-        return Chain(made, [expected(self.session, self.case, plain)])
+            bound_chain = bound(self.session.evaluator, self.case, self.session.to_evaluator(plain))
+        return Chain(bound_chain, [expected(self.session, self.case, plain)])
 
     def _checked(self, chain: Chain) -> Findings:
         """Right is exact in bfv and bgv, and what a deep computation must keep in ckks."""
         results = chain.bound.results()
         is_exact = self.session.parameters.scale is None
         tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
-        found = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
-        return judge(self.setting, Checked(found, chain.expected, results), self._attempt)
+        accuracy = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
+        return judge(self.setting, Checked(accuracy, chain.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
         """Whether the first chain comes out right in another session."""
         plain = vectors(self.case, self.setting.trial.seed, 0)
-        made = bound(session.evaluator, self.case, session.to_evaluator(plain))
-        made.run(1)
+        chain = bound(session.evaluator, self.case, session.to_evaluator(plain))
+        chain.run(1)
         slots = [expected(session, self.case, plain)]
-        return checking.is_right(checking.accuracy(session.decrypted(made.results()), slots, 0.0))
+        return checking.is_right(checking.accuracy(session.decrypted(chain.results()), slots, 0.0))
 
     def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
         """Times of new operands, from number ``first`` on; ``None`` where some come out wrong: that is a finding."""
@@ -227,7 +227,7 @@ def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
     The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
     """
     with tempfile.TemporaryFile() as file:
-        made, sizes = forked(lambda: _own(trial, keys, file), "makes the keys")
+        owner_samples, sizes = forked(lambda: _own(trial, keys, file), "makes the keys")
         file.seek(0)
         reading = Meter("alone")
         reading.start()
@@ -239,7 +239,7 @@ def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
     _give_back()
     operated = measured_alone(lambda: chain.run(1))
     whole = together([read, operated])
-    return [*made, *samples_of(operated, "operation"), *samples_of(whole, "process")]
+    return [*owner_samples, *samples_of(operated, "operation"), *samples_of(whole, "process")]
 
 
 def _give_back() -> None:

@@ -52,9 +52,9 @@ class Serialization(Sampled):
         dumped = self.session.evaluator.dump(ciphertext, self._mode)
         read = self.session.owner.decrypt(self.session.owner.load(dumped))
         tolerance = checking.tolerance(self.session.parameters)
-        found = checking.accuracy([read], [vector], tolerance)
-        self.findings = Findings("ok", accuracy=found)
-        if not checking.is_right(found):
+        accuracy = checking.accuracy([read], [vector], tolerance)
+        self.findings = Findings("ok", accuracy=accuracy)
+        if not checking.is_right(accuracy):
             self.findings = replace(self.findings, status="wrong", error="the ciphertext reads back wrong")
             return
         with self.spent("sampling_s"):

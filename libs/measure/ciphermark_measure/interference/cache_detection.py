@@ -68,16 +68,16 @@ def lasting_suspicion(look: Callable[[int], Times | None]) -> str | None:
     ``look(number)`` times operands that no look before it had; it returns ``None`` where one of them came out wrong,
     which ends the looking: that is a finding by itself.
     """
-    found, times = None, None
+    reason, times = None, None
     for number in _numbers_of_looks():
         now = look(number)
         if now is None:
             return None
         times = now if times is None else now.beside(times)
-        found = suspicion(times)
-        if found is None:
+        reason = suspicion(times)
+        if reason is None:
             return None
-    return found
+    return reason
 
 
 def _numbers_of_looks() -> Iterator[int]:

@@ -39,14 +39,14 @@ def steal_of(stat: str, cpus: Iterable[int]) -> int:
 
 def unreadable() -> tuple[str, ...]:
     """What of it cannot be read here, and what that means."""
-    found = []
+    messages = []
     if run_delay_ns() is None:
-        found.append(
+        messages.append(
             f"{_SCHEDSTAT} cannot be read: samples in which another process took the core are not marked"
         )
     if steal_s(os.sched_getaffinity(0)) is None:
-        found.append(f"{_STAT} tells no steal time: what the hypervisor gives to others is unknown")
-    return tuple(found)
+        messages.append(f"{_STAT} tells no steal time: what the hypervisor gives to others is unknown")
+    return tuple(messages)
 
 
 class CpuSteal:
@@ -59,9 +59,9 @@ class CpuSteal:
     def facts(self) -> dict[str, float]:
         """``run_delay_s`` and ``steal_s``, as far as they can be read."""
         delay_ns, steal = run_delay_ns(), steal_s(self._cpus)
-        found = {}
+        times = {}
         if delay_ns is not None and self._delay_ns is not None:
-            found["run_delay_s"] = (delay_ns - self._delay_ns) / 1e9
+            times["run_delay_s"] = (delay_ns - self._delay_ns) / 1e9
         if steal is not None and self._steal_s is not None:
-            found["steal_s"] = steal - self._steal_s
-        return found
+            times["steal_s"] = steal - self._steal_s
+        return times

@@ -194,9 +194,9 @@ def counts(samples: Iterable[Sample]) -> dict[str, float]:
             phases.setdefault(sample.phase, []).append(sample)
     timed = [sample for of_phase in phases.values() for sample in of_phase]
     counted = [sample.slow_down for sample in timed if not sample.is_disturbed]
-    known = {
+    totals = {
         "timed_samples": float(len(timed)),
         "quiet_samples": float(sum(slow_down <= TOLERANCE for slow_down in counted)),
         "disturbed_phases": float(sum(all(s.is_disturbed for s in items) for items in phases.values())),
     }
-    return known | ({"slow_down": median(counted)} if counted else {})
+    return totals | ({"slow_down": median(counted)} if counted else {})

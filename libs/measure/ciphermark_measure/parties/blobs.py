@@ -392,8 +392,8 @@ def _opened(path: str, flags: int) -> int:
         if error.errno in _IRREGULAR:
             raise _IrregularFileError from error
         raise
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         os.close(descriptor)
         raise _IrregularFileError
     return descriptor

@@ -135,13 +135,15 @@ class Client(Party):
             ]
         samples = steps.samples()
         with check.step(messages.CHECK):
-            found = self.judged(workload, outputs, given.truths)
+            judgment = self.judged(workload, outputs, given.truths)
             left = _bits_left(owner, workload.opened(owner, ciphertexts))
-        if found.complaint and 0 in left.values():
+        if judgment.complaint and 0 in left.values():
             raise Exhausted("no noise budget is left in what the server returned")
-        figures = tuple(Sample(name, value, last) for name, value in {**found.figures, **left}.items())
-        told = None if request.source.given is None else _to_two_digits(outputs[0])
-        return messages.Scored(found.accuracy, found.complaint, samples + check.samples() + figures, told)
+        figures = tuple(Sample(name, value, last) for name, value in {**judgment.figures, **left}.items())
+        rounded_output = None if request.source.given is None else _to_two_digits(outputs[0])
+        return messages.Scored(
+            judgment.accuracy, judgment.complaint, samples + check.samples() + figures, rounded_output
+        )
 
     def _compare_layers(self, request: messages.CompareLayers) -> messages.LayersCompared:
         keys = self.keys
@@ -151,8 +153,8 @@ class Client(Party):
         clear = layered.in_the_clear(workload, programs, given, owner.parameters)
         samples: list[Sample] = []
         for (name, expected), blobs in zip(clear.items(), request.ends, strict=True):
-            found = [owner.decrypt(owner.load(item)) for item in self.got(blobs)]
-            sizes = layered.largest_of(found, expected)
+            vectors = [owner.decrypt(owner.load(item)) for item in self.got(blobs)]
+            sizes = layered.largest_of(vectors, expected)
             samples += layered.size_samples(workload.stages[-1].name, name, *sizes)
         return messages.LayersCompared(tuple(samples))
 
@@ -226,8 +228,8 @@ def _told(
     for alone in alone_before(workload.stages, stage):
         steps = Steps(alone.name, "client")
         with steps.step("fit"):
-            made = shared_public(workload, alone.name, given.inputs, parameters)
-        public, samples = {**made, **public}, [*samples, *steps.samples()]
+            arrays = shared_public(workload, alone.name, given.inputs, parameters)
+        public, samples = {**arrays, **public}, [*samples, *steps.samples()]
     return public, tuple(samples)
 
 
@@ -259,6 +261,6 @@ def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
 
 def _bits_left(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> Mapping[str, float]:
     """The least noise budget of all, by the name of the metric; nothing where the library tells none."""
-    told = [owner.noise_budget_bits(item) for item in ciphertexts]
-    known = [float(bits) for bits in told if bits is not None]
-    return {"noise_budget": min(known)} if known else {}
+    readings = [owner.noise_budget_bits(item) for item in ciphertexts]
+    budgets = [float(bits) for bits in readings if bits is not None]
+    return {"noise_budget": min(budgets)} if budgets else {}

@@ -45,23 +45,23 @@ class Found(msgspec.Struct, frozen=True):
 
 def faults(workload: AnyWorkload) -> list[str]:
     """What is wrong in what a workload declares. Pure."""
-    found = [
+    reasons = [
         f"it says no {name}" for name in ("name", "title", "schemes") if not getattr(workload, name, None)
     ]
-    if found:
-        return found
-    found += [f"there is no scheme {item!r}" for item in workload.schemes if item not in SCHEMES]
+    if reasons:
+        return reasons
+    reasons += [f"there is no scheme {item!r}" for item in workload.schemes if item not in SCHEMES]
     returns = [stage.returns for stage in workload.stages]
     if any(item not in get_args(Returns) for item in returns) or returns.count("result") != 1:
-        found.append("one stage returns the `result`, others `state` or `nothing`")
+        reasons.append("one stage returns the `result`, others `state` or `nothing`")
     elif returns[-1] != "result":
-        found.append("the last stage returns the `result`")
+        reasons.append("the last stage returns the `result`")
     for item in options.declared(workload.Options):
         if item.kind not in (int, float, str, bool):
-            found.append(f"option {item.name} is a {item.kind}: options are texts, numbers or flags")
+            reasons.append(f"option {item.name} is a {item.kind}: options are texts, numbers or flags")
         if item.default is msgspec.NODEFAULT:
-            found.append(f"option {item.name} has no default")
-    return found
+            reasons.append(f"option {item.name} has no default")
+    return reasons
 
 
 def examined(workload: AnyWorkload, variant: str, scheme: Scheme) -> Found:
@@ -106,9 +106,9 @@ def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration,
     for stage, program in programs.items():
         if again[stage].program.digest != program.program.digest:
             return f"the program of stage {stage} is another one each time: a circuit may depend on its arguments alone"
-    needed, asked = keys_of(programs.values()), workload.keys(parameters)
-    if asked is not None and not asked.has(needed):
-        return f"keys: {asked} are asked for, and its programs need {needed}; leave the method out"
+    needed, request = keys_of(programs.values()), workload.keys(parameters)
+    if request is not None and not request.has(needed):
+        return f"keys: {request} are asked for, and its programs need {needed}; leave the method out"
     return None
 
 
@@ -159,10 +159,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--variant", required=True)
     parser.add_argument("--scheme", choices=SCHEMES, required=True)
     parser.add_argument("--deadline", type=float, default=60.0)
-    asked = parser.parse_args(arguments)
+    settings = parser.parse_args(arguments)
     replies = confinement.own_output()
-    faulthandler.dump_traceback_later(asked.deadline, exit=True, file=sys.stderr)
-    confinement.send(replies, found_in(asked.workload, asked.variant, asked.scheme))
+    faulthandler.dump_traceback_later(settings.deadline, exit=True, file=sys.stderr)
+    confinement.send(replies, found_in(settings.workload, settings.variant, settings.scheme))
 
 
 if __name__ == "__main__":

@@ -137,5 +137,5 @@ def _found(name: str, folder: Path | None) -> DataSet:
     path = kept(folder, name) if folder is not None else None
     if path is not None:
         return read(path.read_text(encoding="utf-8"), name)
-    known = ", ".join(sorted(DATA_SETS))
-    raise UserError(f"there is no data set {name!r} here; shipped: {known}")
+    names = ", ".join(sorted(DATA_SETS))
+    raise UserError(f"there is no data set {name!r} here; shipped: {names}")

@@ -106,7 +106,7 @@ class Server(Party):
         steps = Steps(stage.name, "server")
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.batch)
         shapes = () if before is None else loaded.ready[before].made.returned
-        known = loaded.ready.get(stage.name)
+        cache_entry = loaded.ready.get(stage.name)
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
             outputs = _executed(loaded, ready, [[*a, *b] for a, b in zip(inputs, states, strict=True)])
@@ -114,30 +114,32 @@ class Server(Party):
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
-        samples = steps.samples() + (() if ready is known else _own_figures(loaded, ready))
+        samples = steps.samples() + (() if ready is cache_entry else _own_figures(loaded, ready))
         return messages.Evaluated(self.kept(results), ready.made.program.digest, samples)
 
     def _describe(self, request: messages.Describe) -> messages.Described:
-        made = self._ready_of(request.stage).made
-        parts = layers.split(made.program, made.layers) if len(made.layers) > 1 else []
-        return messages.Described(made.program.to_bytes(), tuple(layer.facts for layer in parts))
+        stage_program = self._ready_of(request.stage).made
+        parts = (
+            layers.split(stage_program.program, stage_program.layers) if len(stage_program.layers) > 1 else []
+        )
+        return messages.Described(stage_program.program.to_bytes(), tuple(layer.facts for layer in parts))
 
     def _evaluate_layers(self, request: messages.EvaluateLayers) -> messages.LayersEvaluated:
         loaded = self.loaded
         evaluator, stage = loaded.evaluator, loaded.workload.server_stages[-1]
-        made = self._ready_of(stage.name).made
+        stage_program = self._ready_of(stage.name).made
         before = loaded.before(stage)
         state = [] if before is None else loaded.states[before][0]
         first = equal_parts(self.got(request.inputs), loaded.batch)[0]
         del loaded.ready[stage.name]
-        layered = Layered(evaluator, made, loaded.threads)
+        layered = Layered(evaluator, stage_program, loaded.threads)
         bounds = layered.bound([*map(evaluator.load, first), *state])
         times = [*timed(bounds, request.passes)]
         mode = loaded.declared.compressions[0]
         ends = layered.ends(bounds) if request.returns_ends else []
         return messages.LayersEvaluated(
             ends=tuple(self.kept([evaluator.dump(item, mode) for item in layer]) for layer in ends),
-            samples=tuple(time_samples(stage.name, [*made.layers], times)),
+            samples=tuple(time_samples(stage.name, [*stage_program.layers], times)),
         )
 
     def _ready_of(self, stage: str) -> _Ready:
@@ -180,12 +182,14 @@ def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
     ready = loaded.ready.get(call.stage)
     if ready is None or not ready.call.equals(call):
         with steps.step("trace"):
-            made = traced(loaded.workload, call, loaded.evaluator.parameters, loaded.declared)
+            stage_program = traced(loaded.workload, call, loaded.evaluator.parameters, loaded.declared)
         with steps.step("encode"):
             at_once = loaded.at_once
-            executed = made.program.repeated(at_once) if at_once > 1 else made.program
-            prepared = loaded.evaluator.prepare_constants(executed, made.traced.constants, loaded.threads)
-        loaded.ready[call.stage] = ready = _Ready(call, made, at_once, executed, prepared)
+            executed = stage_program.program.repeated(at_once) if at_once > 1 else stage_program.program
+            prepared = loaded.evaluator.prepare_constants(
+                executed, stage_program.traced.constants, loaded.threads
+            )
+        loaded.ready[call.stage] = ready = _Ready(call, stage_program, at_once, executed, prepared)
     return ready
 
 
@@ -194,8 +198,8 @@ def _own_figures(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
     stage, check = ready.call.stage, Watch(ready.call.stage)
     with check.step(messages.CHECK):
         figures = loaded.workload.server_figures(ready.made.program, loaded.threads)
-    told = tuple(Sample(name, value, stage) for name, value in figures.items())
-    return told + check.samples() if told else ()
+    samples = tuple(Sample(name, value, stage) for name, value in figures.items())
+    return samples + check.samples() if samples else ()
 
 
 def _executed(loaded: Session, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:

@@ -306,8 +306,8 @@ class Parities:
 
     def logits(self, slots: Vector) -> Floats:
         """The logits (classes,) in the decrypted slots."""
-        found: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
-        return found
+        logits: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
+        return logits
 
     def repeated(self, pattern: Floats, slots: int) -> Vector:
         """Raises ``Unsupported`` for fewer slots than the pattern has."""

@@ -86,15 +86,15 @@ class Phases:
 
     def taps(self, network: Network, slots: int) -> list[Vector]:
         """What the image is multiplied with, turned by each of the shifts."""
-        shape, found = self.shape, {shift: np.zeros((QUARTERS, QUARTER)) for shift in self.shifts}
+        shape, patterns = self.shape, {shift: np.zeros((QUARTERS, QUARTER)) for shift in self.shifts}
         places = range(shape.places)
         for number, (row, column) in enumerate(product(range(shape.kernel), repeat=2)):
             (rows, up), (columns, left) = divmod(row - shape.before, 2), divmod(column - shape.before, 2)
-            vector = found[rows * self.side + columns][2 * up + left]
+            vector = patterns[rows * self.side + columns][2 * up + left]
             for i, j in product(places, places):
                 if self._is_pixel(2 * i + row) and self._is_pixel(2 * j + column):
                     vector[self._neurons(i, j)] = network.convolution.weights[:, number]
-        return [repeated(pattern, slots) for pattern in found.values()]
+        return [repeated(pattern, slots) for pattern in patterns.values()]
 
     def convolution_bias(self, network: Network, slots: int) -> Vector:
         """The bias of each map at its neurons."""
@@ -109,11 +109,11 @@ class Phases:
             [self._neurons(i, j) for i, j in product(range(self.shape.places), repeat=2)]
         )
         order = np.arange(self.shape.features).reshape(self.shape.maps, -1).T.ravel()  # place by place
-        found = np.zeros((DIAGONALS, QUARTERS, QUARTER))
+        patterns = np.zeros((DIAGONALS, QUARTERS, QUARTER))
         for quarter, slot, neuron in self._hidden():
             steps = (features - slot) % DIAGONALS
-            found[steps, quarter, (features - steps) % QUARTER] = network.dense.weights[neuron, order]
-        return [repeated(pattern, slots) for pattern in found]
+            patterns[steps, quarter, (features - steps) % QUARTER] = network.dense.weights[neuron, order]
+        return [repeated(pattern, slots) for pattern in patterns]
 
     def dense_bias(self, network: Network, slots: int) -> Vector:
         """The bias of each hidden neuron."""
@@ -125,11 +125,11 @@ class Phases:
     def last(self, network: Network, slots: int) -> list[Vector]:
         """The diagonals: a logit is a sum over three slots, at its own and 16 before and after it."""
         logits = (_LOGITS + np.arange(self.shape.classes)) % LAST_DIAGONALS
-        found = np.zeros((LAST_DIAGONALS, LENGTH))
+        patterns = np.zeros((LAST_DIAGONALS, LENGTH))
         for quarter, slot, neuron in self._hidden():
             steps = (slot - logits) % LAST_DIAGONALS
-            found[steps, (QUARTER * quarter + slot - steps) % LENGTH] = network.last.weights[:, neuron]
-        return [repeated(pattern, slots) for pattern in found]
+            patterns[steps, (QUARTER * quarter + slot - steps) % LENGTH] = network.last.weights[:, neuron]
+        return [repeated(pattern, slots) for pattern in patterns]
 
     def last_bias(self, network: Network, slots: int) -> Vector:
         """The bias of each logit."""
@@ -139,8 +139,8 @@ class Phases:
 
     def logits(self, slots: Vector) -> Floats:
         """The logits (classes,) in the decrypted slots."""
-        found: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
-        return found
+        logits: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
+        return logits
 
     def _is_pixel(self, place: int) -> bool:
         """Whether a row or column of the padded image is one of the image."""

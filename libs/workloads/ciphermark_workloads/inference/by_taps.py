@@ -89,26 +89,28 @@ class Packing:
         """Diagonals 0 to 31 of each quarter, which are those from 32 times its number on."""
         weights = _with_one(_with_bias(network.dense))
         inputs = DIAGONALS + np.arange(weights.shape[1])
-        found = np.zeros((_TURN, QUARTERS, QUARTER))
+        diagonal_weights = np.zeros((_TURN, QUARTERS, QUARTER))
         for step in range(_TURN):
             for quarter in range(QUARTERS):
                 outputs = (inputs - _TURN * quarter - step) % DIAGONALS - _HIDDEN
-                found[step, quarter, inputs - step] = chosen(weights, outputs)
-        return [repeated(diagonal, slots) for diagonal in found]
+                diagonal_weights[step, quarter, inputs - step] = chosen(weights, outputs)
+        return [repeated(diagonal, slots) for diagonal in diagonal_weights]
 
     def last(self, network: Network, slots: int) -> list[Vector]:
         """The diagonals of the last layer."""
         weights = _with_bias(network.last)
         inputs = _HIDDEN + np.arange(weights.shape[1])
-        found = np.zeros((LAST_DIAGONALS, LENGTH))
+        diagonal_weights = np.zeros((LAST_DIAGONALS, LENGTH))
         for step in range(LAST_DIAGONALS):
-            found[step, inputs - step] = chosen(weights, (inputs - step - _LOGITS) % LAST_DIAGONALS)
-        return [repeated(diagonal, slots) for diagonal in found]
+            diagonal_weights[step, inputs - step] = chosen(
+                weights, (inputs - step - _LOGITS) % LAST_DIAGONALS
+            )
+        return [repeated(diagonal, slots) for diagonal in diagonal_weights]
 
     def logits(self, slots: Vector) -> Floats:
         """The logits (classes,) in the decrypted slots."""
-        found: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
-        return found
+        logits: Floats = slots[_LOGITS : _LOGITS + self.shape.classes]
+        return logits
 
     def _dealt(self, rows: Floats, slots: int) -> list[Vector]:
         """Rows (taps + 1, features + 1), number 4g + q in quarter q of vector g."""

@@ -265,8 +265,8 @@ def numbers(vectors: Sequence[Vector], scale: int, parameters: Parameters, of_in
 
 def centred(residues: Vector, modulus: int) -> Integers:
     """The whole numbers from −t/2 to t/2 that residues stand for."""
-    found: Integers = (residues + modulus // 2) % modulus - modulus // 2
-    return found
+    integers: Integers = (residues + modulus // 2) % modulus - modulus // 2
+    return integers
 
 
 # Of the 200 images that are shipped with LoLa's network each has the class that it has in floating point, and no logit
@@ -302,9 +302,8 @@ class Exact(OnImages[Given]):
     def logits(self, found: Vector, parameters: Parameters) -> Floats:
         """The network's logits, of those that slots hold."""
         modulus = parameters.plain_modulus
-        if modulus is not None:
-            found = np.ldexp(centred(found, modulus), -SCALES.logits)
-        logits: Floats = np.ldexp(found, self.options.halvings)
+        values: Vector = found if modulus is None else np.ldexp(centred(found, modulus), -SCALES.logits)
+        logits: Floats = np.ldexp(values, self.options.halvings)
         return logits
 
     def expected(self, given: Given, parameters: Parameters) -> Floats:
@@ -336,8 +335,8 @@ class Exact(OnImages[Given]):
     def _whole_logits(self, given: Given) -> Integers:
         """Those of an image (classes,), or of several (count, classes)."""
         pixels = given.pixels
-        found = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
-        logits: Integers = found.reshape(*pixels.shape[:-2], -1)
+        rows = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
+        logits: Integers = rows.reshape(*pixels.shape[:-2], -1)
         return logits
 
 

@@ -61,10 +61,10 @@ class Buckets:
         """The elements at positions from ``start`` to before ``stop`` of as many buckets from the ``first`` on: of
         shape (positions, buckets), −1 where there is none.
         """
-        found = np.full((stop - start, buckets), -1, dtype=np.int64)
+        elements = np.full((stop - start, buckets), -1, dtype=np.int64)
         there = self.elements[start:stop, first : first + buckets]
-        found[:, : there.shape[1]] = there
-        return found
+        elements[:, : there.shape[1]] = there
+        return elements
 
 
 def bucket_count(wanted: int) -> int:
@@ -203,16 +203,16 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
 
     def output(self, outputs: Sequence[Vector], given: Sequence[int], parameters: Parameters) -> Integers:
         layout = self.layout(parameters)
-        found = (
+        elements = (
             columns.element(outputs[group], index, layout)
             for group, index in map(_in_group(layout), self._places(given))
         )
-        return np.concatenate([*found])
+        return np.concatenate([*elements])
 
     def reference(self, given: Sequence[int]) -> Integers:
         database = self.database()
-        found = [database.rows(index, index + 1)[0].astype(np.int64) for index in given]
-        return np.concatenate(found)
+        elements = [database.rows(index, index + 1)[0].astype(np.int64) for index in given]
+        return np.concatenate(elements)
 
     def database(self) -> Database:
         """What the server has."""
@@ -236,16 +236,16 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
             raise UserError(
                 f"there is no element {missing[0]}: the database has {options.elements}, numbered from 0"
             )
-        found = matched([code.buckets[index].tolist() for index in given])
-        if found is None:
+        buckets = matched([code.buckets[index].tolist() for index in given])
+        if buckets is None:
             raise Unsupported(
                 f"{len(given)} indices do not find a bucket each among {code.count}: each has to differ from all "
                 "others, and seldom different ones do not, either; ask for some of them in another batch"
             )
-        hashes = [bucket // (code.count // HASHES) for bucket in found]
+        hashes = [bucket // (code.count // HASHES) for bucket in buckets]
         return [
             (bucket, int(code.positions[index, number]))
-            for index, bucket, number in zip(given, found, hashes, strict=True)
+            for index, bucket, number in zip(given, buckets, hashes, strict=True)
         ]
 
     def _code(self) -> Buckets:

@@ -146,8 +146,8 @@ def _symbols(rows: Rows, layout: Layout) -> Integers:
     """The symbols of the halves of elements, of shape (count, 2, columns)."""
     halves = np.zeros((len(rows), 2 * layout.half_bytes), dtype=np.uint8)
     halves[:, : layout.element_bytes] = rows
-    found = database.symbols_of(halves.reshape(-1, layout.half_bytes), layout.symbol_bits)
-    return found.reshape(len(rows), 2, -1)
+    symbols = database.symbols_of(halves.reshape(-1, layout.half_bytes), layout.symbol_bits)
+    return symbols.reshape(len(rows), 2, -1)
 
 
 RowsOf: TypeAlias = Callable[[int], Rows]

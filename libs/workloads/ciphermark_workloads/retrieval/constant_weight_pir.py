@@ -108,13 +108,13 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
 
     def another(self, generator: np.random.Generator) -> int:
         """Each alike likely of those that the database does not have; where it has all, one of them."""
-        known = np.sort(np.fromiter(self.numbers(), dtype=np.int64))
-        free = (1 << self.options.keyword_bits) - known.size
+        keywords = np.sort(np.fromiter(self.numbers(), dtype=np.int64))
+        free = (1 << self.options.keyword_bits) - keywords.size
         if free == 0:
-            return int(generator.choice(known))
+            return int(generator.choice(keywords))
         rank = int(generator.integers(free))
         # So many of the free numbers are below each known one.
-        below = known - np.arange(known.size)
+        below = keywords - np.arange(keywords.size)
         return rank + int(np.searchsorted(below, rank, side="right"))
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
@@ -154,10 +154,10 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
 
     def output(self, outputs: Sequence[Vector], given: int, parameters: Parameters) -> Integers:
         try:
-            found = self.layout(parameters).value([*outputs], given)
+            value = self.layout(parameters).value([*outputs], given)
         except ValueError:
             return self.no_record()
-        return self.absent() if found is None else found
+        return self.absent() if value is None else value
 
     def layout(self, parameters: Parameters) -> KeywordTable:
         """Raises ``Unsupported`` for keywords of too many bits."""

@@ -128,8 +128,8 @@ class Grid:
     def element(self, chunks: list[Vector], index: int) -> Integers:
         """The element in the slots of an answer: S bytes, :data:`.database.NO_BYTE` where no symbol is."""
         *_, first = self.place(index)
-        found = np.concatenate(chunks)[first : first + self.symbols] - 1
-        element: Integers = database.bytes_of(found[np.newaxis], self.element_bytes, self.symbol_bits)[0]
+        symbols = np.concatenate(chunks)[first : first + self.symbols] - 1
+        element: Integers = database.bytes_of(symbols[np.newaxis], self.element_bytes, self.symbol_bits)[0]
         return element
 
     def store_bytes(self, primes: int) -> int:
@@ -277,11 +277,11 @@ class MulPir(OfProducts[int], GridRetrieval):
     ) -> tuple[list[Handle], list[Handle]]:
         """A ciphertext for each chunk."""
         layout, factors = self.layout(evaluator.parameters), Factors.of(evaluator, rows)
-        found = [
+        answers = [
             grid_circuit.answer(evaluator, factors, columns, self.store(layout, chunk))
             for chunk in range(layout.chunks)
         ]
-        return [entry for entries, _ in found for entry in entries], [answer for _, answer in found]
+        return [entry for entries, _ in answers for entry in entries], [answer for _, answer in answers]
 
 
 # The first prime above 2^20 that gives slots at N = 4096: of a plaintext that is uniform below 2^20 it is as large as

@@ -185,10 +185,10 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
         layout, table = self.layout(parameters), self._table()
         records = [columns.element(outputs[0], place, layout) for place in table.choices(given)]
         try:
-            found = [value_in(record, table.tag(given)) for record in records]
+            values = [value_in(record, table.tag(given)) for record in records]
         except ValueError:
             return self.no_record()
-        return next((value for value in found if value is not None), self.absent())
+        return next((value for value in values if value is not None), self.absent())
 
     def numbers(self) -> Mapping[bytes, int]:
         own = self.own()

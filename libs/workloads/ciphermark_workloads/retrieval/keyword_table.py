@@ -95,22 +95,22 @@ class KeywordTable:
         """The plaintexts of each shelf that is not empty, a vector of shape (N,) for each chunk, in the order of the
         shelves' numbers. Symbols are kept as themselves plus 1, and slots without a record are 0.
         """
-        found: dict[Code, Integers] = {}
+        shelves: dict[Code, Integers] = {}
         for keyword in sorted(records):
-            shelf = found.setdefault(self.code(keyword), np.zeros(self.chunks * self.slots, dtype=np.int64))
+            shelf = shelves.setdefault(self.code(keyword), np.zeros(self.chunks * self.slots, dtype=np.int64))
             shelf[self._place(keyword)] = self._symbols(records[keyword])
-        return {code: [*shelf.reshape(self.chunks, self.slots)] for code, shelf in found.items()}
+        return {code: [*shelf.reshape(self.chunks, self.slots)] for code, shelf in shelves.items()}
 
     def value(self, chunks: list[Vector], keyword: int) -> Integers | None:
         """The value of a keyword in the slots of an answer: ``None`` where there is no record, of which slots are 0.
 
         Raises ``ValueError`` for what is no record.
         """
-        found = np.concatenate(chunks)[self._place(keyword)]
-        if not found.any():
+        entries = np.concatenate(chunks)[self._place(keyword)]
+        if not entries.any():
             return None
         size = LENGTH_BYTES + self.value_bytes
-        record: Integers = database.bytes_of(found[np.newaxis] - 1, size, self.symbol_bits)[0]
+        record: Integers = database.bytes_of(entries[np.newaxis] - 1, size, self.symbol_bits)[0]
         length = int(record[0]) << 8 | int(record[1])
         if (record < 0).any() or not 0 < length <= self.value_bytes:
             raise ValueError("what was decrypted is no record")
@@ -123,9 +123,9 @@ class KeywordTable:
 
     def _symbols(self, value: bytes) -> Integers:
         record = len(value).to_bytes(LENGTH_BYTES, "big") + value.ljust(self.value_bytes, b"\0")
-        found = database.symbols_of(np.frombuffer(record, dtype=np.uint8)[np.newaxis], self.symbol_bits)
-        kept: Integers = found[0] + 1
-        return kept
+        symbols = database.symbols_of(np.frombuffer(record, dtype=np.uint8)[np.newaxis], self.symbol_bits)
+        entries: Integers = symbols[0] + 1
+        return entries
 
 
 def length(count: int) -> int:

@@ -150,8 +150,8 @@ class IndexRetrieval(Queried[int, Integers]):
             )
 
     def reference(self, given: int) -> Integers:
-        found: Integers = self.database().rows(given, given + 1)[0].astype(np.int64)
-        return found
+        element: Integers = self.database().rows(given, given + 1)[0].astype(np.int64)
+        return element
 
     def database(self) -> Database:
         """What the server has."""
@@ -215,8 +215,8 @@ class KeywordRetrieval(Queried[Input, Integers]):
             return self.absent()
         if own is not None:
             return np.frombuffer(own.values[number], dtype=np.uint8).astype(np.int64)
-        made: Integers = self._generated().rows(number, number + 1)[0].astype(np.int64)
-        return made
+        value: Integers = self._generated().rows(number, number + 1)[0].astype(np.int64)
+        return value
 
     def values(self) -> Iterable[bytes]:
         """The values of all records, in order."""

@@ -63,8 +63,8 @@ def element_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict
     Raises ``UserError`` for what is no database, and for an n or S that is said otherwise.
     """
     size = values.get("element_bytes")
-    found = _elements(name, data, size if isinstance(size, int) else None)
-    shape = {"elements": found.shape[0], "element_bytes": found.shape[1]}
+    rows = _elements(name, data, size if isinstance(size, int) else None)
+    shape = {"elements": rows.shape[0], "element_bytes": rows.shape[1]}
     return _agreed(name, values, shape)
 
 
@@ -74,30 +74,30 @@ def record_options(
     """The options of retrieval by keyword from a file, of which all keywords have to be such that there is no
     ``complaint`` of them; raises ``UserError`` as :func:`element_options` does.
     """
-    found = _records(name, data, complaint)
-    return _agreed(name, values, {"records": len(found.values), "value_bytes": found.value_bytes})
+    table = _records(name, data, complaint)
+    return _agreed(name, values, {"records": len(table.values), "value_bytes": table.value_bytes})
 
 
 @lru_cache(maxsize=2)
 def elements(name: str, count: int, element_bytes: int) -> Stored:
     """The elements of a kept file; raises ``UserError`` where it is not here, or they are others than told."""
-    found = _elements(name, user_workloads.file_content(name), element_bytes)
-    if found.shape != (count, element_bytes):
+    rows = _elements(name, user_workloads.file_content(name), element_bytes)
+    if rows.shape != (count, element_bytes):
         raise UserError(
-            f"{name} has {found.shape[0]} elements of {found.shape[1]} bytes, not {count} of {element_bytes}"
+            f"{name} has {rows.shape[0]} elements of {rows.shape[1]} bytes, not {count} of {element_bytes}"
         )
-    return Stored(found)
+    return Stored(rows)
 
 
 @lru_cache(maxsize=2)
 def records(name: str, count: int, value_bytes: int) -> Records:
     """The records of a kept file; raises ``UserError`` as :func:`elements` does."""
-    found = _records(name, user_workloads.file_content(name))
-    if (len(found.values), found.value_bytes) != (count, value_bytes):
+    table = _records(name, user_workloads.file_content(name))
+    if (len(table.values), table.value_bytes) != (count, value_bytes):
         raise UserError(
-            f"{name} has {len(found.values)} records of at most {found.value_bytes} bytes, not {count} of {value_bytes}"
+            f"{name} has {len(table.values)} records of at most {table.value_bytes} bytes, not {count} of {value_bytes}"
         )
-    return found
+    return table
 
 
 def _agreed(name: str, values: Mapping[str, Value], found: Mapping[str, int]) -> dict[str, Value]:
@@ -126,15 +126,15 @@ def _of_bin(name: str, data: bytes, size: int | None) -> Rows:
 
 def _of_csv(name: str, data: bytes, size: int | None) -> Rows:
     """Elements of lines, whose bytes are those of the text in UTF-8."""
-    made: list[bytes] = []
+    rows: list[bytes] = []
     for line, (element,) in _lines(name, data, 1, "an element"):
-        made.append(element)
-        if not element or len(element) != len(made[0]):
+        rows.append(element)
+        if not element or len(element) != len(rows[0]):
             raise UserError(
-                f"{name}, line {line}: an element of {len(element)} bytes, and the first has {len(made[0])}: "
+                f"{name}, line {line}: an element of {len(element)} bytes, and the first has {len(rows[0])}: "
                 "elements are equally long, so fill them up"
             )
-    return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(len(made), -1)
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1)
 
 
 _ELEMENTS: Mapping[str, Callable[[str, bytes, int | None], Rows]] = {".bin": _of_bin, ".csv": _of_csv}
@@ -182,12 +182,12 @@ def _lines(name: str, data: bytes, fields: int, words: str) -> Iterator[tuple[in
         raise UserError(f"{name}: byte {error.start} is not UTF-8: save the file as UTF-8") from None
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
-        for found in lines:
-            if len(found) != fields:
+        for row in lines:
+            if len(row) != fields:
                 raise UserError(
-                    f"{name}, line {lines.line_num}: {len(found)} fields where {words} is expected: "
+                    f"{name}, line {lines.line_num}: {len(row)} fields where {words} is expected: "
                     "a field with a comma stands in quotation marks"
                 )
-            yield lines.line_num, [field.encode() for field in found]
+            yield lines.line_num, [field.encode() for field in row]
     except csv.Error as error:
         raise UserError(f"{name}, line {lines.line_num}: {error}: write plain CSV") from error

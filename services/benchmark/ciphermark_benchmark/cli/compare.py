@@ -80,17 +80,17 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         with caught_up(homes.find()) as database:
             database.is_uncorrected = uncorrected
             ids = run_names.resolved(database, run_a), run_names.resolved(database, run_b)
-            found = _chosen(_compared(database, ids, how), chosen)
+            results = _chosen(_compared(database, ids, how), chosen)
             if form == "table":
-                _show(console_for(output), database, ids, said_once(found), how)
+                _show(console_for(output), database, ids, said_once(results), how)
             else:
-                table = Table(COLUMNS, [tuple(row.values()) for row in found])
+                table = Table(COLUMNS, [tuple(row.values()) for row in results])
                 export.write(table, form, output)
     except DatabaseUnavailable as error:  # 1 would say that there is a regression
         raise UserError(str(error)) from None
-    if not comparing.is_comparison(found):
+    if not comparing.is_comparison(results):
         raise typer.Exit(_TROUBLE)
-    if any(kind_of(row["verdict"]) in REGRESSIONS for row in found):
+    if any(kind_of(row["verdict"]) in REGRESSIONS for row in results):
         raise typer.Exit(_REGRESSION)
 
 
@@ -99,24 +99,24 @@ def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict
     across levels where asked; times are relative to the reference where there is one.
     """
     of_runs = [rows(database, TWO_RUNS, run_id) for run_id in runs]
-    known = settled(paired(*of_runs))
+    pairs = settled(paired(*of_runs))
     if how.reference is None:
-        judged = two_runs.judgements(known, how.any_security)
+        judged = two_runs.judgements(pairs, how.any_security)
     else:
-        known = two_runs.relative(known, how.reference)
-        if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in known):
+        pairs = two_runs.relative(pairs, how.reference)
+        if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in pairs):
             raise UserError(f"--relative-to {how.reference}: no time of it is in both runs")
-        judged = [with_judgement(row, how.any_security) for row in known]
+        judged = [with_judgement(row, how.any_security) for row in pairs]
     return [dict(zip(COLUMNS, row, strict=True)) for row in judged]
 
 
 def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
     """The rows that the reader asked for; raises ``UserError`` for a name that no row has."""
     for column, names in chosen.items():
-        known = sorted({row[column] for row in found if row[column]})
+        values = sorted({row[column] for row in found if row[column]})
         for name in names:
-            if name not in known:
-                raise UserError(f"--{column} {name}: these runs have {', '.join(known) or 'none'}")
+            if name not in values:
+                raise UserError(f"--{column} {name}: these runs have {', '.join(values) or 'none'}")
     return [
         row for row in found if all(not names or row[column] in names for column, names in chosen.items())
     ]
@@ -147,20 +147,20 @@ def _show(
 
 def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> list[str]:
     """What a reader has to know of the comparison as a whole."""
-    told = []
+    notes = []
     if len({run["fingerprint"] for run in runs}) > 1:
-        told.append("the hosts are not the same: what differs may be theirs")
+        notes.append("the hosts are not the same: what differs may be theirs")
     if how.any_security:
-        told.append(MIXED)
+        notes.append(MIXED)
     if how.reference is not None:
-        told.append(f"times of b are told as {how.reference} says that they would be on a's host")
+        notes.append(f"times of b are told as {how.reference} says that they would be on a's host")
     drift = comparison.drift(found)
     if drift is not None:
-        told.append(f"host: {drift}.")
+        notes.append(f"host: {drift}.")
     shared = two_runs.shared(found)
     if shared is not None:
-        told.append(f"{shared}.")
-    return told
+        notes.append(f"{shared}.")
+    return notes
 
 
 def _show_caveats(console: Console, database: Database, runs: tuple[str, str]) -> None:

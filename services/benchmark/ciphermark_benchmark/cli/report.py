@@ -53,10 +53,10 @@ def report(
         run_id = run_names.resolved(database, run)
         notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     with Store(storage.url(home)) as store:
-        made = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)
+        document = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)
     if output == STANDARD_OUTPUT:
-        sys.stdout.buffer.write(reports.FORMATS[chosen](made))
+        sys.stdout.buffer.write(reports.FORMATS[chosen](document))
         return
-    path = output or Path(f"report-{made.facts['run_id'][:8]}.{chosen}")
-    reports.write(made, path, chosen)
+    path = output or Path(f"report-{document.facts['run_id'][:8]}.{chosen}")
+    reports.write(document, path, chosen)
     typer.echo(f"report: {path.resolve()}", err=True)  # standard output may be the report

@@ -75,8 +75,8 @@ def whole(layer: Layer) -> tuple[dict[str, npt.NDArray[Any]], Layer]:
         np.clip(np.rint(np.ldexp(part, power)), -most, most).astype(np.int16)
         for part in (layer.weights, layer.bias)
     ]
-    made = {"weights": parts[0], "bias": parts[1], "exponent": np.int64(power)}
-    return {key: np.asarray(value) for key, value in made.items()}, _of_whole(parts[0], parts[1], power)
+    fields = {"weights": parts[0], "bias": parts[1], "exponent": np.int64(power)}
+    return {key: np.asarray(value) for key, value in fields.items()}, _of_whole(parts[0], parts[1], power)
 
 
 def _of_whole(weights: npt.NDArray[Any], bias: npt.NDArray[Any], power: int) -> Layer:
@@ -89,10 +89,10 @@ def _layer(held: Mapping[str, npt.NDArray[Any]], name: str) -> Layer:
 
 def _opened(folder: Path, name: str, provenance: Provenance) -> dict[str, npt.NDArray[Any]]:
     data = (folder / name).read_bytes()
-    found = hashlib.sha256(data).hexdigest()
-    if found != provenance.digests[name]:
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != provenance.digests[name]:
         raise UserError(
-            f"{name} has SHA-256 {found}, and its provenance tells of {provenance.digests[name]}: it is not the "
+            f"{name} has SHA-256 {digest}, and its provenance tells of {provenance.digests[name]}: it is not the "
             "network that was trained"
         )
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:

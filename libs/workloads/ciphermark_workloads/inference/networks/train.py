@@ -84,9 +84,9 @@ RECIPES = {
 
 def read(path: Path, recipe: Recipe) -> Images:
     """Images of a CSV file: pixels row by row, the class last. Raises ``ValueError`` for a file that is not the one."""
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != recipe.data_digest:
-        raise ValueError(f"{path} has SHA-256 {found}, not {recipe.data_digest}: it is another file")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if digest != recipe.data_digest:
+        raise ValueError(f"{path} has SHA-256 {digest}, not {recipe.data_digest}: it is another file")
     table = np.loadtxt(path, delimiter=",")
     side = recipe.shape.side
     return Images(table[:, :-1].reshape(-1, side, side) / recipe.most, table[:, -1].astype(np.int64))
@@ -200,8 +200,8 @@ def write(name: str, network: Network, recipe: Recipe, train: Images, held_out: 
         numpy=np.__version__,
         digests={f"{name}.npz": _saved(name, arrays), f"{name}-images.npz": _saved(f"{name}-images", images)},
     )
-    told = msgspec.json.format(msgspec.json.encode(provenance), indent=2)
-    _FOLDER.joinpath(f"{name}.json").write_bytes(told + b"\n")
+    document = msgspec.json.format(msgspec.json.encode(provenance), indent=2)
+    _FOLDER.joinpath(f"{name}.json").write_bytes(document + b"\n")
     return provenance
 
 

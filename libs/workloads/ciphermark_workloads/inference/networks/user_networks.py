@@ -223,11 +223,11 @@ def of_onnx(name: str, data: bytes) -> Network:
         constants = {item.name: onnx.numpy_helper.to_array(item) for item in graph.initializer}
         nodes = []
         for item in graph.node:
-            told = {each.name: onnx.helper.get_attribute_value(each) for each in item.attribute}
-            if item.op_type == "Constant" and "value" in told:
-                constants[item.output[0]] = onnx.numpy_helper.to_array(told["value"])
+            attributes = {each.name: onnx.helper.get_attribute_value(each) for each in item.attribute}
+            if item.op_type == "Constant" and "value" in attributes:
+                constants[item.output[0]] = onnx.numpy_helper.to_array(attributes["value"])
             else:
-                nodes.append(_Node(item.op_type, tuple(item.input), item.output[0], told))
+                nodes.append(_Node(item.op_type, tuple(item.input), item.output[0], attributes))
     except Exception as error:  # whatever a parser raises at foreign bytes
         raise UserError(f"{name}: it is no ONNX file that can be read: {error}") from None
     try:
@@ -244,8 +244,8 @@ def _assembled(graph: Any, nodes: list[_Node], constants: Constants) -> Network:
     side = _side(given[0])
     parts = list(_parts(_chain(given[0].name, graph.output[0].name, nodes), constants))
     if tuple(part.kind for part in parts) != _SERVED:
-        found = ", ".join(part.kind for part in parts) or "nothing"
-        raise ValueError(f"the circuits serve {', '.join(_SERVED)}; the file has {found}")
+        kinds = ", ".join(part.kind for part in parts) or "nothing"
+        raise ValueError(f"the circuits serve {', '.join(_SERVED)}; the file has {kinds}")
     convolution, dense, last = (part.layer for part in parts if part.layer is not None)
     kernel, stride, *margin = parts[0].window
     sizes = (len(layer.weights) for layer in (convolution, dense, last))
@@ -297,13 +297,17 @@ def _with_bias(layer: Layer, node: _Node, constants: Constants) -> Layer:
 
 
 def _convolution(node: _Node, constants: Constants) -> _Part:
-    kernels, told = node.constant(1, constants), node.attributes
-    strides, pads = told.get("strides", [1, 1]), told.get("pads", [0, 0, 0, 0])
+    kernels, attributes = node.constant(1, constants), node.attributes
+    strides, pads = attributes.get("strides", [1, 1]), attributes.get("pads", [0, 0, 0, 0])
     if kernels.ndim != 4 or kernels.shape[1] != 1 or kernels.shape[2] != kernels.shape[3]:
         raise ValueError(f"its kernels are {kernels.shape}, and are to be (maps, 1, k, k)")
-    if told.get("group", 1) != 1 or set(told.get("dilations", [1])) != {1} or len(set(strides)) != 1:
+    if (
+        attributes.get("group", 1) != 1
+        or set(attributes.get("dilations", [1])) != {1}
+        or len(set(strides)) != 1
+    ):
         raise ValueError("its convolution has groups, dilations, or two different strides")
-    if told.get("auto_pad", b"NOTSET") != b"NOTSET" or pads[0] != pads[1] or pads[2] != pads[3]:
+    if attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or pads[0] != pads[1] or pads[2] != pads[3]:
         raise ValueError("its convolution is padded otherwise in rows than in columns, or by auto_pad")
     layer = Layer(kernels.reshape(len(kernels), -1), node.bias(len(kernels), constants))
     return _Part("convolution", layer, (kernels.shape[2], strides[0], pads[0], pads[2]))
@@ -323,10 +327,10 @@ def _power(node: _Node, constants: Constants) -> _Part:
 
 
 def _gemm(node: _Node, constants: Constants) -> _Part:
-    told, weights = node.attributes, node.constant(1, constants)
-    if told.get("alpha", 1.0) != 1 or told.get("beta", 1.0) != 1 or told.get("transA", 0):
+    attributes, weights = node.attributes, node.constant(1, constants)
+    if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1 or attributes.get("transA", 0):
         raise ValueError("its dense layer has factors, or its input the wrong way round")
-    weights = weights if told.get("transB", 0) else weights.T
+    weights = weights if attributes.get("transB", 0) else weights.T
     return _Part("dense layer", Layer(weights, node.bias(len(weights), constants)))
 
 
