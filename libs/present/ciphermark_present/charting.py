@@ -141,8 +141,8 @@ def places_axis(labels: Iterable[str]) -> alt.Axis:
     """An axis of N with what else tells cases apart, in lines below it; of many long ones slanted, so that none covers
     another.
     """
-    found = set(labels)
-    if len(found) > _MOST_UPRIGHT and any(", " in label for label in found):
+    places = set(labels)
+    if len(places) > _MOST_UPRIGHT and any(", " in label for label in places):
         return alt.Axis(labelAngle=-30, labelLimit=_LABEL_LIMIT)
     return alt.Axis(labelAngle=0, labelExpr="split(datum.label, ', ')")
 
@@ -191,10 +191,10 @@ def sizes_axis(values: Iterable[float]) -> alt.Axis:
 
 def _powers(values: Iterable[float], base: int) -> dict[str, Any]:
     """The powers of ``base`` among values, as an option of an axis; none where the values are too close for that."""
-    known = [value for value in values if value]
-    if not known:
+    numbers = [value for value in values if value]
+    if not numbers:
         return {}
-    first, last = (round(math.log(value, base), 6) for value in (min(known), max(known)))
+    first, last = (round(math.log(value, base), 6) for value in (min(numbers), max(numbers)))
     powers = [float(base) ** power for power in range(math.ceil(first), math.floor(last) + 1)]
     return {"values": powers} if len(powers) > 1 else {}
 
@@ -268,16 +268,16 @@ def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
 
 def _told(row: Row) -> str:
     quiet = row.get("quiet_share")
-    known = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    texts = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
     slow_down = row.get("slow_down")
     if slow_down is not None:
-        known.append(f"corrected for a host {slow_down:.2f} times slower")
+        texts.append(f"corrected for a host {slow_down:.2f} times slower")
     if row.get("unit", "s") == "s":
         values = (row.get(name) for name in _UNCORRECTED)
-        known += [f"uncorrected {formats.seconds(value)}" for value in values if value is not None]
+        texts += [f"uncorrected {formats.seconds(value)}" for value in values if value is not None]
     if row.get("uncorrected_ratio") is not None:
-        known.append(f"uncorrected {formats.digits(row['uncorrected_ratio'])} times")
-    return ", ".join([parameters.told(row), *known])
+        texts.append(f"uncorrected {formats.digits(row['uncorrected_ratio'])} times")
+    return ", ".join([parameters.told(row), *texts])
 
 
 def json_value(value: Any) -> Any:
@@ -299,7 +299,9 @@ def fullest(rows: Sequence[Row]) -> list[Row]:
     sizes: dict[int, set[int]] = defaultdict(set)
     for row in rows:
         sizes[row["ring_dimension"]].add(row["size"])
-    chosen = {n: _fullest(found, n if rows[0]["scheme"] != "ckks" else n // 2) for n, found in sizes.items()}
+    chosen = {
+        n: _fullest(lengths, n if rows[0]["scheme"] != "ckks" else n // 2) for n, lengths in sizes.items()
+    }
     return [row for row in rows if row["size"] == chosen[row["ring_dimension"]]]
 
 

@@ -38,17 +38,17 @@ def heading(rows: Sequence[Row]) -> str:
 
 def message(rows: Sequence[Row]) -> str:
     """What the messages of all rows are encoded with, and what tells their case from those of other tables."""
-    found = [told(row, MESSAGE) for row in rows] + [rows[0].get("apart", "")]
-    return ", ".join(dict.fromkeys(part for text in found for part in text.split(", ") if part))
+    texts = [told(row, MESSAGE) for row in rows] + [rows[0].get("apart", "")]
+    return ", ".join(dict.fromkeys(part for text in texts for part in text.split(", ") if part))
 
 
 def levels(rows: Sequence[Row]) -> str:
     """The security of all rows by both tables."""
-    told = [
+    texts = [
         _heading(column, rows[0]) if is_shared(column, rows) else f"by row ({column.short})"
         for column in LEVELS
     ]
-    return ", ".join(told)
+    return ", ".join(texts)
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
@@ -87,9 +87,11 @@ def threads(row: Row) -> str:
 
 
 def _told(column: Column, rows: Sequence[Row]) -> str:
-    told = {_heading(column, row) for row in rows}
+    texts = {_heading(column, row) for row in rows}
     return (
-        told.pop() if len(told) == 1 else f"{head(column)} = {column.brief_cell(rows[0])}, primes by library"
+        texts.pop()
+        if len(texts) == 1
+        else f"{head(column)} = {column.brief_cell(rows[0])}, primes by library"
     )
 
 

@@ -42,13 +42,13 @@ class Surprise:
 
 def highlights(evidence: Evidence) -> list[str]:
     """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice."""
-    found: dict[tuple[object, ...], str] = {}
+    sentences: dict[tuple[object, ...], str] = {}
     for tell in _KINDS:
         for surprise in tell(evidence):
-            if surprise.about not in found:
-                found[surprise.about] = surprise.sentence
+            if surprise.about not in sentences:
+                sentences[surprise.about] = surprise.sentence
                 break
-    return list(found.values())[:MOST]
+    return list(sentences.values())[:MOST]
 
 
 def _upsets(evidence: Evidence) -> Iterator[Surprise]:
@@ -70,9 +70,9 @@ def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
     """What a wrapper takes beside the library that it wraps, with the same parameters."""
     costs = []
     for same in grouped(evidence.ranked, lambda row: tuple(row[name] for name in _CASE)):
-        known = {row["variant"]: row for row in same}
+        variants = {row["variant"]: row for row in same}
         for row in same:
-            base = known.get(evidence.wraps.get(row["variant"], ""))
+            base = variants.get(evidence.wraps.get(row["variant"], ""))
             if base is not None and not differences(row, base):
                 costs.append((row["median"] / base["median"], row, base))
     for ratio, row, base in sorted(costs, key=lambda cost: -cost[0]):
@@ -140,9 +140,10 @@ def _by_ratio(rows: Sequence[Row]) -> list[tuple[Row, str]]:
     slower = [row for row in rows if (row["ratio"] or 0) > _LEAST_RATIO]
     sure = [row for row in slower if row["verdict"] not in _UNDECIDED]
     doubt = "" if sure else _UNSURE
-    known = sure or [row for row in slower if row["ci_low"] is None]
+    candidates = sure or [row for row in slower if row["ci_low"] is None]
     return [
-        (row, doubt) for row in sorted(known, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
+        (row, doubt)
+        for row in sorted(candidates, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
     ]
 
 

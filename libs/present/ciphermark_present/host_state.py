@@ -15,9 +15,12 @@ def told(row: Row) -> Iterator[str]:
     if not row["watched_trials"]:
         yield "nothing was watched beside the samples: what others did on the host is in the figures"
         return
-    kept = f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken while the host was quiet"
+    samples = (
+        f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken "
+        "while the host was quiet"
+    )
     anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
-    yield f"{kept}{_corrected(row)} ({anchor}{_lost(row)})"
+    yield f"{samples}{_corrected(row)} ({anchor}{_lost(row)})"
     timed = row["timed_trials"]
     if row["watched_trials"] < timed:
         yield f"beside {timed - row['watched_trials']} of {timed} trials nothing was watched"
@@ -53,10 +56,10 @@ def _gains(rows: Sequence[Row]) -> set[float]:
 
 def _rule(gains: set[float]) -> str:
     """How times were corrected; 0 is not at all."""
-    told = " or ".join(f"{gain:g}" for gain in sorted(gains) if gain)
+    factors = " or ".join(f"{gain:g}" for gain in sorted(gains) if gain)
     rules = [
         *(["not corrected"] if 0 in gains else []),
-        *([f"corrected by {told} times what the anchor tells"] * bool(told)),
+        *([f"corrected by {factors} times what the anchor tells"] * bool(factors)),
     ]
     return " or ".join(rules)
 
@@ -76,13 +79,13 @@ def _corrected(row: Row) -> str:
 
 def _lost(row: Row) -> str:
     delay, steal = row["run_delay_share"], row["steal_share"]
-    told = [
+    shares = [
         f"others had the core for {_share(delay)}"
         if delay is not None
         else "the wait for the core is unknown",
         f"steal time {_share(steal)}" if steal is not None else "steal time is unknown",
     ]
-    return "; " + ", ".join(told)
+    return "; " + ", ".join(shares)
 
 
 def _share(value: float) -> str:

@@ -18,7 +18,7 @@ _TOLD = (*headings.PARAMETERS, *headings.LEVELS)  # in the heading, where rows s
 
 def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
     """The tables of a figure; ``answers`` are its rows, and those of the layout's others."""
-    found: list[Printed] = []
+    printed_tables: list[Printed] = []
     for same in groups(figure, layout, answers, wanted):
         title, about = _title(figure, layout, same, wanted), layout.about(same, wanted)
         columns = list(layout.columns(same, wanted) if layout.columns else _columns(figure, same))
@@ -26,10 +26,10 @@ def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
             table = printed.printed(title, about, columns, layout.shown(same), layout.once(same))
         else:
             table = pivoted(title, about, columns, same, layout.pivot, layout.once(same))
-        found += [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
-    if found and (explained := layout.explained(wanted)):
-        found[-1] = replace(found[-1], explained=explained)
-    return found
+        printed_tables += [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
+    if printed_tables and (explained := layout.explained(wanted)):
+        printed_tables[-1] = replace(printed_tables[-1], explained=explained)
+    return printed_tables
 
 
 def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[list[Row]]:
@@ -75,9 +75,9 @@ def _title(figure: Figure, layout: Layout, rows: Rows, wanted: Wanted) -> str:
 
 def _columns(figure: Figure, rows: Rows) -> list[Cells]:
     """Those of the figure's table that say something, less what the heading tells; measured ones may find no room."""
-    told = {column.name for column in (SCHEME, CHAIN, *_TOLD)}
-    own = [column for column in figure.columns if column.name not in told]
-    known = (*_TOLD, *(column for column in PARAMETERS if column.name not in told))
-    columns = with_differing(own, rows, known)
+    names = {column.name for column in (SCHEME, CHAIN, *_TOLD)}
+    own = [column for column in figure.columns if column.name not in names]
+    parameter_columns = (*_TOLD, *(column for column in PARAMETERS if column.name not in names))
+    columns = with_differing(own, rows, parameter_columns)
     drops = {column.name: drop for drop, column in enumerate(own) if column.is_number}
     return present((of(column, drops.get(column.name, 0)) for column in columns), rows, ("", NOTHING))

@@ -57,11 +57,11 @@ FORMATS: Mapping[str, Callable[[Iterable[Printed]], str]] = MappingProxyType({"m
 
 
 def _markdown(table: Printed) -> str:
-    found, notes = with_footnotes(table)
+    grid, notes = with_footnotes(table)
     lines = [
-        f"| {' | '.join(_plain(head.text) for head in found.heads)} |",
-        f"| {' | '.join('---:' if head.is_number else '---' for head in found.heads)} |",
-        *(f"| {' | '.join(map(_plain, row))} |" for row in found.rows),
+        f"| {' | '.join(_plain(head.text) for head in grid.heads)} |",
+        f"| {' | '.join('---:' if head.is_number else '---' for head in grid.heads)} |",
+        *(f"| {' | '.join(map(_plain, row))} |" for row in grid.rows),
     ]
     above = [f"### {_plain(table.title)}"] * bool(table.title) + [_plain(table.about)] * bool(table.about)
     below = ["\n".join(f"- {_plain(note)}" for note in notes)] * bool(notes)
@@ -73,18 +73,18 @@ def _plain(text: str) -> str:
 
 
 def _latex(table: Printed) -> str:
-    found, notes = with_footnotes(table)
+    grid, notes = with_footnotes(table)
     caption = ". ".join(filter(None, (table.title, table.about)))
-    rows = [" & ".join(map(_escaped, row)) + r" \\" for row in found.rows]
+    rows = [" & ".join(map(_escaped, row)) + r" \\" for row in grid.rows]
     return "\n".join(
         [
             r"\begin{table}",
             r"  \centering",
             *([rf"  \caption{{{_escaped(caption)}}}"] * bool(caption)),
             r"  \begin{adjustbox}{max width=\linewidth}",
-            rf"  \begin{{tabular}}{{{''.join('r' if head.is_number else 'l' for head in found.heads)}}}",
+            rf"  \begin{{tabular}}{{{''.join('r' if head.is_number else 'l' for head in grid.heads)}}}",
             r"    \toprule",
-            "    " + " & ".join(_escaped(head.text) for head in found.heads) + r" \\",
+            "    " + " & ".join(_escaped(head.text) for head in grid.heads) + r" \\",
             r"    \midrule",
             *(f"    {row}" for row in rows),
             r"    \bottomrule",

@@ -52,5 +52,5 @@ def addition(row: Row) -> str:
 
 def with_additions(answer: Answer, _: Row) -> Answer:
     """The rows with an ``addition`` each. Pure."""
-    told = [(*row, addition(named)) for row, named in zip(answer.rows, answer.mappings, strict=True)]
-    return Answer((*answer.columns, "addition"), told)
+    rows = [(*row, addition(named)) for row, named in zip(answer.rows, answer.mappings, strict=True)]
+    return Answer((*answer.columns, "addition"), rows)

@@ -97,7 +97,7 @@ def _differs(name: str, rows: Iterable[Row]) -> bool:
 def _writer(name: str, places: Sequence[Mapping[str, Row]]) -> Write:
     values = [[row[name] for row in cases.values() if row.get(name) is not None] for cases in places]
     ways = _OF_CASE[name]
-    return next((way for way in ways if all(_tells(way, found) for found in values)), ways[-1])
+    return next((way for way in ways if all(_tells(way, group) for group in values)), ways[-1])
 
 
 def _tells(way: Write, values: Sequence[Any]) -> bool:

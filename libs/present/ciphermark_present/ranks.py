@@ -27,17 +27,19 @@ def ranked(answer: Answer, _: Row) -> Answer:
     for row in answer.mappings:
         group = groups.setdefault(tuple(row[name] for name in _GROUP), {})
         group.setdefault(row["variant"], []).append(row)
-    return Answer(COLUMNS, [told for variants in groups.values() for told in _group(variants)])
+    return Answer(COLUMNS, [row for variants in groups.values() for row in _group(variants)])
 
 
 def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
     """The rows of variants that are ranked together."""
     cases = {name: [row for row in rows if row["ratio"] is not None] for name, rows in variants.items()}
     compared = [name for name, rows in cases.items() if rows]
-    known = [cases[name] for name in compared]
-    has_intervals = bool(known) and all(row["ci_low"] is not None for rows in known for row in rows)
-    found = _judged(known) if has_intervals else [(None, (None, None))] * len(compared)
-    judged = dict(zip(compared, found, strict=True))
+    compared_cases = [cases[name] for name in compared]
+    has_intervals = bool(compared_cases) and all(
+        row["ci_low"] is not None for rows in compared_cases for row in rows
+    )
+    ranks = _judged(compared_cases) if has_intervals else [(None, (None, None))] * len(compared)
+    judged = dict(zip(compared, ranks, strict=True))
     means = {name: leaderboard.geometric_mean([row["ratio"] for row in rows]) for name, rows in cases.items()}
     ordered = sorted(variants, key=lambda name: (means[name] is None, means[name] or 0.0, name))
     return [

@@ -38,17 +38,17 @@ def lines(table: Printed, width: int) -> Iterator[str]:
     largest ``drop`` first, then from the right; a line below names them. A name wider than all is cut.
     """
     notes: tuple[str, ...] = ()
-    kept, chosen = list(range(len(table.heads))), _layout(table, width)
+    places, chosen = list(range(len(table.heads))), _layout(table, width)
     if chosen is None:
         table, notes = with_footnotes(table)
         chosen = _layout(table, width)
-    while chosen is None and len(kept) > 1:
-        kept.remove(max(kept[1:], key=lambda place: (table.heads[place].drop, place)))
-        chosen = _layout(_only(table, kept), width)
-    yield from _rendered(_only(table, kept), *(chosen or (True, 1)), width)
+    while chosen is None and len(places) > 1:
+        places.remove(max(places[1:], key=lambda place: (table.heads[place].drop, place)))
+        chosen = _layout(_only(table, places), width)
+    yield from _rendered(_only(table, places), *(chosen or (True, 1)), width)
     for note in notes:
         yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
-    if left_out := [head.text for place, head in enumerate(table.heads) if place not in kept]:
+    if left_out := [head.text for place, head in enumerate(table.heads) if place not in places]:
         text = f"no room for: {', '.join(dict.fromkeys(left_out))}; a wider terminal or --format md has it"
         yield from textwrap.wrap(text, width, subsequent_indent="    ")
 

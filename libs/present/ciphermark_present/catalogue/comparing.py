@@ -42,8 +42,8 @@ def said_once(rows: Iterable[Row]) -> list[Row]:
 
 def with_rows_once(answer: Answer, _: Row) -> Answer:
     """As :func:`said_once`, of an answer."""
-    kept = said_once(answer.mappings)
-    return Answer(answer.columns, [tuple(row[name] for name in answer.columns) for row in kept])
+    rows = said_once(answer.mappings)
+    return Answer(answer.columns, [tuple(row[name] for name in answer.columns) for row in rows])
 
 
 def _alike(row: Row) -> str | None:
@@ -71,15 +71,15 @@ _SHOWN = {
 def judged(answers: Sequence[Answer], params: Row) -> Answer:
     """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
-    known = settled(paired(*(answer.mappings for answer in answers)))
-    for row, judgement in zip(known, judgements(known, params["levels"] == "any"), strict=True):
+    pairs = settled(paired(*(answer.mappings for answer in answers)))
+    for row, judgement in zip(pairs, judgements(pairs, params["levels"] == "any"), strict=True):
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, of_run))
     place = COLUMNS.index("verdict")
     shown = _SHOWN.get(params["show"], _ORDER)
-    kept = [row for row in rows if kind_of(row[place]) in shown]
-    kept.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
-    return Answer((*COLUMNS, "run_id"), kept)
+    rows = [row for row in rows if kind_of(row[place]) in shown]
+    rows.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
+    return Answer((*COLUMNS, "run_id"), rows)
 
 
 def kind_of(verdict: str) -> str:
@@ -263,8 +263,8 @@ def _case_in_words(row: Row) -> str:
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
     """A table per parameters, level, vector and threads of judged rows, by column name."""
-    known = parameters.with_apart(rows, lambda row: tuple(row[name] for name in _MEASURED))
-    for same in grouped(known, lambda row: (*(row[name] for name in _HEADING), row["apart"])):
+    labeled_rows = parameters.with_apart(rows, lambda row: tuple(row[name] for name in _MEASURED))
+    for same in grouped(labeled_rows, lambda row: (*(row[name] for name in _HEADING), row["apart"])):
         columns = [
             (Head("operation", is_prose=True), _name),
             of(VARIANT),
@@ -295,9 +295,9 @@ def _heading(row: Row) -> str:
 
 def _levels(row: Row, year: str) -> str:
     """The levels of the runs that resolved the parameters; of both where none did."""
-    known = "".join(run for run in "ab" if row[f"{run}_security_2018"] is not None) or "ab"
-    told = (formats.level_or_unknown(row[f"{run}_security_{year}"]) for run in known)
-    return " against ".join(dict.fromkeys(told))
+    runs = "".join(run for run in "ab" if row[f"{run}_security_2018"] is not None) or "ab"
+    levels = (formats.level_or_unknown(row[f"{run}_security_{year}"]) for run in runs)
+    return " against ".join(dict.fromkeys(levels))
 
 
 def _name(row: Row) -> str:

@@ -55,10 +55,10 @@ def draw_layers(rows: Sequence[Row]) -> Chart | None:
     """Times of layers one upon the other: a bar for each variant, one small chart for each workload with its options,
     scheme, level and number of threads.
     """
-    known = [row for row in rows if row["layer_time"]]
-    if not known:
+    layers = [row for row in rows if row["layer_time"]]
+    if not layers:
         return None
-    timed = [{**row, "what": what} for row, what in zip(known, _charts(known), strict=True)]
+    timed = [{**row, "what": what} for row, what in zip(layers, _charts(layers), strict=True)]
     apart = parameters.apart(timed, lambda row: row["what"])
     split = [
         {

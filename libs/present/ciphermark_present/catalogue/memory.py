@@ -41,12 +41,15 @@ def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     biggest = max(here, key=lambda row: float(row["bytes"]))["object"]
-    told = [
+    extents = [
         f"{name} {sentences.extent(rows, 'bytes', size)}"
         for name in dict.fromkeys(("ciphertext", biggest))
         if (rows := [row for row in here if row["object"] == name])
     ]
-    yield f"Bytes, {sentences.place(parameters)}, N = {largest}, every way of compression: {'; '.join(told)}."
+    yield (
+        f"Bytes, {sentences.place(parameters)}, N = {largest}, every way of compression: "
+        f"{'; '.join(extents)}."
+    )
 
 
 _MB = 10**6
@@ -54,9 +57,9 @@ _MB = 10**6
 
 def draw_memory(rows: Sequence[Row]) -> Chart | None:
     """Peak memory of one ciphertext's vector by N and variant, in MB."""
-    known = [{**row, "peak": row["peak_bytes"] / _MB} for row in charting.with_rings(charting.fullest(rows))]
+    peaks = [{**row, "peak": row["peak_bytes"] / _MB} for row in charting.with_rings(charting.fullest(rows))]
     return charting.grouped_bars(
-        [{**row, "text": f"{row['peak']:,.0f}"} for row in known],
+        [{**row, "text": f"{row['peak']:,.0f}"} for row in peaks],
         "peak",
         "Peak memory, MB",
         alt.Axis(tickCount=6),

@@ -39,10 +39,10 @@ def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     if not costs:
         return
     operation = max(costs, key=lambda cost: cost["bits"])["operation"]
-    told = sentences.extent([cost for cost in costs if cost["operation"] == operation], "bits", bits)
+    extent = sentences.extent([cost for cost in costs if cost["operation"] == operation], "bits", bits)
     yield (
         f"Noise, {sentences.place(parameters)}, N = {largest}: of the operations tried in a row, {operation} takes "
-        f"the most bits of {here[0]['meaning']} each: on average {told}."
+        f"the most bits of {here[0]['meaning']} each: on average {extent}."
     )
 
 
@@ -60,24 +60,29 @@ def tell_bits_left(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The most operations in a row that decrypt right, by operation, with the variants that reach it."""
-    known = [row for row in every if row["depth"] is not None]
-    told = []
-    for rows in sentences.by(known, "operation"):
+    cases = [row for row in every if row["depth"] is not None]
+    texts = []
+    for rows in sentences.by(cases, "operation"):
         most = max(row["depth"] for row in rows)
         best = [row for row in rows if row["depth"] == most]
         mark = "at least " if any(row["is_capped"] for row in best) else ""
         rings = " or ".join(str(ring) for ring in sorted({row["ring_dimension"] for row in best}))
-        told.append(f"{mark}{most:,.0f} {rows[0]['operation']} ({sentences.variants(best)}; N = {rings})")
-    if told:
-        yield f"Depth, {sentences.place(parameters)}: the most in a row that decrypt right are {'; '.join(told)}."
+        texts.append(f"{mark}{most:,.0f} {rows[0]['operation']} ({sentences.variants(best)}; N = {rings})")
+    if texts:
+        yield (
+            f"Depth, {sentences.place(parameters)}: the most in a row that decrypt right are "
+            f"{'; '.join(texts)}."
+        )
 
 
 def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
     """Bits that one operation takes on average, of the rows of one operation, variant and chain."""
-    known = sorted((row for row in rows if row["bits"] is not None), key=lambda row: int(row["repetitions"]))
-    if len(known) < 2:
+    measurements = sorted(
+        (row for row in rows if row["bits"] is not None), key=lambda row: int(row["repetitions"])
+    )
+    if len(measurements) < 2:
         return None
-    first, last = known[0], known[-1]
+    first, last = measurements[0], measurements[-1]
     lost = (first["bits"] - last["bits"]) / (last["repetitions"] - first["repetitions"])
     return {"operation": first["operation"], "variant": first["variant"], "bits": lost}
 
@@ -92,11 +97,11 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
     if not rows:
         return None
     chosen = charting.with_rings(charting.fullest(rows))
-    known = sorted(
+    measurements = sorted(
         ({**row, "place": f"{row['operation']}, N = {row['ring']}"} for row in chosen),
         key=lambda row: str(row["variant"]),
     )
-    names = charting.variants_of(known)
+    names = charting.variants_of(measurements)
     columns = ("variant", "place", "repetitions", "bits")
     order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
     base = alt.Chart().encode(
@@ -110,23 +115,23 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
         size=alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 160, 25)),
         tooltip=charting.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
     )
-    chart = alt.layer(line, points, data=charting.data(known, *columns))
+    chart = alt.layer(line, points, data=charting.data(measurements, *columns))
     return charting.small_charts(chart, "place", order, scales=("x",), axes=("y",))
 
 
 def draw_bits_left(rows: Sequence[Row]) -> Chart | None:
     """Bits left of one ciphertext's vector after one operation, by ring and variant."""
-    known = [{**row, "text": f"{row['bits']:.0f}"} for row in charting.with_rings(charting.fullest(rows))]
-    return charting.grouped_bars(known, "bits", "Bits left", alt.Axis(tickCount=6))
+    bars = [{**row, "text": f"{row['bits']:.0f}"} for row in charting.with_rings(charting.fullest(rows))]
+    return charting.grouped_bars(bars, "bits", "Bits left", alt.Axis(tickCount=6))
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
     """The most operations in a row that still decrypt right, by ring and variant; ≥ where the search met its cap."""
-    known = [
+    bars = [
         {**row, "text": f"{'≥ ' if row['is_capped'] else ''}{row['depth']:,}"}
         for row in charting.with_rings(charting.fullest([row for row in rows if row["depth"] is not None]))
     ]
-    return charting.grouped_bars(known, "depth", "Operations that decrypt right", charting.whole_axis())
+    return charting.grouped_bars(bars, "depth", "Operations that decrypt right", charting.whole_axis())
 
 
 _ADDITION = Column("addition", "What the library adds on purpose", formats.text, is_prose=True)

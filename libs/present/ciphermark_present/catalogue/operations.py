@@ -22,8 +22,8 @@ def _summaries() -> dict[str, str]:
 def explained(answer: Answer, _: Row) -> Answer:
     """The rows with a ``summary`` each; a run of another version may have operations that are not known here. Pure."""
     place = answer.columns.index(OPERATION.name)
-    told = [(*row, _summaries().get(row[place].partition("(")[0])) for row in answer.rows]
-    return Answer((*answer.columns, "summary"), told)
+    rows = [(*row, _summaries().get(row[place].partition("(")[0])) for row in answer.rows]
+    return Answer((*answer.columns, "summary"), rows)
 
 
 OPERATIONS = Figure(

@@ -25,10 +25,10 @@ def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     if not stages:
         return
     names = dict.fromkeys(f"{row['operation']}, {row['stage']} ({row['scheme']})" for row in unequal)
-    told = f"; not in {'; '.join(names)}" if names else ""
+    suffix = f"; not in {'; '.join(names)}" if names else ""
     yield (
         f"Programs: in {len(stages) - len(unequal)} of {len(stages)} stages that several variants executed, their "
-        f"programs were equal{told}."
+        f"programs were equal{suffix}."
     )
 
 

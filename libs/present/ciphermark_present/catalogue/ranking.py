@@ -61,8 +61,8 @@ def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
             place = (row["comparison_key"], row["variant"], row["phase"], row["repetitions"])
             uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
             bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
-            asked = {"asked_modulus_bits": row["modulus_bits"], "modulus_bits": own["modulus_bits"]}
-            rows.append({**row, **bounds, **uncorrected, **asked, "hexl": speedup_of.get(place)})
+            moduli = {"asked_modulus_bits": row["modulus_bits"], "modulus_bits": own["modulus_bits"]}
+            rows.append({**row, **bounds, **uncorrected, **moduli, "hexl": speedup_of.get(place)})
     chains: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):
         chains.setdefault(row["comparison_key"], (row["ring_dimension"], tuple(row["modulus_bits"])))
@@ -225,14 +225,14 @@ def _computed(answer: Iterable[Row]) -> list[Row]:
     """With ``what`` is timed; without what is a part of something that is timed as well, and what no library does."""
     rows = list(answer)
     computed = {(row["comparison_key"], row["phase"]) for row in rows}
-    kept: list[Row] = []
+    timings: list[Row] = []
     for row in rows:
         is_workload = subject.WORKLOAD.covers(row["experiment"])
         if is_workload and (row["comparison_key"], f"{row['phase']}{_COMPUTING}") in computed:
-            kept.append({**row, "what": row["phase"]})
+            timings.append({**row, "what": row["phase"]})
         elif not is_workload and row["phase"] == _OPERATION:
-            kept.append({**row, "what": _IN_A_ROW if subject.REPETITION.covers(row["experiment"]) else ""})
-    return kept
+            timings.append({**row, "what": _IN_A_ROW if subject.REPETITION.covers(row["experiment"]) else ""})
+    return timings
 
 
 def _label(row: Row) -> str:
@@ -250,8 +250,8 @@ def _verdict(lines: Sequence[Sequence[Row]]) -> str:
     counts = Counter(variant for variant in leads if variant is not None).most_common()
     wins = [f"{variant} is fastest in {count}" for variant, count in counts]
     ties = leads.count(None)
-    told = [*wins, *([f"{ties} tie{'' if ties == 1 else 's'}"] if ties else [])]
-    return f"of {_cases(len(contested))} {', '.join(told)}"
+    outcomes = [*wins, *([f"{ties} tie{'' if ties == 1 else 's'}"] if ties else [])]
+    return f"of {_cases(len(contested))} {', '.join(outcomes)}"
 
 
 def _cases(count: int) -> str:

@@ -41,8 +41,8 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         for label in dict.fromkeys(row["label"] for row in timed)
         for row in charting.fullest([row for row in timed if row["label"] == label])
     ]
-    known = _named(timed)
-    names = charting.variants_of(known)
+    cases = _named(timed)
+    names = charting.variants_of(cases)
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     timings = alt.Chart().encode(
         x=alt.X("repetitions:Q", title="Operations in a row", axis=charting.whole_axis()),
@@ -56,7 +56,7 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         strokeDash=alt.StrokeDash("choice:N", title="Ring dimension")
     )
     points = timings.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
     return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
@@ -102,16 +102,19 @@ def _by_rule(row: Row) -> str:
 def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The longest chain of each operation that was executed, and who has the least median time for it."""
     timed = [row for row in every if row["median"] is not None]
-    told = []
+    texts = []
     for rows in sentences.by(timed, "operation"):
         longest = max(row["repetitions"] for row in rows)
         best = min(
             (row for row in rows if row["repetitions"] == longest), key=lambda row: float(row["median"])
         )
         where = f"{best['variant']}, N = {best['ring_dimension']}"
-        told.append(f"{longest:,} {best['operation']} in {seconds(best['median'])} ({where})")
-    if told:
-        yield f"In a row, {sentences.place(parameters)}: the most, with the least median time: {'; '.join(told)}."
+        texts.append(f"{longest:,} {best['operation']} in {seconds(best['median'])} ({where})")
+    if texts:
+        yield (
+            f"In a row, {sentences.place(parameters)}: the most, with the least median time: "
+            f"{'; '.join(texts)}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def contests(rows: Sequence[Row]) -> list[list[Row]]:
     One group per number of operations. Where the suite gave some variant several ring dimensions for it, the ring
     dimension is what it varies: then each that was given has a group of its own, and so have the smallest ones.
     """
-    found: dict[tuple[Any, ...], list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
     for repetitions, group in groupby(rows, key=lambda row: row["repetitions"]):
         same = list(group)
         given = [
@@ -138,8 +141,8 @@ def contests(rows: Sequence[Row]) -> list[list[Row]]:
         is_varied = len({variant for variant, _ in given}) < len(set(given))
         for row in same:
             ring = row["ring_dimension"] if is_varied and not row["ring_dimension_is_minimum"] else None
-            found.setdefault((repetitions, ring), []).append(row)
-    return [_fastest_first(group) for _, group in sorted(found.items(), key=_in_order)]
+            groups.setdefault((repetitions, ring), []).append(row)
+    return [_fastest_first(group) for _, group in sorted(groups.items(), key=_in_order)]
 
 
 def against_fastest(group: Sequence[Row]) -> list[Against]:
@@ -159,8 +162,8 @@ def _one_against(row: Row, fastest: Row) -> Against:
         row["comparison_key"] == fastest["comparison_key"] and row["fastest_variant"] == fastest["variant"]
     )
     if is_known and row["is_paired"]:
-        known = Estimate(row["n"], row["ratio"], row["ratio_low"], row["ratio_high"])
-        return Against(fastest, known, True)
+        estimate = Estimate(row["n"], row["ratio"], row["ratio_low"], row["ratio_high"])
+        return Against(fastest, estimate, True)
     return Against(fastest, ratio_of(_estimate(row), _estimate(fastest)), False)
 
 

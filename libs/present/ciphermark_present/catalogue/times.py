@@ -35,9 +35,9 @@ def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Which variant is the fastest, and how far behind the others are; of each division, and of composed operations,
     apart.
     """
-    known = [row for row in every if row["mean_ratio"] is not None]
-    for ranked in dict.fromkeys(map(_ranking, known)):
-        yield from _ranks([row for row in known if _ranking(row) == ranked], parameters)
+    variants = [row for row in every if row["mean_ratio"] is not None]
+    for ranked in dict.fromkeys(map(_ranking, variants)):
+        yield from _ranks([row for row in variants if _ranking(row) == ranked], parameters)
 
 
 def _ranking(row: Row) -> tuple[str, bool]:
@@ -48,9 +48,9 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     if len(known) < 2:
         return
     cases = _cases(known[0]["common_cases"])
-    made = "compose" if known[0]["is_composed"] else "have"
+    verb = "compose" if known[0]["is_composed"] else "have"
     where = f"{sentences.place(parameters)}, division {known[0]['division']}"
-    over = f"geometric mean of the ratios to the fastest, over {cases} that all {made}"
+    over = f"geometric mean of the ratios to the fastest, over {cases} that all {verb}"
     first = [row for row in known if row["rank"] == 1]
     if not first:
         yield f"{where}: {_means(known)} ({over}); too few samples to rank them."
@@ -60,13 +60,13 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
         if len(first) == 1
         else f"{_means(first)} share rank 1: which of them is the fastest is not sure"
     )
-    told = [leading]
+    texts = [leading]
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
-        told.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
+        texts.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
     unsure = [row for row in known if row["rank"] is None]
     if unsure:
-        told.append(f"without a rank, by an interval too wide for one: {_means(unsure)}")
-    yield f"{where}: {'; '.join(told)} ({over})."
+        texts.append(f"without a rank, by an interval too wide for one: {_means(unsure)}")
+    yield f"{where}: {'; '.join(texts)} ({over})."
 
 
 def _of_the_best(ratio: float) -> str:
@@ -177,11 +177,11 @@ def draw_latency_by_size(rows: Sequence[Row]) -> Chart | None:
     """Median time against the number of elements, at one N."""
     title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
     labels = parameters.apart(rows, lambda row: (row["label"], row["size"]))
-    known = [
+    cases = [
         {**row, "label": charting.joined(row["label"], label)}
         for row, label in zip(charting.with_rings(rows), labels, strict=True)
     ]
-    return _against(known, alt.X("size:O", title=title, axis=charting.counts_axis()))
+    return _against(cases, alt.X("size:O", title=title, axis=charting.counts_axis()))
 
 
 def draw_by_data(rows: Sequence[Row]) -> Chart | None:
@@ -214,7 +214,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
     if not rows:
         return None
     names = charting.variants_of(rows)
-    known = [
+    cases = [
         {**row, "division": row.get("division")} for row in sorted(rows, key=lambda row: str(row["variant"]))
     ]
     base = alt.Chart().encode(x=x, color=charting.colour(names))
@@ -236,7 +236,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
         ),
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
-    data = charting.data(charting.with_ends(known, "median"), *_COLUMNS)
+    data = charting.data(charting.with_ends(cases, "median"), *_COLUMNS)
     return charting.small_charts(
         alt.layer(line, whiskers, points, data=data), "label", scales=("y",), axes=("x",)
     )
@@ -275,7 +275,7 @@ def draw_speedup(rows: Sequence[Row]) -> Chart | None:
     """Paired speed-up with its interval, by operation, one small chart per ring; 1 is a line."""
     if not rows:
         return None
-    known = [
+    speedups = [
         {**row, "place": f"N = {row['ring']}"}
         for row in charting.with_rings(
             [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)]
@@ -298,8 +298,10 @@ def draw_speedup(rows: Sequence[Row]) -> Chart | None:
     )
     one = charting.one()
     columns = ("operation", "place", "ratio", "from", "to", "verdict")
-    order = [f"N = {ring}" for ring in charting.ring_order(known)]
-    chart = alt.layer(one, whiskers, points, data=charting.data(charting.with_ends(known, "ratio"), *columns))
+    order = [f"N = {ring}" for ring in charting.ring_order(speedups)]
+    chart = alt.layer(
+        one, whiskers, points, data=charting.data(charting.with_ends(speedups, "ratio"), *columns)
+    )
     return charting.small_charts(chart, "place", order, height=alt.Step(24), axes=("x",))
 
 
@@ -327,7 +329,7 @@ def several_sizes(answer: Answer, _: Row) -> Answer:
     sizes: dict[tuple[int, str], set[int]] = {}
     for row in answer.rows:
         sizes.setdefault((row[ring], row[operation]), set()).add(row[size])
-    varied = [place for place, found in sizes.items() if len(found) > 1]
+    varied = [place for place, lengths in sizes.items() if len(lengths) > 1]
     largest = max((place[0] for place in varied), default=None)
     return Answer(
         answer.columns,

@@ -51,13 +51,13 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
     Options, sizes, schemes, security levels, threads and parameters of one workload stand apart: their times are not
     to be compared.
     """
-    known = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
-    if not known:
+    stages = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
+    if not stages:
         return None
-    labels = parameters.apart(known, lambda row: (row["stage"], _named(row)))
+    labels = parameters.apart(stages, lambda row: (row["stage"], _named(row)))
     times = [
         {**row, "workload": charting.joined(_named(row), label)}
-        for row, label in zip(known, labels, strict=True)
+        for row, label in zip(stages, labels, strict=True)
     ]
     return charting.timed_dots(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
 

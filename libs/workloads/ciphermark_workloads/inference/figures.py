@@ -49,12 +49,12 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     """Latency of a pass against images a second: a mark for each variant and number of images, one small chart for each
     workload, scheme, level and number of threads, whose times are not to be compared.
     """
-    known = _named(rows)
-    if not known:
+    passes = _named(rows)
+    if not passes:
         return None
-    names = charting.variants_of(known)
-    lines_of = parameters.apart(known, lambda row: (row["what"], row["variant"], row["images"]))
-    known = [{**row, "line": line} for row, line in zip(known, lines_of, strict=True)]
+    names = charting.variants_of(passes)
+    lines_of = parameters.apart(passes, lambda row: (row["what"], row["variant"], row["images"]))
+    passes = [{**row, "line": line} for row, line in zip(passes, lines_of, strict=True)]
     columns = ("variant", "what", "apart", "line", "infer_s", "images_per_s", "images")
     marks = alt.Chart().encode(
         x=alt.X("infer_s:Q", title="Latency", scale=charting.log_scale(), axis=charting.seconds_axis()),
@@ -72,24 +72,24 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     points = marks.mark_point(filled=True, size=60, opacity=1).encode(
         shape=charting.shape(names), detail="apart:N"
     )
-    return charting.small_charts(alt.layer(lines, points, data=charting.data(known, *columns)), "what")
+    return charting.small_charts(alt.layer(lines, points, data=charting.data(passes, *columns)), "what")
 
 
 def draw_parts(rows: Sequence[Row]) -> Chart | None:
     """What both parties do in a pass: a bar for each variant, one small chart for each workload, scheme, level and
     number of threads.
     """
-    known = _named(rows)
+    passes = _named(rows)
     split = [
         {
             **row,
-            "part": told,
+            "part": part,
             "seconds": seconds,
             "place": place,
             "bar": charting.bar_name(row["variant"], row["apart"]),
         }
-        for row in known
-        for place, (told, seconds) in enumerate(_split(row))
+        for row in passes
+        for place, (part, seconds) in enumerate(_split(row))
     ]
     if not split:
         return None
@@ -97,9 +97,9 @@ def draw_parts(rows: Sequence[Row]) -> Chart | None:
 
 
 def _split(row: Row) -> list[tuple[str, float]]:
-    told = [row[name] or 0.0 for name in _PART_NAMES if name in row]
-    rest = max(0.0, (row["client_s"] or 0.0) + (row["server_s"] or 0.0) - sum(told))
-    return list(zip(_PART_NAMES.values(), (*told, rest), strict=True))
+    times = [row[name] or 0.0 for name in _PART_NAMES if name in row]
+    rest = max(0.0, (row["client_s"] or 0.0) + (row["server_s"] or 0.0) - sum(times))
+    return list(zip(_PART_NAMES.values(), (*times, rest), strict=True))
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -153,8 +153,13 @@ def workload_with_options(row: Row) -> str:
 def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
     quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
     costs = [of(column, drop) for drop, column in enumerate(COSTS)]
-    asked = [of(VARIANT), *map(of, headings.columns(rows))]
-    return [(Head("workload"), workload_with_options), *asked, *costs, *(of(column, 9) for column in quality)]
+    case_columns = [of(VARIANT), *map(of, headings.columns(rows))]
+    return [
+        (Head("workload"), workload_with_options),
+        *case_columns,
+        *costs,
+        *(of(column, 9) for column in quality),
+    ]
 
 
 LAYOUT = Layout(

@@ -36,10 +36,10 @@ def draw_phases(rows: Sequence[Row]) -> Chart | None:
 
     Options, security levels, threads and parameters of one workload stand apart: their times are not to be compared.
     """
-    known = _named(rows)
+    cases = _named(rows)
     times = [
         {**row, "phase": phase, "seconds": row[column]}
-        for row in known
+        for row in cases
         for column, phase in _PHASE_NAMES.items()
         if row[column] is not None
     ]
@@ -56,8 +56,8 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
     levels: dict[tuple[str, str], set[int]] = defaultdict(set)
     for row in measured:
         levels[row["operation"], row["scheme"]].add(row["security_2018"])
-    known = [_label(row, len(levels[row["operation"], row["scheme"]]) > 1) for row in measured]
-    named = [{**row, "workload": label} for row, label in zip(measured, known, strict=True)]
+    workloads = [_label(row, len(levels[row["operation"], row["scheme"]]) > 1) for row in measured]
+    named = [{**row, "workload": label} for row, label in zip(measured, workloads, strict=True)]
     labels = parameters.apart(named, lambda row: row["workload"])
     return [
         {**row, "workload": charting.joined(row["workload"], label)}
@@ -66,14 +66,14 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _label(row: Row, has_levels: bool) -> str:
-    told = (
+    texts = (
         row["operation"],
         row["options"],
         row["scheme"],
         level(row["security_2018"]) if has_levels else None,
         sentences.threads(row),
     )
-    return ", ".join(filter(None, told))
+    return ", ".join(filter(None, texts))
 
 
 def _error(name: str, label: str, short: str) -> Column:
@@ -129,10 +129,10 @@ QUALITY = (
 def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """How right encrypted learning is, by data set; then, by workload and level, who trains and infers fastest."""
     secure = [row for row in every if row["status"] == "ok" and row["security_2018"] is not None]
-    known = [row for row in secure if row["agreement"] is not None]
-    differing = [row for row in known if row["agreement"] < 1]
+    agreements = [row for row in secure if row["agreement"] is not None]
+    differing = [row for row in agreements if row["agreement"] < 1]
     data_set = parameters["data_set"]
-    if known and not differing:
+    if agreements and not differing:
         yield f"{data_set}: on encrypted data every workload gives each row its class in the clear (median of passes)."
     for rows in sentences.by(differing, "operation"):
         wrong = sentences.extent(rows, "agreement", share)
@@ -140,16 +140,19 @@ def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     for rows in sentences.by(secure, "operation", "security_2018"):
         first = rows[0]
         accurate = [row for row in rows if row["accuracy"] is not None]
-        told = [f"accuracy {sentences.extent(accurate, 'accuracy', share)}"] if accurate else []
-        told += [*_fastest(rows, "train_s", "training"), *_fastest(rows, "infer_s", "inference")]
-        yield f"{first['operation']} on {data_set} at {level(first['security_2018'])} (2018): {'; '.join(told)}."
+        texts = [f"accuracy {sentences.extent(accurate, 'accuracy', share)}"] if accurate else []
+        texts += [*_fastest(rows, "train_s", "training"), *_fastest(rows, "infer_s", "inference")]
+        yield (
+            f"{first['operation']} on {data_set} at {level(first['security_2018'])} (2018): "
+            f"{'; '.join(texts)}."
+        )
 
 
 def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
-    known = [row for row in rows if row[column] is not None]
-    if not known:
+    timings = [row for row in rows if row[column] is not None]
+    if not timings:
         return []
-    best = min(known, key=lambda row: float(row[column]))
+    best = min(timings, key=lambda row: float(row[column]))
     return [f"least median time of {word} {seconds(best[column])} ({best['variant']}, {best['scheme']})"]
 
 

@@ -43,12 +43,12 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
     if not timed:
         return None
     labels = parameters.apart(timed, lambda row: (_protocol(row), row["database_size"]))
-    known = [
+    cases = [
         {**row, "what": charting.joined(_protocol(row), label)}
         for row, label in zip(timed, labels, strict=True)
     ]
-    names = charting.variants_of(known)
-    sizes = [row["database_size"] for row in known]
+    names = charting.variants_of(cases)
+    sizes = [row["database_size"] for row in cases]
     columns = ("variant", "what", "database_size", "answer_s", "ring_dimension")
     times = alt.Chart().encode(
         x=alt.X(
@@ -65,7 +65,7 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
     )
     lines = times.mark_line(strokeWidth=1.5)
     points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
     return charting.small_charts(chart, "what", scales=("y",))
 
 
@@ -74,17 +74,17 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
     and variant, one small chart for each database and length of an element. A line joins those that no other beats in
     both, the Pareto front.
     """
-    known = _with_front(rows)
-    if not known:
+    cases = _with_front(rows)
+    if not cases:
         return None
-    names = charting.variants_of(known)
+    names = charting.variants_of(cases)
     columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs", "is_unbeaten")
     places_of = alt.Chart().encode(
         x=alt.X(
             "moved:Q",
             title="Query and answer, an element",
             scale=charting.log_scale(),
-            axis=charting.bytes_axis((row["moved"] for row in known), 4),
+            axis=charting.bytes_axis((row["moved"] for row in cases), 4),
         ),
         y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
     )
@@ -103,7 +103,7 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
             "inputs:Q",
         ),
     )
-    chart = alt.layer(front, points, data=charting.data(known, *columns))
+    chart = alt.layer(front, points, data=charting.data(cases, *columns))
     return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
@@ -111,13 +111,13 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     """Time of an element by how many a pass brings, one small chart for each database and length of an element. A line
     joins cases that differ in the number of queries alone.
     """
-    known = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
-    if not known:
+    cases = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
+    if not cases:
         return None
-    names = charting.variants_of(known)
+    names = charting.variants_of(cases)
     columns = ("variant", "what", "operation", "alike", "got", "element_s", "inputs", "answers")
     times = alt.Chart().encode(
-        x=alt.X("got:Q", title="Elements of a pass", scale=charting.log_scale(), axis=_counts(known)),
+        x=alt.X("got:Q", title="Elements of a pass", scale=charting.log_scale(), axis=_counts(cases)),
         y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
         color=charting.colour(names),
         tooltip=charting.tips(
@@ -128,7 +128,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     points = times.mark_point(filled=True, size=70, opacity=1).encode(
         shape=alt.Shape("operation:N", title="Protocol")
     )
-    chart = alt.layer(lines, points, data=charting.data(known, *columns))
+    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
     return charting.small_charts(chart, "what", scales=("y",))
 
 
@@ -144,7 +144,7 @@ def _counts(rows: Sequence[Row]) -> alt.Axis:
 
 def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows whose bytes and time are known, each with the small chart that it is in, and whether none beats it."""
-    known = [
+    cases = [
         {
             **row,
             "moved": (row["upload"] + row["download"]) / (row["inputs"] * row["answers"]),
@@ -153,7 +153,7 @@ def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
         for row in rows
         if row["element_s"] and row["upload"] and row["download"]
     ]
-    return [{**row, "is_unbeaten": not any(_beats(other, row) for other in known)} for row in known]
+    return [{**row, "is_unbeaten": not any(_beats(other, row) for other in cases)} for row in cases]
 
 
 def _beats(one: Row, other: Row) -> bool:

@@ -34,11 +34,11 @@ def form_of(forms: Sequence[str], chosen: str | None, output: Path | None, thing
         raise UserError(f"--format {chosen}: {things} are written as {', '.join(forms)}{near}")
     if output is None or output == STANDARD_OUTPUT:
         return chosen
-    told = output.suffix.lower().removeprefix(".")
-    if told not in forms and chosen is None:
-        known = ", ".join(f".{form}" for form in forms)
-        near = did_you_mean(told, forms) if told else ""
-        raise UserError(f"{output}: {things} are written as {known}{near}")
-    if chosen is not None and told in forms and told != chosen:
-        raise UserError(f"{output}: the ending says {told}, and --format {chosen}: which of them?")
-    return chosen or told
+    ending = output.suffix.lower().removeprefix(".")
+    if ending not in forms and chosen is None:
+        endings = ", ".join(f".{form}" for form in forms)
+        near = did_you_mean(ending, forms) if ending else ""
+        raise UserError(f"{output}: {things} are written as {endings}{near}")
+    if chosen is not None and ending in forms and ending != chosen:
+        raise UserError(f"{output}: the ending says {ending}, and --format {chosen}: which of them?")
+    return chosen or ending

@@ -96,8 +96,8 @@ def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
         selection = Selections(store, figures).of_figure(name, parameters)
         item = figures.filled(FIGURES[name], selection)
     if not item.rows:
-        told = "".join(f"\n{line}" for line in _shown(selection))
-        raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{told}")
+        filters = "".join(f"\n{line}" for line in _shown(selection))
+        raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{filters}")
     return item
 
 
@@ -112,15 +112,15 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _shown(selection: Selection) -> Iterator[str]:
     """What is shown of the filters that take one value, and which others there are, as one types them."""
-    told = []
+    filters = []
     for choice in selection.choices:
         if not choice.filter.many and choice.chosen:
             others = [str(value) for value in choice.values if value not in choice.chosen]
-            told.append(
+            filters.append(
                 f"{choice.filter.name}={choice.chosen[0]}" + (f" (or {', '.join(others)})" if others else "")
             )
-    if told:
-        yield f"shown: {', '.join(told)}"
+    if filters:
+        yield f"shown: {', '.join(filters)}"
 
 
 def _list(console: Console) -> None:

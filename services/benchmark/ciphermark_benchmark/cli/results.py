@@ -143,13 +143,13 @@ def _notation(units: list[str], is_scientific: bool) -> Notation:
 
 def _columns(database: Database, run_id: str, names: list[str], where: _Where) -> None:
     """The chosen columns; where people read them, figures with their units."""
-    known = database.query("select * from results limit 0").columns
+    columns = database.query("select * from results limit 0").columns
     for name in names:
-        if name not in known:
-            raise UserError(f"--columns {name}: the view `results` has {', '.join(known)}")
+        if name not in columns:
+            raise UserError(f"--columns {name}: the view `results` has {', '.join(columns)}")
     chosen = ", ".join((*names, "unit"))  # each of them is a column of the view, as was just seen
-    found = database.query(f"select {chosen} from results where run_id = %s order by {_ORDER}", [run_id])
-    rows = [row[:-1] if where.form in _PROGRAMS else _with_units(names, row) for row in found.rows]
+    answer = database.query(f"select {chosen} from results where run_id = %s order by {_ORDER}", [run_id])
+    rows = [row[:-1] if where.form in _PROGRAMS else _with_units(names, row) for row in answer.rows]
     export.write(Table(tuple(names), rows), where.form, where.output)
 
 

@@ -57,14 +57,14 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     answers = [rows(database, figure, run_id, {"any_security": False}) for figure in ranking.OF_RUN]
     leaders = list(ranking.of_run(answers, any_security=False))
     yield "Who is fastest", leaders or ["This run has nothing to rank."]
-    known = [ranking.timed(answer) for answer in answers]
-    speedups = known[ranking.FIGURES.index(ranking.SPEEDUPS)]
+    timings = [ranking.timed(answer) for answer in answers]
+    speedups = timings[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
         "What HEXL brings",
         list(_hexl(speedups)) or ["This run has no pair of builds with and without HEXL."],
     )
     evidence = Evidence(
-        [row for same in ranking.contests(known, any_security=False) for row in same],
+        [row for same in ranking.contests(timings, any_security=False) for row in same],
         speedups,
         rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
@@ -74,8 +74,8 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
 
 def _hexl(speedups: Iterable[Row]) -> Iterator[str]:
     """A sentence for each scheme and security level."""
-    known = sorted(speedups, key=lambda row: absent_last(*_level(row)))
-    for same in grouped(known, _level):
+    pairs = sorted(speedups, key=lambda row: absent_last(*_level(row)))
+    for same in grouped(pairs, _level):
         yield from times.tell_speedup(same, same[0])
 
 
@@ -85,5 +85,5 @@ def _level(row: Row) -> tuple[Any, ...]:
 
 def _wraps() -> dict[str, str]:
     """Variants that wrap another one's library, and which."""
-    found = registry.declarations().items()
-    return {name: declared.wraps for name, declared in found if declared.wraps is not None}
+    declarations = registry.declarations().items()
+    return {name: declared.wraps for name, declared in declarations if declared.wraps is not None}
