@@ -369,11 +369,12 @@ class Execution:
                     await asyncio.wait(
                         {ended, end_request}, timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED
                     )
+                had_ended = ended.done()
                 is_held = (
-                    None
-                    if end_request.done() and not ended.done()
-                    else await self._is_held(job, ended.done())
+                    None if end_request.done() and not had_ended else await self._is_held(job, had_ended)
                 )
+                if ended.done() and not had_ended:
+                    continue  # an answer from before the end: the job may have been lost since
                 step = next_step(ended.done(), end_request.done(), is_held)
                 if step != "wait":
                     return step, ended.result() if ended.done() else None
