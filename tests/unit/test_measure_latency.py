@@ -123,6 +123,19 @@ def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
     assert phases == [whole, {"operation"}, {"operation", "decrypt"}, {"operation"}, whole]
 
 
+def test_only_a_decryption_that_is_timed_takes_results_of_its_own(monkeypatch):
+    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
+    load, loaded = session.owner.load, []
+    monkeypatch.setattr(session.owner, "load", lambda data: loaded.append(data) or load(data))
+    counts = []
+    for name in ("add", "sub"):
+        loaded.clear()
+        assert _findings(session, name).status == "ok"
+        counts.append(len(loaded))
+    timed, already_timed = counts
+    assert timed == already_timed + 3  # one for each set of operands
+
+
 def test_what_comes_out_wrong_tells_no_encryption(monkeypatch):
     session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
     with monkeypatch.context() as patch:

@@ -187,15 +187,15 @@ class Latency(Sampled):
 
     def _made_phases(self) -> list[Phase]:
         setting, count = self.setting, subsampling.executed_by_client(self._executed)
-        results = [self._for_owner(bound.results()[:count]) for bound in self._bounds]
         self._client = ClientPhases(setting, self._ciphertexts / count)
         aim = target(setting.trial.budget, setting.resolution_ns)
         scale = self._ciphertexts / self._executed
         return [
-            *self._client.encrypt([item.vectors[:count] for item in self._sets]),
+            *self._client.encrypt(lambda: [item.vectors[:count] for item in self._sets]),
             Phase("operation", self._bounds, aim, setting.clock, gate=setting.gate, scale=scale),
             *self._client.decrypt(
-                results, form(self.session, self._revealed(self._bounds[0].results()[:1])[0])
+                lambda: [self._for_owner(bound.results()[:count]) for bound in self._bounds],
+                form(self.session, self._revealed(self._bounds[0].results()[:1])[0]),
             ),
         ]
 
@@ -294,28 +294,31 @@ class ClientPhases:
     scale: float
     _told: dict[str, Hashable] = field(default_factory=dict)
 
-    def encrypt(self, vectors: Sequence[Sequence[Vector]]) -> list[Phase]:
+    def encrypt(self, vectors: Callable[[], Sequence[Sequence[Vector]]]) -> list[Phase]:
         """Encryption of these sets of vectors, or nothing where it has been told."""
-        about = ("encrypt", *_vector(self.setting.trial.case))
-        rows = [[(vector,) for vector in several] for several in vectors]
-        return self._phase("encrypt", about, rows)
+        return self._phase("encrypt", ("encrypt", *_vector(self.setting.trial.case)), vectors)
 
-    def decrypt(self, results: Sequence[Sequence[Handle]], form: Hashable) -> list[Phase]:
-        """Decryption of these sets of results, which have one form, or nothing where it has been told."""
-        about = ("decrypt", *_vector(self.setting.trial.case), form)
-        return self._phase("decrypt", about, [[(result,) for result in several] for several in results])
+    def decrypt(self, results: Callable[[], Sequence[Sequence[Handle]]], form: Hashable) -> list[Phase]:
+        """Decryption of these sets of results, which have one form, or nothing where it has been told: then nobody
+        brings them to the owner, which takes as long as checking them.
+        """
+        return self._phase("decrypt", ("decrypt", *_vector(self.setting.trial.case), form), results)
 
     def tell(self) -> None:
         """The times of the trial's phases stand: no other trial needs to take them."""
         self.setting.session.timed.update(self._told.values())
 
-    def _phase(self, name: str, about: Hashable, rows: Sequence[Sequence[tuple[object]]]) -> list[Phase]:
+    def _phase(
+        self, name: str, about: Hashable, operands: Callable[[], Sequence[Sequence[object]]]
+    ) -> list[Phase]:
         setting = self.setting
         if about in setting.session.timed:
             return []
         self._told[name] = about
         aim = target(setting.trial.budget, setting.resolution_ns, is_client=True)
-        bounds = [setting.session.owner.bind(name, several) for several in rows]
+        bounds = [
+            setting.session.owner.bind(name, [(operand,) for operand in several]) for several in operands()
+        ]
         return [Phase(name, bounds, aim, setting.clock, gate=setting.gate, scale=self.scale)]
 
 
