@@ -43,7 +43,11 @@ class Service:
         self._pages: confinement.Pages = []
 
     def load(self, variant: str) -> None:
-        """Load the library that the next request needs, while other workers start. What fails is told when asked."""
+        """Load what the next requests need, while other workers start: the library, and what draws operands. What fails
+        is told when asked.
+        """
+        import numpy.random  # noqa: F401  # numpy leaves it to the first use, which no other worker's would overlap
+
         with suppress(Exception):
             self._library = library_of(variant)
 
@@ -124,7 +128,9 @@ class Service:
         """
         assert self._session is not None
         if not confinement.can_fork():
-            return self._peaks(request.trial)[0]
+            reply, _ = self._peaks(request.trial)
+            gc.collect()  # what a fork takes with it
+            return reply
         pages = self._pages = self._pages or confinement.file_pages()
 
         def measured() -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
@@ -142,7 +148,6 @@ class Service:
             reply: protocol.Reply = protocol.Peaks(tuple(self._made(trial).memory()))
         except Exception as error:  # a library may throw anything
             reply = refusal(error)
-        gc.collect()
         return reply, self._session.client_peaks
 
     def _footprint(self, request: protocol.Footprint) -> protocol.Reply:
