@@ -115,6 +115,7 @@ def send(replies: BinaryIO, reply: object) -> None:
 R = TypeVar("R")
 _THREADS = Path("/proc/self/task")
 _MADV_POPULATE_READ = 22
+_ENTRY_BYTES = 8  # of a page in pagemap
 Pages = list[tuple[int, int]]
 
 
@@ -205,12 +206,14 @@ def file_pages() -> Pages:
             if inode == "0" or not rights.startswith("r"):
                 continue
             start, end = (int(text, 16) for text in span.split("-"))
-            data = os.pread(entries.fileno(), (end - start) // mmap.PAGESIZE * 8, start // mmap.PAGESIZE * 8)
-            present = np.frombuffer(data, np.uint64) >> np.uint64(63)
-            edges = np.flatnonzero(np.diff(present.astype(np.int8), prepend=0, append=0))
+            count, first_page = (end - start) // mmap.PAGESIZE, start // mmap.PAGESIZE
+            data = os.pread(entries.fileno(), count * _ENTRY_BYTES, first_page * _ENTRY_BYTES)
+            present = np.zeros(len(data) // _ENTRY_BYTES + 2, np.bool_)  # between two that are not
+            present[1:-1] = np.frombuffer(data, np.int64) < 0  # the highest bit of an entry tells
+            edges = np.flatnonzero(present[1:] != present[:-1]).tolist()
             pages += [
-                (start + int(first) * mmap.PAGESIZE, int(last - first) * mmap.PAGESIZE)
-                for first, last in edges.reshape(-1, 2)
+                (start + first * mmap.PAGESIZE, (last - first) * mmap.PAGESIZE)
+                for first, last in zip(edges[::2], edges[1::2], strict=True)
             ]
     return pages
 
