@@ -1,5 +1,6 @@
 """What holds for all tests."""
 
+import gc
 import os
 import shutil
 import signal
@@ -72,6 +73,16 @@ def _rewrite(path, config):
     if rewrite._read_pyc(path, kept) is None and rewrite.try_makedirs(folder):
         digest, code = rewrite._rewrite_test(path, config)
         rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, digest, kept)
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_collection():
+    """Thousands of tests stay until the end: no garbage collection is to walk through them again and again."""
+    gc.disable()
+    yield
+    gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 class Folder:

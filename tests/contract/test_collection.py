@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,19 +45,15 @@ DECLARED: Mapping[str, Callable[[Declaration, Scheme], Iterable[str]]] = {
 @pytest.fixture(scope="module")
 def collected() -> set[str]:
     """The tests of the whole folder, without its path."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        str(FOLDER),
-        "--collect-only",
-        "-q",
-        "-m",
-        "",
-        "-p",
-        "no:cacheprovider",
-    ]
-    done = subprocess.run(command, cwd=FOLDER.parents[1], capture_output=True, text=True, check=False)
+    options = ["--collect-only", "-q", "-m", "", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", str(FOLDER), *options],
+        cwd=FOLDER.parents[1],
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout[-3000:]
     lines = (line for line in done.stdout.splitlines() if "::" in line)
     return {line.removeprefix("tests/contract/") for line in lines}
