@@ -35,7 +35,7 @@ def _image(name: str, number: int) -> Image:
 def test_digits(variant: str, scheme: Scheme, name: str) -> None:
     """The smallest network at the ring that it takes: weights in the clear and encrypted, and one ciphertext up."""
     both = _together(name, variant, scheme)
-    for number in (0, 60, 199) if variant == "seal" else (60,):
+    for number in (0, 60, 199) if (variant, name) == ("seal", "digits") else (60,):
         assert harness.judgement(both, _image(name, number)).complaint is None, number
 
 

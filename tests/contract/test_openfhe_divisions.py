@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_adapters import registry
+from ciphermark_contract.operations import where
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure.parameter_selection import resolved
 
-from . import harness
+from . import examples, harness
 from .checks import operations
 from .checks.parameters import data_primes_of_both_divisions
 
 pytestmark = pytest.mark.variants("openfhe")
 
 T = 65537
+KEYED = where(lambda row: bool(row.calls()[0].keys))
+PRODUCTS = where(lambda row: row.is_product)
 FREE = ParameterSpec("ckks", 1024, scale_bits=40, security=0, division="best")
 CHAINS = {
     # the largest digit: 50 + 40 + 40 bits, so 3 special primes of 60
@@ -43,10 +46,14 @@ def test_parameters_tell_the_keys_that_are_made(variant: str, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["at-the-edge", "bgv", "bfv"])
-def test_every_operation_is_right(variant: str, name: str) -> None:
+def test_every_operation_that_takes_a_key_is_right(variant: str, name: str) -> None:
+    """Managed products take one, too. All else has nothing to do with the division."""
     spec = CHAINS[name][0]
     subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
-    operations.all_work(subject)
+    for operation in subject.able(KEYED):
+        operations.works(subject, subject.evaluator, operation, examples.primitive)
+    for operation in {*PRODUCTS} & {*subject.declared.managed[subject.scheme]}:
+        operations.works(subject, subject.managed, operation, examples.managed)
 
 
 def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
