@@ -5,6 +5,22 @@ import pytest
 from ciphermark_analysis.comparison import COLUMNS, Judgement, judged, settled, with_judgement
 from ciphermark_core.metrics import METRICS
 
+# What each of two runs has of a case, and what of it a run without the case lacks.
+OWN = {
+    "n": 10,
+    "median": 2.0,
+    "low": 1.9,
+    "high": 2.1,
+    "status": "ok",
+    "error": None,
+    "security_2018": 128,
+    "security_compared": 128,
+    "key_switching": "hybrid",
+    "digits": 3,
+    "ring_dimension": 4096,
+    "log_qp": 109.0,
+}
+HOST = {"is_composed": False, "anchor_s": None, "quiet_share": None, "slow_down": None}
 ROW = {
     "variant": "seal",
     "comparison_key": "mul",
@@ -14,57 +30,13 @@ ROW = {
     "direction": "lower",
     "floor": 1.05,
     "floor_kind": "factor",
-    "a_n": 10,
-    "a_median": 2.0,
-    "a_low": 1.9,
-    "a_high": 2.1,
-    "a_status": "ok",
-    "a_error": None,
-    "a_security_2018": 128,
-    "a_security_compared": 128,
-    "a_key_switching": "hybrid",
-    "a_digits": 3,
-    "a_ring_dimension": 4096,
-    "a_log_qp": 109.0,
-    "a_is_composed": False,
-    "a_anchor_s": None,
-    "a_quiet_share": None,
-    "a_slow_down": None,
-    "b_n": 10,
-    "b_median": 1.0,
-    "b_low": 0.95,
-    "b_high": 1.05,
-    "b_status": "ok",
-    "b_error": None,
-    "b_security_2018": 128,
-    "b_security_compared": 128,
-    "b_key_switching": "hybrid",
-    "b_digits": 3,
-    "b_ring_dimension": 4096,
-    "b_log_qp": 109.0,
-    "b_is_composed": False,
-    "b_anchor_s": None,
-    "b_quiet_share": None,
-    "b_slow_down": None,
-}
-ABSENT = {
-    "n": None,
-    "median": None,
-    "low": None,
-    "high": None,
-    "status": None,
-    "error": None,
-    "security_2018": None,
-    "security_compared": None,
-    "key_switching": None,
-    "digits": None,
-    "ring_dimension": None,
-    "log_qp": None,
+    **{f"{side}_{name}": value for side in "ab" for name, value in (OWN | HOST).items()},
+    **{"b_median": 1.0, "b_low": 0.95, "b_high": 1.05},
 }
 
 
 def without(side):
-    return {f"{side}_{name}": value for name, value in ABSENT.items()}
+    return {f"{side}_{name}": None for name in OWN}
 
 
 def failed(side, status):

@@ -43,11 +43,18 @@ def packed(path, *values):
 
 @given(st.lists(strategies.outcomes, max_size=3, unique_by=lambda item: item.trial.id))
 @anywhere
-def test_what_is_written_is_read(home, tmp_path, outcomes):
+def test_what_is_written_is_read_and_once_imported_exported_unchanged(home, tmp_path, outcomes):
     of_run = [replace(item, trial=replace(item.trial, run_id="run-1")) for item in outcomes]
-    header, found = archive.read(written(home, tmp_path, of_run, label="mine"))
+    path = written(home, tmp_path, of_run, label="mine")
+    header, found = archive.read(path)
     assert found == of_run
     assert header.run == replace(HEADER.run, label="mine")
+    elsewhere = Home(tmp_path / "elsewhere", None)
+    shutil.rmtree(elsewhere.folder, ignore_errors=True)
+    archive.keep(elsewhere, path, header, found)
+    again = tmp_path / "again.jsonl.xz"
+    archive.write(*archive.held(elsewhere, "run-1"), "mine", again)
+    assert again.read_bytes() == path.read_bytes()
 
 
 def test_no_path_of_the_place_goes_along(home, tmp_path):
@@ -72,19 +79,6 @@ def test_a_run_of_another_home_is_told(home):
 def test_a_run_of_a_job_is_found(home, tmp_path):
     Journal.create(home.of_jobs, HEADER).retire(home.of_jobs)
     assert archive.held(home, "run-1") == (HEADER, [])
-
-
-@given(st.lists(strategies.outcomes, max_size=3, unique_by=lambda item: item.trial.id))
-@anywhere
-def test_what_was_imported_is_exported_unchanged(home, tmp_path, outcomes):
-    of_run = [replace(item, trial=replace(item.trial, run_id="run-1")) for item in outcomes]
-    path = written(home, tmp_path, of_run, label="mine")
-    elsewhere = Home(tmp_path / "elsewhere", None)
-    shutil.rmtree(elsewhere.folder, ignore_errors=True)
-    archive.keep(elsewhere, path, *archive.read(path))
-    again = tmp_path / "again.jsonl.xz"
-    archive.write(*archive.held(elsewhere, "run-1"), "mine", again)
-    assert again.read_bytes() == path.read_bytes()
 
 
 def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(home, tmp_path):

@@ -28,6 +28,9 @@ TABLE = Table(
 )
 
 
+FIRST = dict(zip(TABLE.columns, TABLE.rows[0], strict=True))
+
+
 def from_csv(content):
     return list(csv.reader(io.StringIO(content.decode())))
 
@@ -56,35 +59,14 @@ def test_csv():
 
 def test_json():
     rows = json.loads(export.rendered(TABLE, "json"))
-    assert rows[0] == {
-        "text": 'a,"b"\nc',
-        "whole": 1,
-        "real": 0.1,
-        "flag": True,
-        "bits": [36, 36, 37],
-        "absent": None,
-        "moment": MOMENT.isoformat(),
-        "exact": 2**59,
-        "facts": {"gcc": "12"},
-    }
+    assert rows[0] == FIRST | {"moment": MOMENT.isoformat(), "exact": 2**59}
     assert rows[1] == dict.fromkeys(TABLE.columns)
     assert len(rows) == 3
 
 
 def test_parquet():
     rows = from_parquet(export.rendered(TABLE, "parquet"))
-    assert rows[0] | {"facts": None} == {
-        "text": 'a,"b"\nc',
-        "whole": 1,
-        "real": 0.1,
-        "flag": True,
-        "bits": [36, 36, 37],
-        "absent": None,
-        "moment": MOMENT,
-        "exact": Decimal(2) ** 59,
-        "facts": None,
-    }
-    assert json.loads(rows[0]["facts"]) == {"gcc": "12"}
+    assert rows[0] | {"facts": json.loads(rows[0]["facts"])} == FIRST
     assert rows[1] == dict.fromkeys(TABLE.columns)
     assert rows[2]["bits"] == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from functools import cache
 from importlib.resources import files
 
 import pytest
@@ -119,14 +120,21 @@ CHARTS = {
 }
 
 
-@pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_valid_and_drawn(name):
+@cache
+def drawn(name):
+    """The specification of a chart, and its picture."""
     draw, rows = CHARTS[name]
-    chart = draw(rows)
-    chart.to_dict(validate=True)
-    text = rendering.svg(chart.to_dict(validate=False))
+    chart = draw(rows).to_dict(validate=True)
+    return chart, rendering.svg(chart)
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_valid_and_drawn_as_wide_as_a_page(name):
+    """Whatever the number of small charts."""
+    _, text = drawn(name)
     assert text.startswith("<svg")
     assert "NaN" not in text
+    assert 700 <= float(re.search(r'<svg[^>]* width="([\d.]+)"', text)[1]) <= 1300
 
 
 WITHOUT_LEGEND = {"leaderboard", "programs"}  # their axes name the variants
@@ -135,9 +143,7 @@ WITHOUT_LEGEND = {"leaderboard", "programs"}  # their axes name the variants
 @pytest.mark.parametrize("name", sorted(CHARTS.keys() - WITHOUT_LEGEND))
 def test_a_legend_tells_what_marks_mean(name):
     """Vega-Lite leaves it out as a whole where one channel of a chart in layers has none of its own."""
-    draw, rows = CHARTS[name]
-    chart = draw(rows).to_dict(validate=False)
-    text = rendering.svg(chart)
+    chart, text = drawn(name)
     assert "role-legend-title" in text
     assert "role-legend-symbol" in text
     assert chart["config"]["legend"]["titlePadding"] > 10  # a large symbol's edge and its title do not touch
@@ -285,23 +291,13 @@ def test_a_chart_mixes_no_sizes(draw, row):
     assert len(shown(draw(rows))) == len(PAIR)
 
 
-def test_a_chart_of_too_many_samples_says_how_many_it_shows():
-    (row,) = of_variants(
-        "seal",
-        phase="operation",
-        process=0,
-        ordinal=1,
-        value=0.0012,
-        corrected=0.001,
-        slow_down=1.2,
-        loops=3,
-        is_warmup=False,
-        is_disturbed=False,
-    )
-    assert "title" not in case.draw_samples([row] * 20_000).to_dict(validate=False)
-    chart = case.draw_samples([row] * 50_000).to_dict(validate=False)
-    assert chart["title"] == "One of 3 samples is drawn; all 50,000 are in the CSV"
-    assert len(chart["data"]["values"]) == 16_667
+def test_a_chart_of_too_many_samples_says_how_many_it_shows(monkeypatch):
+    monkeypatch.setattr(case, "_MOST_SAMPLES", 2_000)
+    draw, (row, _) = CHARTS["samples"]
+    assert "title" not in draw([row] * 2_000).to_dict(validate=False)
+    chart = draw([row] * 5_000).to_dict(validate=False)
+    assert chart["title"] == "One of 3 samples is drawn; all 5,000 are in the CSV"
+    assert len(chart["data"]["values"]) == 1_667
 
 
 def symbols(chart) -> list[tuple[str, str]]:
@@ -341,14 +337,6 @@ def test_labels_of_several_cases_stand_in_lines_or_slanted():
     assert (few["labelAngle"], "split" in few["labelExpr"]) == (0, True)
     assert many["labelAngle"] == -30
     assert charting.places_axis(map(str, range(9))).to_dict()["labelAngle"] == 0
-
-
-@pytest.mark.parametrize("name", CHARTS)
-def test_a_picture_is_as_wide_as_a_page(name):
-    """Whatever the number of small charts."""
-    draw, rows = CHARTS[name]
-    width = re.search(r'<svg[^>]* width="([\d.]+)"', rendering.svg(draw(rows).to_dict(validate=False)))
-    assert 700 <= float(width[1]) <= 1300
 
 
 def test_workloads_that_differ_in_anything_stand_apart():

@@ -306,7 +306,7 @@ def test_a_disk_that_a_trial_fills_alone_is_not_waited_for(tmp_path):
             store = BlobStore(disk / "blobs", is_scratch=is_scratch)
             store.put(b"x" * (1 << 18))
             with pytest.raises(BlobError, match="No space left on device") as refused:
-                store.put(b"y" for _ in range(4 << 20))
+                store.put(b"y" * 1024 for _ in range(4 << 10))
             assert isinstance(refused.value, DiskFull) != is_scratch
 
 
@@ -367,7 +367,7 @@ def test_writers_and_readers_at_once_see_whole_blobs(tmp_path, store):
     script = (
         "import sys; from pathlib import Path; from ciphermark_measure.parties.blobs import BlobStore\n"
         "store = BlobStore(Path(sys.argv[1]))\n"
-        "for _ in range(50):\n"
+        "for _ in range(15):\n"
         "    for index in range(4): store.put(bytes([index]) * 200_000)\n"
     )
     writers = [subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "blobs")]) for _ in range(2)]

@@ -27,6 +27,26 @@ STALLED = Times(repeated_s=0.01, single_s=0.01, fresh_s=[0.2, 0.3], seen_s=[0.01
 SINGLE = Times(repeated_s=0.01, single_s=0.2, fresh_s=[0.01, 0.01], seen_s=[0.01, 0.01])
 
 
+def a_session(spec=SPEC):
+    return prepare("cleartext", spec, KeyRequest.of(relinearization=True))
+
+
+def a_case(operation="add", spec=SPEC, size=1024):
+    return Case("cleartext", "arithmetic", operation, spec, size, "random")
+
+
+def setting(session, case):
+    trial, clock = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0)), MonotonicClock()
+    return Setting(session, trial, clock, resolution_ns(clock))
+
+
+def finished(experiment):
+    experiment.open()
+    while not experiment.turn():
+        pass
+    return experiment.close()
+
+
 class Scripted(Latency):
     """Finds the times that it is told."""
 
@@ -54,15 +74,8 @@ def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, sta
     )  # two seconds a look, so that the host's load does not change how many there are
     monkeypatch.setattr(cache_detection, "monotonic", lambda: next(now_s))
     monkeypatch.setattr(cache_detection, "sleep", lambda pause_s: None)
-    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
-    case = Case("cleartext", "arithmetic", "add", SPEC, 1024, "random")
-    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
-    clock = MonotonicClock()
-    experiment = Scripted(Setting(session, trial, clock, resolution_ns(clock)), looks)
-    experiment.open()
-    while not experiment.turn():
-        pass
-    assert experiment.close().status == status
+    experiment = Scripted(setting(a_session(), a_case()), looks)
+    assert finished(experiment).status == status
     assert len(experiment.looks) == left
 
 
@@ -72,15 +85,8 @@ ROW_BYTES = 3 * 2 * 8 * 1024  # two operands and a result of one prime
 def measured(monkeypatch, size, caches, operation="add"):
     """The finished trial of a vector on a host with such caches, with the experiment."""
     monkeypatch.setattr(host, "caches", lambda: caches)
-    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
-    case = Case("cleartext", "arithmetic", operation, SPEC, size, "random")
-    clock = MonotonicClock()
-    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
-    experiment = Latency(Setting(session, trial, clock, resolution_ns(clock)))
-    experiment.open()
-    while not experiment.turn():
-        pass
-    return experiment, experiment.close()
+    experiment = Latency(setting(a_session(), a_case(operation, SPEC, size)))
+    return experiment, finished(experiment)
 
 
 @pytest.mark.parametrize(
@@ -113,11 +119,10 @@ def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
 
 
 def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
-    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
+    session = a_session(CKKS)
     phases = []
     for name, size in (("add", 512), ("sub", 512), ("mul", 512), ("add", 512), ("add", 256)):
-        case = Case("cleartext", "arithmetic", name, CKKS, size, "random")
-        phases.append({sample.phase for sample in _of(_findings_of(session, case), "time")})
+        phases.append({sample.phase for sample in _of(_findings(session, name, size), "time")})
     whole = {"encrypt", "operation", "decrypt"}
     # A product has three polynomials, and so a decryption of its own.
     assert phases == [whole, {"operation"}, {"operation", "decrypt"}, {"operation"}, whole]
@@ -137,7 +142,7 @@ def test_only_a_decryption_that_is_timed_takes_results_of_its_own(monkeypatch):
 
 
 def test_what_comes_out_wrong_tells_no_encryption(monkeypatch):
-    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
+    session = a_session(CKKS)
     with monkeypatch.context() as patch:
         patch.setattr(session.owner, "decrypt", lambda ciphertext: np.zeros(CKKS.slots))
         assert _findings(session, "add").status == "wrong"
@@ -162,8 +167,8 @@ def test_a_part_that_comes_out_wrong_is_found(monkeypatch):
 
 
 def test_operations_share_encryptions_and_no_objects(monkeypatch):
-    session = prepare("cleartext", SPEC, KeyRequest.of(relinearization=True))
-    cases = [Case("cleartext", "arithmetic", name, SPEC, 3000, "random") for name in ("add", "mul")]
+    session = a_session()
+    cases = [a_case(name, SPEC, 3000) for name in ("add", "mul")]
     encrypted = []
     right = session.owner.encrypt
     monkeypatch.setattr(session.owner, "encrypt", lambda vector: encrypted.append(1) or right(vector))
@@ -172,18 +177,8 @@ def test_operations_share_encryptions_and_no_objects(monkeypatch):
     assert all(x[0] is not y[0] for x, y in zip(first.rows, second.rows, strict=True))
 
 
-def _findings(session, operation, spec=CKKS):
-    return _findings_of(session, Case("cleartext", "arithmetic", operation, spec, 512, "random"))
-
-
-def _findings_of(session, case):
-    clock = MonotonicClock()
-    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
-    experiment = Latency(Setting(session, trial, clock, resolution_ns(clock)))
-    experiment.open()
-    while not experiment.turn():
-        pass
-    return experiment.close()
+def _findings(session, operation, size=512):
+    return finished(Latency(setting(session, a_case(operation, CKKS, size))))
 
 
 def _of(findings, metric):
@@ -191,7 +186,7 @@ def _of(findings, metric):
 
 
 def test_the_first_execution_in_a_process_is_told_once_and_apart():
-    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
+    session = a_session(CKKS)
     first, again, other = (_findings(session, name) for name in ("add", "add", "negate"))
     (cold,) = _of(first, "cold_time")
     assert cold.value > 0
@@ -202,7 +197,7 @@ def test_the_first_execution_in_a_process_is_told_once_and_apart():
 
 
 def test_what_made_operands_before_is_not_cold():
-    session = prepare("cleartext", CKKS, KeyRequest.of(relinearization=True))
+    session = a_session(CKKS)
     assert len(_of(_findings(session, "relinearize"), "cold_time")) == 1
     assert _of(_findings(session, "mul"), "cold_time") == []
     assert len(_of(_findings(session, "rescale"), "cold_time")) == 1
@@ -211,9 +206,7 @@ def test_what_made_operands_before_is_not_cold():
 
 
 def test_each_execution_on_fresh_operands_is_told():
-    found = _of(
-        _findings(prepare("cleartext", CKKS, KeyRequest.of(relinearization=True)), "add"), "first_touch_time"
-    )
+    found = _of(_findings(a_session(CKKS), "add"), "first_touch_time")
     assert [sample.ordinal for sample in found] == list(range(len(found)))
     assert len(found) >= 2
     assert all(sample.value > 0 for sample in found)

@@ -32,7 +32,8 @@ def test_the_first_test_that_lacks_something_says_so_for_all(tmp_path: Path) -> 
     command = ["-m", "pytest", "-p", "needs", "-p", "no:cacheprovider", "-rs", "-c", os.devnull]
     done = subprocess.run(
         [sys.executable, *command, "--strict-markers", f"--rootdir={tmp_path}", str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ
+        | {"PYTHONPATH": str(Path(__file__).parents[1]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -255,8 +256,9 @@ def test_whole_numbers_stand_for_what_they_were_made_of(seed, power):
 
 
 def digits_data(_):
-    datasets = pytest.importorskip("sklearn.datasets")
-    return Path(datasets.__file__).parent / "data" / "digits.csv.gz"
+    if (package := find_spec("sklearn")) is None:  # not imported: that takes a second
+        pytest.skip("the package scikit-learn is missing")
+    return Path(package.origin).parent / "datasets" / "data" / "digits.csv.gz"
 
 
 def mnist_data(folder):

@@ -156,8 +156,13 @@ def test_a_dump_of_a_loop_tells_its_place():
     assert user_workloads.place_in_copy(of_run) == "mine@3b5d12ab.py:41, in circuit"
 
 
-# What takes long, and what is gigabytes; tests of retrieval look at it in a small ring.
-ELSEWHERE = ("lr-k5", "lola-cifar", *(name for name in WORKLOADS if WORKLOADS[name].family == "retrieval"))
+# What takes long, and what is gigabytes; tests of these families look at it, of retrieval in a small ring.
+FAMILIES_ELSEWHERE = ("retrieval", "micro")
+ELSEWHERE = (
+    "lr-k5",
+    "lola-cifar",
+    *(name for name in WORKLOADS if WORKLOADS[name].family in FAMILIES_ELSEWHERE),
+)
 
 
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if not name.startswith(ELSEWHERE)])
