@@ -106,6 +106,19 @@ def test_calibration_touches_every_operand_set_first():
     assert all(bound.calls[0] == 1 for bound in bounds)
 
 
+@pytest.mark.parametrize(("executed_ns", "touched"), [(MS // 2, 1), (2 * MS, 0)])
+def test_calibration_does_not_touch_again_what_has_been_executed(executed_ns, touched):
+    clock = FakeClock()
+    bounds = [FakeBound(clock, executed_ns) for _ in range(3)]
+    phase = phase_of(bounds, clock, sample_ns=MS)
+    phase.calibrate(executed_ns)
+    measured, *others = bounds
+    assert measured.calls[:touched] == [1] * touched
+    assert sum(measured.calls[touched:]) >= phase.loops
+    assert not any(bound.calls for bound in others)
+    assert phase.loops * executed_ns >= MS
+
+
 def test_calibration_ends_even_where_nothing_takes_time():
     clock = FakeClock()
     phase = phase_of([FakeBound(clock, 0)], clock)

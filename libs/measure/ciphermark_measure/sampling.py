@@ -82,11 +82,12 @@ class Phase:
     _judged: int = 0
     _is_over: bool = False
 
-    def calibrate(self) -> int:
+    def calibrate(self, executed_ns: int = 0) -> int:
         """Choose ``loops`` so that a sample lasts as long as the target says, by this phase's own clock. The time that
-        the last loop reported, which was as long as a sample.
+        the last loop reported, which was as long as a sample. Where all bounds have been executed, the shortest of
+        these executions took ``executed_ns``.
         """
-        for bound in self.bounds:
+        for bound in self.bounds[: self._untouched(executed_ns)]:
             bound.run(1)  # the first touch of operands and results is nobody's sample
         while True:
             reported, observed = self._observe(self.bounds[0], self.loops)
@@ -193,6 +194,14 @@ class Phase:
         """Time spent in samples that count."""
         return sum(self._observed_ns)
 
+    def _untouched(self, executed_ns: int) -> int:
+        """How many bounds calibration executes before it measures one: all that have not been executed. Of those that
+        have, the one that it measures, since short executions depend on what caches still hold.
+        """
+        if executed_ns == 0:
+            return len(self.bounds)
+        return int(executed_ns < self.target.sample_ns)
+
     def _counted(self) -> list[int]:
         """The numbers of the samples that count: in which the process had its core for most of the time."""
         return [number for number, around in enumerate(self._arounds) if not around.is_disturbed]
@@ -256,7 +265,8 @@ def is_long(phase: Phase, executed_ns: int) -> bool:
 
 
 def make_ready(phase: Phase, executed_ns: int, warmups: int) -> None:
-    """Calibrate a phase whose bounds have been executed, where that is needed, and take its warm-up samples. Where one
-    execution takes long, calibration would find what is known, and cost several more.
+    """Calibrate a phase, where that is needed, and take its warm-up samples. The shortest of its bounds' first
+    executions took ``executed_ns``, 0 where they have had none. Where one execution takes long, calibration would find
+    what is known, and cost several more.
     """
-    phase.warm_up(warmups, *(() if is_long(phase, executed_ns) else (phase.calibrate(),)))
+    phase.warm_up(warmups, *(() if is_long(phase, executed_ns) else (phase.calibrate(executed_ns),)))
