@@ -5,25 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from functools import cache
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_measure.probes.base import Probe
 
-_STATUS = Path("/proc/self/status")
-_CLEAR_REFS = Path("/proc/self/clear_refs")
-_RESET_PEAK = "5"  # proc(5): resets the high-water mark of the resident set
+_STATUS = "/proc/self/status"
+_CLEAR_REFS = "/proc/self/clear_refs"
+_RESET_PEAK = b"5"  # proc(5): resets the high-water mark of the resident set
 
 
-_held: dict[int, int] = {}  # the open file by process: a child of ours would reset its parent's mark
+@cache
+def _opened(path: str, flags: int, _pid: int) -> int:
+    """A file of this process, open for good: one that a parent opened tells of the parent."""
+    return os.open(path, flags)
 
 
 def keep_open() -> None:
-    """Open what resets the mark for good: a process that seals itself cannot open it later. Does nothing where the
-    kernel refuses: the probe tells.
+    """Open what resets the mark: a process that seals itself cannot open it later. Does nothing where the kernel
+    refuses: the probe tells.
     """
     with suppress(OSError):
-        _held[os.getpid()] = os.open(_CLEAR_REFS, os.O_WRONLY)
+        _opened(_CLEAR_REFS, os.O_WRONLY, os.getpid())
 
 
 class PeakMemory(Probe):
@@ -42,12 +45,9 @@ class PeakMemory(Probe):
 
     def start(self) -> None:
         """See :meth:`Probe.start`: sets the mark to the present resident set."""
-        held = _held.get(os.getpid())
-        if held is None:
-            _CLEAR_REFS.write_text(_RESET_PEAK)
-        else:
-            os.write(held, _RESET_PEAK.encode())
+        os.write(_opened(_CLEAR_REFS, os.O_WRONLY, os.getpid()), _RESET_PEAK)
 
     def stop(self) -> Mapping[str, float]:
-        _, _, kilobytes = _STATUS.read_bytes().partition(b"VmHWM:")
+        status = os.pread(_opened(_STATUS, os.O_RDONLY, os.getpid()), 1 << 14, 0)
+        _, _, kilobytes = status.partition(b"VmHWM:")
         return {"peak_memory": int(kilobytes.split(maxsplit=1)[0]) * 1024.0} if kilobytes else {}
