@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -42,7 +41,7 @@ _BLAKE3 = "blake3-"
 _DIGEST = re.compile(rf"({_BLAKE3})?[0-9a-f]{{64}}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
 # Files to be written over: to allocate the pages of a new one takes as long as the digest of what they hold.
-_SPARE_PREFIX = ".spare-"
+_SPARE_PREFIX = f"{_PARTIAL_PREFIX}spare-"
 _MOST_SPARE_BYTES = 64 << 20
 _LENGTH_BYTES = 8  # before each part
 _DROPPED_BYTES = 1 << 20  # given away at a time
@@ -154,8 +153,20 @@ class BlobStore(Blobs):
     def _put(self, chunks: Iterable[bytes], size: int = 0) -> Blob:
         """``size``: of all chunks, where it is known."""
         try:
-            blob = self._kept(chunks, size)
-            self._sync_folder()
+            descriptor, partial = self._file_for(size)
+            try:
+                blob = self._written(descriptor, chunks)
+                os.replace(partial, self._path(blob.digest))
+                partial = ""
+            except OSError as error:
+                raise self._unwritten(error) from error  # while what was written of it is still there
+            finally:
+                os.close(descriptor)
+                if partial:
+                    with suppress(FileNotFoundError):  # a sweeper was faster
+                        os.unlink(partial)
+            if not self._is_scratch:
+                self._sync_folder()
         except OSError as error:
             raise self._unwritten(error) from error
         return blob
@@ -242,39 +253,22 @@ class BlobStore(Blobs):
         read the folder meanwhile, and nobody but this user ever.
         """
         for path in self._files():
-            with suppress(FileNotFoundError):
-                size = path.stat().st_size
-                if 0 < size <= _MOST_SPARE_BYTES:
-                    path.rename(path.with_name(f"{_SPARE_PREFIX}{size}-{path.name}"))
-                else:
-                    path.unlink()
+            if path.name.startswith(_PARTIAL_PREFIX):
+                continue
+            size = path.stat().st_size
+            if 0 < size <= _MOST_SPARE_BYTES:
+                path.rename(path.with_name(f"{_SPARE_PREFIX}{size}-{path.name}"))
+            else:
+                path.unlink()
 
     def _file_for(self, size: int) -> tuple[int, str]:
         """A partial file that nobody else writes, open: the spare one whose size is closest, or a new one."""
         names = os.listdir(self._folder) if self._is_scratch and size else []
         spares = [name for name in names if name.startswith(_SPARE_PREFIX)]
-        for spare in sorted(spares, key=lambda name: abs(int(name.split("-")[1]) - size)):
-            name = str(self._folder / f"{_PARTIAL_PREFIX}{os.getpid()}-{spare}")
-            with suppress(FileNotFoundError):  # the other party was faster
-                os.rename(self._folder / spare, name)
-                return os.open(name, os.O_WRONLY), name
-        return tempfile.mkstemp(prefix=_PARTIAL_PREFIX, dir=self._folder)
-
-    def _kept(self, chunks: Iterable[bytes], size: int) -> Blob:
-        descriptor, name = self._file_for(size)
-        try:
-            with os.fdopen(descriptor, "wb", buffering=0) as file:
-                blob = self._written(file, chunks)
-                os.ftruncate(file.fileno(), blob.size_bytes)
-                os.fchmod(file.fileno(), _FILE_MODE)
-                self._sync(file.fileno())
-            os.replace(name, self._path(blob.digest))
-        except OSError as error:
-            raise self._unwritten(error) from error  # while what was written of it is still there
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
-        return blob
+        new = f"{_PARTIAL_PREFIX}{os.urandom(16).hex()}"
+        name = min(spares, key=lambda name: abs(int(name.split("-")[2]) - size), default=new)
+        path = os.path.join(self._folder, name)
+        return os.open(path, os.O_WRONLY | (os.O_CREAT | os.O_EXCL if name is new else 0), _FILE_MODE), path
 
     def _unwritten(self, error: OSError) -> BlobError:
         text = f"a blob could not be written to {self._folder}: {error.strerror}"
@@ -290,7 +284,7 @@ class BlobStore(Blobs):
         held = sum(path.stat().st_size for path in self._files())
         return held > _ALL_BUT_NOTHING * shutil.disk_usage(self._folder).total
 
-    def _written(self, file: io.FileIO, chunks: Iterable[bytes]) -> Blob:
+    def _written(self, descriptor: int, chunks: Iterable[bytes]) -> Blob:
         digest, size = _Digest(is_blake3=blake3 is not None), 0
         for chunk in chunks:
             size += len(chunk)
@@ -299,7 +293,11 @@ class BlobStore(Blobs):
             digest.update(chunk)
             rest = memoryview(chunk)
             while rest:
-                rest = rest[file.write(rest) :]
+                rest = rest[os.write(descriptor, rest) :]
+        os.ftruncate(descriptor, size)
+        os.fchmod(descriptor, _FILE_MODE)
+        if not self._is_scratch:
+            os.fsync(descriptor)
         return Blob(digest.name, size)
 
     def _require_size(self, size: int, blob: Blob) -> None:
@@ -313,13 +311,9 @@ class BlobStore(Blobs):
     def _sync_folder(self) -> None:
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            self._sync(descriptor)
+            os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-    def _sync(self, descriptor: int) -> None:
-        if not self._is_scratch:
-            os.fsync(descriptor)
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
