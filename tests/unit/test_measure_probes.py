@@ -95,6 +95,20 @@ def test_a_step_in_pieces_is_one_step_and_a_party_the_sum_of_its_steps(counting)
     assert {sample.stage for sample in steps.samples()} == {"train"}
 
 
+def test_making_the_items_of_a_step_can_be_left_out_of_it(counting):
+    watch = Watch("prepare")
+
+    def items():
+        counting.order.append("make")
+        yield b"key"
+
+    with watch.step("deserialize"):
+        counting.order.clear()
+        assert list(watch.without("deserialize", items())) == [b"key"]
+    stop, start = ["stop Nested", "stop Counting"], ["start Counting", "start Nested"]
+    assert counting.order == [*stop, "make", *start, *stop, *start, *stop]
+
+
 def test_a_watch_tells_steps_alone():
     watch = Watch("prepare")
     with watch.step("check"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -83,17 +82,6 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
     return [items[length * i : length * (i + 1)] for i in range(count)]
 
 
-def given_away(items: Iterable[T]) -> Iterator[T]:
-    """The items, which all are there before this returns, each held by its reader alone."""
-    rest = deque(items)
-
-    def each() -> Iterator[T]:
-        while rest:
-            yield rest.popleft()
-
-    return each()
-
-
 class Watch:
     """Measures what is done in ``step``. A step may come in several pieces."""
 
@@ -107,7 +95,7 @@ class Watch:
         """Measure what is done inside."""
         self._meter.start()
         yield
-        self._steps[name] = together([self._steps.get(name, {}), self._meter.stop()])
+        self._stop(name)
 
     def each(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
         """The items, with what making each of them takes measured as a piece of a step."""
@@ -119,12 +107,25 @@ class Watch:
                 return
             yield item
 
+    def without(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
+        """The items, with what making each of them takes left out of the step that asks for it."""
+        following = iter(items)
+        while True:
+            self._stop(name)
+            item = next(following, None)
+            self._meter.start()
+            if item is None:
+                return
+            yield item
+
     def of_each(self, name: Step, action: Callable[[bytes], T], items: Iterable[bytes]) -> list[T]:
         """What ``action`` makes of each item, measured as a piece of a step; making the items is no part of it."""
-        results = []
+        results, pieces = [], [self._steps.get(name, {})]
         for item in items:
-            with self.step(name):
-                results.append(action(item))
+            self._meter.start()
+            results.append(action(item))
+            pieces.append(self._meter.stop())
+        self._steps[name] = together(pieces)
         return results
 
     def samples(self) -> tuple[Sample, ...]:
@@ -134,6 +135,9 @@ class Watch:
             for name, values in self._steps.items()
             for sample in samples_of(values, self._stage, step=name)
         )
+
+    def _stop(self, name: Step) -> None:
+        self._steps[name] = together([self._steps.get(name, {}), self._meter.stop()])
 
 
 class Steps(Watch):

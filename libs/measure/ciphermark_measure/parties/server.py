@@ -83,12 +83,12 @@ class Server(Party):
     def _load(self, request: messages.Load) -> messages.Loaded:
         self._loaded = None
         workload = self.configured(request.workload, request.options)
-        material = party.given_away(self.store.get_parts(request.material))
+        material = self.store.get_parts(request.material)
         steps = Steps(messages.PREPARE, "server")
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("deserialize"):
-            evaluator = adapter.evaluator(material)
+            evaluator = adapter.evaluator(steps.without("deserialize", material))
         _require_memory(workload, evaluator.parameters)
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
