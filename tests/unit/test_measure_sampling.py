@@ -71,7 +71,7 @@ def test_calibration_makes_samples_last_as_long_as_asked(cost_ns, sample_ms):
     assert lasts <= 1.1 * sample_ms * MS + 2 * cost_ns
 
 
-@pytest.mark.parametrize("cost_ns", [100, 5_000, MS, 40 * MS])
+@pytest.mark.parametrize("cost_ns", [100, 40 * MS])
 def test_a_coarse_clock_gets_samples_long_enough_for_it(cost_ns):
     """15 ms ticks, as old Windows has them: a sample of 200 ticks is coarse by half a percent at most."""
     clock = FakeClock(tick_ns=15 * MS)
