@@ -8,12 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from command import Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
 from processes import PATIENCE_S
+
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs import attempts, execution
+from ciphermark_core.errors import UserError
+from ciphermark_measure.confinement import forked
 
 PROGRAM = Path(__file__).with_name("interrupted_attempts.py")
 # Seconds from the fork of an attempt on: its first steps closely, its connections and workers, its measuring.
@@ -37,32 +43,21 @@ def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> 
     assert "Traceback" not in done.stderr, done.stderr
 
 
-ERRORS = """
-import os, signal, sys
-from ciphermark_benchmark.jobs import attempts, execution
-from ciphermark_core.errors import UserError
-
-def execute(home, job_id):
-    try:
-        if {is_interrupted}:
-            os.kill(os.getpid(), signal.SIGINT)
-    except KeyboardInterrupt:
-        pass
-    raise UserError("PostgreSQL: canceling statement due to user request")
-
-execution.execute = execute
-print(attempts._end(None, "job").how)
-"""
-
-
 @pytest.mark.parametrize(("is_interrupted", "how"), [(True, "interrupted"), (False, "refused")])
-def test_an_error_after_an_interruption_is_none_of_the_jobs(is_interrupted: bool, how: str) -> None:
+def test_an_error_after_an_interruption_is_none_of_the_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_interrupted: bool, how: str
+) -> None:
     """PostgreSQL may cancel another statement than the one that was interrupted, such as the rollback after it."""
-    program = ERRORS.format(is_interrupted=is_interrupted)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S, check=True
-    )
-    assert (done.stdout.strip(), done.stderr) == (how, "")
+
+    def execute(home: Home, job_id: str) -> None:
+        with suppress(KeyboardInterrupt):
+            if is_interrupted:
+                os.kill(os.getpid(), signal.SIGINT)
+        raise UserError("PostgreSQL: canceling statement due to user request")
+
+    monkeypatch.setattr(execution, "execute", execute)
+    ended = forked(lambda: attempts._end(Home(tmp_path, None), "job").how, "attempts the job")
+    assert ended == how
 
 
 @pytest.mark.extended
@@ -95,9 +90,17 @@ def wait_until_held(pid: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "pauses_s", [(0.1, 0.8), pytest.param((0.0, 0.2, 0.4, 1.5), marks=pytest.mark.extended)], ids=len
+    ("command", "pauses_s"),
+    [
+        (("worker",), (0.1,)),
+        (("serve", "--worker"), (0.8,)),
+        (("run", "quick"), (0.4,)),
+        *(
+            pytest.param(command, (0.0, 0.1, 0.2, 0.4, 0.8, 1.5), marks=pytest.mark.extended)
+            for command in (("worker",), ("serve", "--worker"), ("run", "quick"))
+        ),
+    ],
 )
-@pytest.mark.parametrize("command", [("worker",), ("serve", "--worker"), ("run", "quick")])
 def test_ctrl_c_while_a_program_loads_ends_it_without_a_word(
     ciphermark: Ciphermark, command: tuple[str, ...], pauses_s: tuple[float, ...]
 ) -> None:

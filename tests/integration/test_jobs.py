@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -28,29 +28,44 @@ def started(workers: Workers, jobs: Jobs, gate: Gate, **more: str) -> Worker:
     return workers.start(jobs.url, PLANTED_GATE=str(gate.folder), **more)
 
 
-def in_the_middle(
-    workers: Workers, jobs: Jobs, gate: Gate, variants: Sequence[str] = HELD
-) -> tuple[str, Worker]:
+def in_the_middle(workers: Workers, jobs: Jobs, gate: Gate) -> tuple[str, Worker]:
     """A job whose trial of mul is under way."""
-    (job_id,) = jobs.submit(suite_text(variants, OPERATIONS))
+    (job_id,) = jobs.submit(suite_text(HELD, OPERATIONS))
     worker = started(workers, jobs, gate)
     gate.let_pass(0)
     wait_until(lambda: gate.arrived() == 2, "a trial is under way")
     return job_id, worker
 
 
-def test_a_job_is_executed_and_leaves_nothing_behind(
-    workers: Workers, jobs: Jobs, gate: Gate, tmp_path: Path
+def test_a_host_executes_what_makes_sense_and_what_it_can(
+    workers: Workers, jobs: Jobs, tmp_path: Path
 ) -> None:
-    """Every outcome is a line of the log with the ids of run and trial."""
-    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-good"], OPERATIONS))
-    worker = started(workers, jobs, gate)
+    """Nothing is left behind; every outcome is a line of the log with the ids of run and trial."""
+    text = suite_text(["cleartext"], ["add"])
+    (flag,) = jobs.submit(text, isa=["a_flag_that_no_cpu_has"])
+    (memory,) = jobs.submit(text, memory_mb=1 << 23)
+    (variant,) = jobs.submit(suite_text(["planted-missing"], ["add"]), chosen=["planted-missing"])
+    (senseless,) = jobs.submit(text)
+    jobs.rows("update job set suite_text = 'no suite' where id = %s returning id", [senseless])
+    job_text = suite_text(["cleartext", "planted-good"], ["add", "mul"])
+    (job_id,) = jobs.submit(job_text, isa=[psutil_flag()], memory_mb=64)
+    worker = workers.start(jobs.url)
+    failed = jobs.wait(senseless, "failed")
+    assert "a suite is a mapping" in failed["reason"]
+    assert failed["attempts"] == 1
     job = jobs.wait(job_id, "done")
-    jobs.assert_exactly_once(job_id, TRIALS)
-    assert (job["attempts"], job["deaths"], job["trials"], job["reason"]) == (1, 0, TRIALS, None)
+    jobs.assert_exactly_once(job_id, 4)
+    assert (job["attempts"], job["deaths"], job["trials"], job["reason"]) == (1, 0, 4, None)
     (part,) = jobs.parts(job_id)
     assert (part["id"], part["continues"]) == (job_id, None)
     assert [path.parent.name for path in tmp_path.glob("home/service/journal/*/*.jsonl")] == ["recorded"]
+    # Another look at the queue, and a variant that nobody chose and no host has.
+    (later,) = jobs.submit(suite_text(["cleartext", "planted-missing"], ["rescale"]))
+    jobs.wait(later, "done")
+    assert jobs.rows("select distinct status from trial where run_id = %s", [later]) == [
+        {"status": "unsupported"}
+    ]
+    assert [jobs.job(waiting)["state"] for waiting in (flag, memory, variant)] == ["queued"] * 3
     worker.end()
     assert jobs.rows("select * from queue.procrastinate_workers") == []
     lines = [json.loads(line) for line in worker.log.read_text().splitlines()]
@@ -58,56 +73,49 @@ def test_a_job_is_executed_and_leaves_nothing_behind(
     assert {line["run_id"] for line in of_job} == {job_id}
     keys = ("trial_id", "variant", "status")
     recorded = jobs.rows(
-        "select t.id as trial_id, c.variant, t.status from trial t join case_info c using (case_info_id)"
+        "select t.id as trial_id, c.variant, t.status from trial t join case_info c using (case_info_id) "
+        "where t.run_id = %s",
+        [job_id],
     )
     assert sorted(tuple(line[key] for key in keys) for line in of_job if line["event"] == "trial ended") == (
         sorted(tuple(row[key] for key in keys) for row in recorded)
     )
 
 
-def test_a_job_survives_its_worker(workers: Workers, jobs: Jobs, gate: Gate) -> None:
-    job_id, worker = in_the_middle(workers, jobs, gate)
-    before = {row["id"] for row in jobs.rows("select id from trial")}
-    worker.kill()
-    gate.let_pass(*range(10))
-    started(workers, jobs, gate)
-    job = jobs.wait(job_id, "done")
-    jobs.assert_exactly_once(job_id, TRIALS)
-    assert (job["attempts"], job["deaths"]) == (2, 1)
-    assert before <= {row["id"] for row in jobs.rows("select id from trial")}
-    assert len(jobs.parts(job_id)) == 1  # the same host goes on with its own run
-
-
-def test_a_job_is_handed_back_by_a_worker_that_is_told_to_end(
+def test_what_becomes_of_a_job_whose_attempt_is_killed_cancelled_or_handed_back(
     workers: Workers, jobs: Jobs, gate: Gate
 ) -> None:
-    job_id, worker = in_the_middle(workers, jobs, gate, ["planted-waits"])
+    """The gate stays shut: nobody waits for the library. What follows from any number of deaths is a table's."""
+    worker = started(workers, jobs, gate)
+
+    def under_way() -> str:
+        arrived = gate.arrived()
+        (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
+        jobs.rows("update job set deaths = %s where id = %s returning id", [MOST_DEATHS - 1, job_id])
+        wait_until(lambda: gate.arrived() > arrived, "a trial is under way")
+        return job_id
+
+    killed = under_way()
+    attempt = psutil.Process(worker.measuring()[0].pid).parent()
+    assert attempt is not None
+    attempt.kill()
+    job = jobs.wait(killed, "failed")
+    assert (job["attempts"], job["deaths"]) == (1, MOST_DEATHS)
+    assert "exit code -9" in job["reason"]
+
+    cancelled = under_way()
+    jobs.cancel(cancelled)
+    job = jobs.wait(cancelled, "cancelled")
+    assert (job["attempts"], job["reason"]) == (1, "cancelled on request")
+    wait_until(lambda: not worker.measuring(), "nothing measures any more")
+
+    handed_back = under_way()
     measuring = worker.measuring()
     assert measuring
     worker.end()
-    assert not any(process.is_running() for process in measuring)
-    job = jobs.job(job_id)
-    assert (job["state"], job["deaths"], job["reason"]) == ("queued", 0, None)
-
-
-@pytest.mark.extended
-def test_a_queued_job_is_cancelled_at_once(workers: Workers, jobs: Jobs) -> None:
-    cancelled, other = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
-    jobs.cancel(cancelled)
-    assert jobs.job(cancelled)["state"] == "cancelled"
-    workers.start(jobs.url)
-    jobs.wait(other, "done")
-    assert jobs.job(cancelled)["attempts"] == 0
-    assert {row["run_id"] for row in jobs.rows("select run_id from trial")} == {other}
-
-
-def test_a_running_job_is_cancelled_between_turns(workers: Workers, jobs: Jobs, gate: Gate) -> None:
-    job_id, worker = in_the_middle(workers, jobs, gate, ["planted-waits"])
-    jobs.cancel(job_id)  # the gate stays shut: nobody waits for the library
-    job = jobs.wait(job_id, "cancelled")
-    assert job["reason"] == "cancelled on request"
-    wait_until(lambda: not worker.measuring(), "nothing measures any more")
-    assert jobs.job(job_id)["attempts"] == 1
+    wait_until(lambda: all(has_ended(process.pid) for process in measuring), "nothing measures any more")
+    job = jobs.job(handed_back)
+    assert (job["state"], job["deaths"], job["reason"]) == ("queued", MOST_DEATHS - 1, None)
 
 
 @pytest.mark.extended
@@ -122,25 +130,6 @@ def test_a_cancelled_job_of_a_dead_worker_is_not_executed_again(
     started(workers, jobs, gate)
     assert "its worker died" in jobs.wait(job_id, "cancelled")["reason"]
     assert jobs.job(job_id)["attempts"] == 1
-
-
-def test_an_attempt_that_dies_once_too_often_fails_with_a_reason(
-    workers: Workers, jobs: Jobs, gate: Gate
-) -> None:
-    """The deaths before it are noted in the job: what follows from any number is a table's."""
-    (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
-    before = {"id": job_id, "deaths": MOST_DEATHS - 1}
-    jobs.rows(
-        "update job set deaths = %(deaths)s, attempts = %(deaths)s where id = %(id)s returning id", before
-    )
-    worker = started(workers, jobs, gate)
-    wait_until(lambda: gate.arrived() == 1, "a trial is under way")
-    psutil.Process(worker.measuring()[0].pid).parent().kill()
-    job = jobs.wait(job_id, "failed")
-    assert job["deaths"] == job["attempts"] == MOST_DEATHS
-    assert "exit code -9" in job["reason"]
-    (next_job,) = jobs.submit(suite_text(["cleartext"], ["add"]))
-    jobs.wait(next_job, "done")
 
 
 def forked_from(worker: Worker) -> psutil.Process:
@@ -184,42 +173,6 @@ def test_an_attempt_that_cannot_be_started_is_one_that_died(workers: Workers, jo
     jobs.wait(job_id, "done")
 
 
-def test_a_suite_that_makes_no_sense_here_fails_at_once(workers: Workers, jobs: Jobs) -> None:
-    (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
-    jobs.rows("update job set suite_text = 'no suite' returning id")
-    workers.start(jobs.url)
-    job = jobs.wait(job_id, "failed")
-    assert "a suite is a mapping" in job["reason"]
-    assert job["attempts"] == 1
-
-
-def test_jobs_wait_for_a_host_that_meets_their_needs(workers: Workers, jobs: Jobs) -> None:
-    text = suite_text(["cleartext"], ["add"])
-    (flag,) = jobs.submit(text, isa=["a_flag_that_no_cpu_has"])
-    (memory,) = jobs.submit(text, memory_mb=1 << 23)
-    (variant,) = jobs.submit(suite_text(["planted-missing"], ["add"]), chosen=["planted-missing"])
-    (possible,) = jobs.submit(text, isa=[psutil_flag()], memory_mb=64)
-    workers.start(jobs.url)
-    jobs.wait(possible, "done")
-    (later,) = jobs.submit(text)  # another look at the queue
-    jobs.wait(later, "done")
-    assert [jobs.job(job_id)["state"] for job_id in (flag, memory, variant)] == ["queued"] * 3
-
-
-@pytest.mark.extended
-def test_a_variant_that_no_host_has_is_unsupported_as_on_the_command_line(
-    workers: Workers, jobs: Jobs
-) -> None:
-    (job_id,) = jobs.submit(suite_text(["cleartext", "planted-missing"], ["add"]))
-    workers.start(jobs.url)
-    jobs.wait(job_id, "done")
-    rows = jobs.rows(f"select variant, status from trials where run_id = '{job_id}'")
-    assert {row["variant"]: row["status"] for row in rows} == {
-        "cleartext": "ok",
-        "planted-missing": "unsupported",
-    }
-
-
 def psutil_flag() -> str:
     """A flag that this CPU has."""
     line = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
@@ -252,13 +205,11 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     wait_until(lambda: gate.arrived() == 1, "the job measures")
     command = Ciphermark(tmp_path / "home", jobs.url, {"PLANTED_GATE": str(gate.folder)})
     suite = command.suite(TINY | {"variants": ["planted-waits"], "operations": ["mul"]})
-    run = command.start("run", str(suite))
+    run = command.fork("run", str(suite))
     assert run.stderr is not None
     assert b"Another run is being executed" in run.stderr.readline()
     assert command.journals() == []
-    gate.let_pass(
-        0, 1
-    )  # the job's processes, for memory and times; those of the run then stand before the gate
+    gate.let_pass(0, 1)  # the job's processes, for memory and times; those of the run then stand before it
     jobs.wait(job_id, "done")
     wait_until(lambda: gate.arrived() == 3, "the run measures")
     (other,) = jobs.submit(suite_text(["cleartext"], ["add"]))
@@ -267,26 +218,6 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     out, err = run.communicate(timeout=PATIENCE_S)
     command.ended(run.returncode, out, err, 0)
     jobs.wait(other, "done")
-
-
-@pytest.mark.extended
-def test_many_jobs_are_neither_lost_nor_doubled(workers: Workers, jobs: Jobs) -> None:
-    """Their trials are unsupported: the whole way of a job, less the measuring."""
-    submitted = jobs.submit(suite_text(["cleartext"], ["rescale"]), count=40)
-    worker = workers.start(jobs.url)
-    for count in (7, 20):
-        wait_until(lambda count=count: done_count(jobs) >= count, f"{count} jobs are done")
-        worker.kill()
-        worker = workers.start(jobs.url)
-    wait_until(lambda: done_count(jobs) == len(submitted), "all are done")
-    trials = jobs.rows("select run_id, count(*) as n, min(status) as status from trial group by run_id")
-    assert {row["run_id"] for row in trials} == set(submitted)
-    assert {(row["n"], row["status"]) for row in trials} == {(1, "unsupported")}
-
-
-def done_count(jobs: Jobs) -> int:
-    (row,) = jobs.rows("select count(*) as n from job where state = 'done'")
-    return int(str(row["n"]))
 
 
 def postmaster(home: Path) -> int:
@@ -300,29 +231,30 @@ def killed(home: Path) -> None:
 
 
 def measured_without_database(
-    workers: Workers, gate: Gate, home: Path, jobs: Jobs, end: Callable[[Path], None] = embedded.stop
-) -> tuple[str, Worker, set[object]]:
-    """A job all of whose outcomes are in the journal, while the database is away; and what it has of them."""
-    job_id, worker = in_the_middle(workers, jobs, gate)
+    home: Path, gate: Gate, jobs: Jobs, job_id: str, end: Callable[[Path], None]
+) -> set[object]:
+    """Wait until all outcomes of a job are in the journal, while the database is away; what this has of them."""
     before = {row["id"] for row in jobs.rows("select id from trial")}
     end(home)
     gate.let_pass(*range(10))
-    pending = workers.folder / "home" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
+    pending = home / "service" / "journal" / "pending" / f"{job_id}.jsonl"
     wait_until(lambda: pending.read_bytes().count(b"\n") == 1 + TRIALS, "all outcomes are in the journal")
-    return job_id, worker, before
+    return before
 
 
-@pytest.mark.parametrize("end", [pytest.param(embedded.stop, marks=pytest.mark.extended), killed])
-def test_a_job_survives_the_end_of_the_database(
-    workers: Workers, gate: Gate, home: Path, end: Callable[[Path], None]
-) -> None:
+def test_a_job_survives_its_worker_and_the_database(workers: Workers, gate: Gate, home: Path) -> None:
+    """Both are killed, one after the other, in the middle of a trial; the same host goes on with its own run."""
     jobs = Jobs(embedded.ensure_started(home))
-    job_id, worker, before = measured_without_database(workers, gate, home, jobs, end)
+    job_id, first = in_the_middle(workers, jobs, gate)
+    first.kill()
+    worker = started(workers, jobs, gate)
+    wait_until(lambda: gate.arrived() == 3, "the trial is under way again")
+    before = measured_without_database(home, gate, jobs, job_id, killed)
     assert len(before) < TRIALS
     embedded.ensure_started(home)
-    jobs.wait(job_id, "done")
+    job = jobs.wait(job_id, "done")
     jobs.assert_exactly_once(job_id, TRIALS)
-    assert jobs.job(job_id)["attempts"] == 1
+    assert (job["attempts"], job["deaths"], len(jobs.parts(job_id))) == (2, 1, 1)
     assert before <= {row["id"] for row in jobs.rows("select id from trial")}
     assert worker.process.poll() is None
 
@@ -352,7 +284,8 @@ def test_what_a_dead_worker_measured_is_recorded_though_the_job_was_cancelled(
     workers: Workers, gate: Gate, home: Path
 ) -> None:
     jobs = Jobs(embedded.ensure_started(home))
-    job_id, worker, _ = measured_without_database(workers, gate, home, jobs)
+    job_id, worker = in_the_middle(workers, jobs, gate)
+    measured_without_database(home, gate, jobs, job_id, embedded.stop)
     worker.kill()
     embedded.ensure_started(home)
     jobs.cancel(job_id)

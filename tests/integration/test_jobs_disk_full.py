@@ -19,6 +19,7 @@ LEARNING = {"kind": "learning", "workloads": ["lmc-plain"], "data_sets": ["bosto
 OPERATIONS = ["add", "mul"]
 VARIANTS = ["cleartext", "planted-waits"]
 PARTIES = ["cleartext", "seal"]
+pytestmark = pytest.mark.extended  # a journal that waits: tests/unit/test_benchmark_journal.py
 A_LITTLE = 1 << 14  # what tells Python that a temporary folder can be written, and holds no keys
 TRIALS = len(OPERATIONS) * len(VARIANTS)
 
@@ -63,7 +64,6 @@ def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: G
     assert worker.process.poll() is None
 
 
-@pytest.mark.extended
 def test_a_job_waits_for_space_for_blobs(
     tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
 ) -> None:
@@ -86,7 +86,6 @@ def test_a_job_waits_for_space_for_blobs(
     assert jobs.job(job_id)["attempts"] == 1
 
 
-@pytest.mark.extended
 def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers, jobs: Jobs) -> None:
     workers.start(jobs.url)
     (first,) = jobs.submit(suite_text(["cleartext"], ["add"]))
@@ -99,7 +98,6 @@ def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers,
     jobs.wait(job_id, "done")
 
 
-@pytest.mark.extended
 def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) -> None:
     """``/dev/full`` is a disk that is full for ever."""
     done, failed = jobs.submit(suite_text(["cleartext"], ["add"]), count=2)
@@ -111,7 +109,6 @@ def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) 
     assert worker.process.poll() is None
 
 
-@pytest.mark.extended
 def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str]) -> None:
     held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
     gate.let_pass(0)
@@ -128,7 +125,6 @@ def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str
     assert f"{TRIALS} ok" in done.out
 
 
-@pytest.mark.extended
 def test_a_run_waits_for_space_for_blobs(
     tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
 ) -> None:

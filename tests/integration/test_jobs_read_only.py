@@ -40,7 +40,8 @@ def takes_nothing(home: Path) -> Callable[[bool], None]:
     return switch
 
 
-@pytest.mark.parametrize("passes_at", [pytest.param(range(10), marks=pytest.mark.extended), (0,)])
+@pytest.mark.extended
+@pytest.mark.parametrize("passes_at", [range(10), (0,)])
 @pytest.mark.usefixtures("planted")
 def test_a_job_outlasts_a_database_that_takes_nothing(
     home: Path, gate: Gate, workers: Workers, takes_nothing: Callable[[bool], None], passes_at: range

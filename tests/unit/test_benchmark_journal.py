@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 
 import any_model as strategies
@@ -8,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner import journal as runner_journal
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
 from ciphermark_core import wire
@@ -45,6 +48,38 @@ def test_what_is_appended_is_on_disk_at_once(home, journal):
         again = Journal.read(home.pending / "run-1.jsonl")
         assert list(again.outcomes()) == [outcome(count) for count in range(number + 1)]
     assert Journal.reopen(home, "run-1").header == HEADER
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+def test_an_outcome_waits_for_a_disk_that_takes_nothing_or_a_part(home, journal, monkeypatch, number):
+    """Nothing of it is there meanwhile, and what it waits for is told once, and that it does no longer."""
+    write, states, told = os.write, iter(["nothing", "a part", "nothing", "all", "all", "all"]), []
+
+    def writing(descriptor, line):
+        state = next(states)
+        if state == "nothing":
+            raise OSError(number, os.strerror(number))
+        return write(descriptor, line[:7] if state == "a part" else line)
+
+    journal.on_wait = told.append
+    monkeypatch.setattr(os, "write", writing)
+    looks = []
+    monkeypatch.setattr(runner_journal, "sleep", lambda _: looks.append(journal.path.read_bytes()))
+    journal.append(outcome(0))
+    assert all(text.count(b"\n") == 1 and text.endswith(b"\n") for text in looks)
+    assert len(looks) == 2
+    assert f"waits for {runner_journal.WAITED_FOR[number]}" in told[0]
+    assert told[1:] == [None]
+    assert list(Journal.read(home.pending / "run-1.jsonl").outcomes()) == [outcome(0)]
+
+
+def test_other_errors_of_a_disk_are_not_waited_for(journal, monkeypatch):
+    def failing(descriptor, line):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "write", failing)
+    with pytest.raises(OSError, match="Input/output error"):
+        journal.append(outcome(0))
 
 
 @given(st.lists(strategies.outcomes, max_size=3))

@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import psycopg
 import pytest
+from procrastinate.exceptions import ConnectorException
 
 from ciphermark_benchmark.jobs.decisions import End
+from ciphermark_benchmark.jobs.store import is_away
 from ciphermark_benchmark.jobs.worker import Execution, Retry
 
 JOB = SimpleNamespace(id=7, worker_id=3)
@@ -78,3 +80,42 @@ def short_pauses(monkeypatch):
 )
 def test_a_worker_acts_on_what_it_asked_after_the_end(answers, ends_at, asked_to_end_at, outcome):
     assert asyncio.run(followed(answers, ends_at, asked_to_end_at)) == outcome
+
+
+def refused(cause):
+    """What procrastinate raises for an error of psycopg."""
+    error = ConnectorException()
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        (psycopg.OperationalError("the server closed the connection"), True),
+        (psycopg.InterfaceError("the connection is closed"), True),
+        (psycopg.errors.ReadOnlySqlTransaction("as after a failover"), True),
+        (psycopg.errors.UniqueViolation("it is there twice"), False),
+    ],
+)
+def test_a_database_is_away_that_answers_nothing_or_takes_nothing(error, answer):
+    assert is_away(error) is answer
+    assert is_away(refused(error)) is answer
+
+
+def test_a_call_is_tried_again_until_the_database_is_back_or_the_worker_ends(monkeypatch):
+    monkeypatch.setattr("ciphermark_benchmark.jobs.worker._WAIT_S", 0.001)
+    retry, errors = Retry(), [AWAY, psycopg.errors.ReadOnlySqlTransaction("as after a failover")]
+
+    async def call():
+        if errors:
+            raise errors.pop()
+        return "done"
+
+    assert asyncio.run(retry(call)) == "done"
+    errors = [psycopg.errors.UniqueViolation("it is there twice")]
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        asyncio.run(retry(call))
+    errors, retry.is_over = [AWAY], True
+    with pytest.raises(psycopg.OperationalError):
+        asyncio.run(retry(call))
