@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import warm
-from command import CHEAP, PLANTED, PROGRAM, REPOSITORY, TINY, Running
+from command import CHEAP, PLANTED, REPOSITORY, TINY, Running
 from ports import free_port
 from processes import PATIENCE_S, environment, wait_until
 
@@ -38,8 +37,8 @@ class Service:
         return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
 
 
-def started(folder: Path, database_url: str, *options: str, is_fresh: bool = False, **extra: str) -> Service:
-    """Start the service and wait until it is ready; ``is_fresh``: its command line names it."""
+def started(folder: Path, database_url: str, *options: str, **extra: str) -> Service:
+    """Start the service and wait until it is ready."""
     port = free_port()
     variables = environment(
         CIPHERMARK_HOME=str(folder / "home"),
@@ -51,13 +50,8 @@ def started(folder: Path, database_url: str, *options: str, is_fresh: bool = Fal
     )
     variables |= extra
     log = folder / "service.log"
-    command = ["serve", *options]
     with log.open("wb") as file:
-        process: Running = (
-            subprocess.Popen([PROGRAM, *command], env=variables, cwd=REPOSITORY, stdout=file, stderr=file)
-            if is_fresh
-            else warm.command(command, variables, REPOSITORY, file)
-        )
+        process = warm.command(["serve", *options], variables, REPOSITORY, file)
     service = Service(process, log, f"http://127.0.0.1:{port}", database_url)
     wait_until(lambda: is_ready(service), "the service is ready")
     return service

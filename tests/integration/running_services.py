@@ -7,13 +7,10 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import httpx
 import processes
@@ -115,11 +112,10 @@ class Running:
 
 @dataclass
 class Services:
-    """Starts services that share a folder of blobs; ``is_fresh``: their command lines name them."""
+    """Starts services that share a folder of blobs."""
 
     folder: Path
     extra: dict[str, str] = field(default_factory=dict)
-    is_fresh: bool = False
     running: list[Running] = field(default_factory=list)
 
     @property
@@ -152,7 +148,7 @@ class Services:
         self.folder.mkdir(parents=True, exist_ok=True)
         log_path = self.folder / f"{name}-{len(self.running)}.log"
         with log_path.open("wb") as log:
-            process = self._begun(name, self.environment(name) | extra, log)
+            process = warm.service(name, self.environment(name) | extra, self.folder, log)
         wait_until(
             lambda: _RUNNING.search(log_path.read_text()) or process.poll() is not None, f"{name} listens"
         )
@@ -167,19 +163,6 @@ class Services:
         )
         self.running.append(Running(name, process, log_path, token, recorder, http))
         return self.running[-1]
-
-    def _begun(self, name: str, environment: dict[str, str], log: IO[bytes]) -> Process:
-        if not self.is_fresh:
-            return warm.service(name, environment, self.folder, log)
-        return subprocess.Popen(
-            [str(Path(sys.executable).with_name(f"ciphermark-{name}"))],
-            env=environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
 
     def stop(self) -> None:
         for service in self.running:

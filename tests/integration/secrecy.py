@@ -41,31 +41,9 @@ def in_any_form(piece: bytes) -> tuple[bytes, ...]:
     return (piece, *texts)
 
 
-class Searched:
-    """Data that were looked through for the same: processes map the same libraries, and have them the next time, too.
-
-    They are told apart by 64 bits of a hash that nobody can foresee. Of 100,000 blocks two unlike ones have the same
-    with a probability below 5e9 / 2^64 < 3e-10.
-    """
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[int, ...], frozenset[int]] = {}
-
-    def found(self, data: bytes, wanted: tuple[tuple[bytes, ...], ...]) -> frozenset[int]:
-        """Which of the pieces, by their numbers, are in the data in one of their forms."""
-        key = hash(data), len(data), hash(wanted)
-        if key not in self._found:
-            numbers = (number for number, forms in enumerate(wanted) if any(form in data for form in forms))
-            self._found[key] = frozenset(numbers)
-        return self._found[key]
-
-
-_searched = Searched()
-
-
 def count(data: bytes, pieces: Iterable[bytes]) -> int:
     """How many of the pieces are in the data, in any form."""
-    return len(_searched.found(data, tuple(map(in_any_form, pieces))))
+    return sum(any(form in data for form in in_any_form(piece)) for piece in pieces)
 
 
 def holding(paths: Iterable[Path], pieces: list[bytes]) -> list[Path]:
@@ -96,23 +74,25 @@ def tree_of(pid: int) -> list[psutil.Process]:
     return [process, *process.children(recursive=True)]
 
 
-def files_of(process: psutil.Process) -> set[Path]:
-    """The files that a process maps or has open, removed ones that it has open included."""
+def files_of(process: psutil.Process, since_s: float) -> set[Path]:
+    """The files that a process maps or has open and that were changed since then, removed ones that it has open
+    included: a library that was there before the key holds none of it.
+    """
     mapped = {Path(item.path) for item in process.memory_maps() if item.path.startswith("/")}
     opened = {Path(f"/proc/{process.pid}/fd/{name}") for name in os.listdir(f"/proc/{process.pid}/fd")}
     files = {path for path in mapped | opened if path.is_file()}
     assert files
-    return files
+    return {path for path in files if path.stat().st_ctime >= since_s}
 
 
 def found_in_memory(pid: int, pieces: list[bytes]) -> int:
     """How many of the pieces are in the memory of a process, as they are. Raises ``ProcessLookupError`` for one that
     ends while it is looked through.
     """
-    size_bytes, found, wanted = 0, set(), tuple((piece,) for piece in pieces)
+    size_bytes, found = 0, set()
     for block in _memory_of(pid):
         size_bytes += len(block)
-        found |= _searched.found(block, wanted)
+        found |= {piece for piece in pieces if piece in block}
     if size_bytes <= 1 << 20:
         assert has_ended(pid)
         raise ProcessLookupError(pid)

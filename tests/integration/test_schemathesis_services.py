@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
+import benchmark_service
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
@@ -18,15 +21,33 @@ _SETTINGS = settings(
 )
 
 
-def described(service):
+@pytest.fixture(scope="module")
+def running(services, tmp_path_factory, new_url):
+    """All three services, by name."""
+    benchmark = benchmark_service.started(tmp_path_factory.mktemp("benchmark"), new_url())
+    yield {name: services.start(name) for name in ("client", "server")} | {"benchmark": benchmark}
+    benchmark_service.ended(benchmark)
+
+
+@pytest.fixture(scope="module")
+def described(running):
     """The description of a service, and how to hold an answer against it."""
     import schemathesis
     from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-    headers = {"Authorization": f"Bearer {service.token}"}
-    # A valid request may still be refused: the session that it names need not exist, nor the blob.
-    promised = {"headers": headers, "excluded_checks": [positive_data_acceptance]}
-    return schemathesis.openapi.from_url(f"{service.url}/openapi.json", headers=headers), promised
+    @cache
+    def loaded(name):
+        token = benchmark_service.TOKEN if name == "benchmark" else running[name].token
+        headers = {"Authorization": f"Bearer {token}"}
+        # A valid request may still be refused: what it names need not exist.
+        promised = {"headers": headers, "timeout": 60, "excluded_checks": [positive_data_acceptance]}
+        return schemathesis.openapi.from_url(f"{running[name].url}/openapi.json", headers=headers), promised
+
+    return loaded
+
+
+def log_of(service):
+    return service.log.read_text() if isinstance(service.log, Path) else service.log
 
 
 def requests(operation, mode):
@@ -50,21 +71,24 @@ def held(operation, mode, promised):
 
 
 @pytest.mark.parametrize("mode", ["positive", "negative"])
-@pytest.mark.parametrize("name", ["client", "server"])
-def test_a_service_answers_as_it_promises(services, name, mode):
-    service = services.start(name)
-    schema, promised = described(service)
+@pytest.mark.parametrize("name", ["client", "server", "benchmark"])
+def test_a_service_answers_as_it_promises(running, described, name, mode):
+    service = running[name]
+    schema, promised = described(name)
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) >= 8
     assert sum(held(operation, mode, promised) for operation in operations) > 2 * len(operations)
     assert service.process.poll() is None
-    assert not service.events("a bug")
+    assert '"event": "a bug"' not in log_of(service)
 
 
 @pytest.fixture(scope="module")
-def live(services):
+def live(running):
     """Sessions, and blobs that they made: the right ones, in whatever place they turn up."""
-    pair = Pair.open(services.start("client"), services.start("server"), "seal", "lmc-plain")
+    for service in (running["client"], running["server"]):
+        for session in done(service.http.get("/v1/sessions")):  # of requests before
+            service.http.delete(f"/v1/sessions/{session['id']}")
+    pair = Pair.open(running["client"], running["server"], "seal", "lmc-plain")
     encrypted = done(pair.encrypt("infer"))
     evaluated = done(pair.evaluate("infer", encrypted))
     return pair, [pair.keys["material"], encrypted["public"], encrypted["inputs"][0], evaluated["outputs"][0]]
@@ -96,11 +120,11 @@ def varied(body, blobs):
         ("server", "evaluate", {"blob-refused", "library-failed", "out-of-turn"}),
     ],
 )
-def test_a_live_session_answers_as_it_promises(live, name, step, kinds):
+def test_a_live_session_answers_as_it_promises(live, described, name, step, kinds):
     """Behind the look-up of the session, where blobs, stages and data sets are looked at."""
     pair, blobs = live
     service, session = (pair.client, pair.keys) if name == "client" else (pair.server, pair.loaded)
-    schema, promised = described(service)
+    schema, promised = described(name)
     operation = schema[f"/v1/sessions/{{session_id}}/{step}"]["POST"]
     answers = []
 

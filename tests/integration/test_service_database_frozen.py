@@ -70,33 +70,25 @@ def answers(client: httpx.Client, paths: list[str]) -> dict[str, int]:
     return {path: in_time(lambda path=path: client.get(path)).status_code for path in paths}
 
 
-def test_every_request_to_the_api_is_answered_while_postgresql_is_frozen(
-    service: Service, frozen: Callable[[], Callable[[], None]]
+def test_the_api_answers_while_postgresql_is_frozen_or_killed_and_goes_on_with_it(
+    service: Service, home: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:
-    with service.client() as patient:
+    with service.client() as patient, service.client(timeout_s=AT_MOST_S) as client:
         run_id = submitted(patient, suite=suite("add"))["id"]
-    with service.client(timeout_s=AT_MOST_S) as client:
         paths = ["/v1/runs", f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/results", "/v1/hosts"]
         assert set(answers(client, paths).values()) == {200}
-        frozen()
+        go_on = frozen()
         assert answers(client, [*paths, "/readyz"]) == dict.fromkeys([*paths, "/readyz"], 503)
         assert in_time(lambda: client.post("/v1/runs", json={"suite": suite("add")})).status_code == 503
         assert in_time(lambda: client.get("/healthz")).status_code == 200
         assert "ciphermark_database_is_there 0.0" in in_time(lambda: client.get("/metrics")).text
-
-
-def test_the_api_goes_on_when_postgresql_does(
-    service: Service, home: Path, frozen: Callable[[], Callable[[], None]]
-) -> None:
-    with service.client() as client:
-        go_on = frozen()
-        assert client.get("/v1/runs").status_code == 503
         go_on()
-        wait_until(lambda: client.get("/v1/runs").status_code == 200, "it goes on")
+        wait_until(lambda: patient.get("/v1/runs").status_code == 200, "it goes on")
         postmaster(home).send_signal(signal.SIGKILL)
-        wait_until(lambda: client.get("/v1/runs").status_code == 503, "it is away")
+        wait_until(lambda: patient.get("/v1/runs").status_code == 503, "it is away")
+        assert patient.get("/v1/runs").json()["type"] == "urn:ciphermark:not-ready"
         embedded.ensure_started(home)
-        wait_until(lambda: client.get("/v1/runs").status_code == 200, "it is back")
+        wait_until(lambda: patient.get("/v1/runs").status_code == 200, "it is back")
 
 
 @pytest.mark.extended

@@ -18,7 +18,7 @@ from processes import PATIENCE_S, wait_until
 from running_services import Running, Services
 
 VARIANTS = ["planted-waits", "cleartext"]
-SCHEMES = ["bfv", "bgv", "ckks"]
+SCHEMES = ["bfv", "ckks"]
 TRIALS = len(VARIANTS) * len(SCHEMES)
 TOLD = (
     "select t.id, c.case_key, t.process, t.status, t.error, count(s.trial_id) as samples from trial t "

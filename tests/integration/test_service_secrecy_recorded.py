@@ -1,4 +1,4 @@
-"""After a full run through all three services, recorded by PostgreSQL: where the secret key is not, and what logs name.
+"""In a full run through all three services, recorded by PostgreSQL: where the secret key is not, and what logs name.
 
 A job of two variants is executed by a benchmark worker, with the client and the server service as parties. One of the
 variants is ``confessing``: ``seal``, but its key owner writes the secret key to a file that only this test reads.
@@ -10,6 +10,7 @@ import base64
 import itertools
 import json
 import threading
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,24 +43,20 @@ SUITE = {
     "experiments": [
         {
             "kind": "learning",
-            "variants": ["confessing", "seal"],
+            "variants": ["confessing", "cleartext"],
             "workloads": ["lmc-encrypted"],
             "data_sets": ["boston"],
             "schemes": ["bfv"],
         }
     ],
 }
-# By words of their commands. An attempt at a job has the command of the fork server that it comes from.
-ALWAYS_THERE = {
-    "ciphermark-client": 1,
-    "ciphermark-server": 1,
-    "serve --worker": 1,
-    "benchmark.cli.main worker": 1,
-}
+# Services by their names, the rest by words of their commands. An attempt at a job has the command of the fork server
+# that it comes from.
+ALWAYS_THERE = dict.fromkeys(("client (", "server (", "benchmark (", "benchmark.cli.main worker"), 1)
 # Each of the two trials scores once to be opened and then takes turns: at the fourth score both are under way.
 PAUSED_SCORE = 4
 # Memory is searched for each so many-th piece: who has a key has all of it.
-PIECES = 4
+PIECES = 8
 
 
 class Pausing(Recorder):
@@ -93,13 +90,13 @@ class Look:
     files: list[Path]  # mapped or open ones that hold a piece
 
     @classmethod
-    def at(cls, pids: list[int], pieces: list[bytes]) -> Look:
+    def at(cls, services: dict[int, str], pieces: list[bytes], since_s: float) -> Look:
         memory, files = {}, set()
-        for process in itertools.chain.from_iterable(map(tree_of, pids)):
+        for process in itertools.chain.from_iterable(map(tree_of, services)):
             with suppress(FileNotFoundError, ProcessLookupError, psutil.NoSuchProcess):  # it ended meanwhile
-                command = " ".join(process.cmdline())
+                command = services.get(process.pid) or " ".join(process.cmdline())
                 memory[f"{command} ({process.pid})"] = found_in_memory(process.pid, pieces[::PIECES])
-                files |= files_of(process)
+                files |= files_of(process, since_s)
         return cls(memory, holding(files, pieces))
 
     @property
@@ -120,6 +117,7 @@ class Full:
     server: Running
     benchmark: benchmark_service.Service
     recorder: Recorder
+    since_s: float
     run_id: str = ""
     pieces: list[bytes] = field(default_factory=list)
     looks: dict[str, Look] = field(default_factory=dict)
@@ -131,20 +129,21 @@ class Full:
 
     def execute(self, pausing: Pausing) -> None:
         """Submit the job, look while it is paused, let it end, and look again."""
-        pids = [service.process.pid for service in (self.client, self.server, self.benchmark)]
+        names = {"client": self.client, "server": self.server, "benchmark": self.benchmark}
+        services = {service.process.pid: name for name, service in names.items()}
         url = f"http://127.0.0.1:{self.recorder.port}"
         with replace(self.benchmark, url=url).client() as http:
             self.run_id = str(benchmark_service.submitted(http, suite=SUITE)["id"])
             assert pausing.is_paused.wait(PATIENCE_S), self.benchmark.log.read_text()
             self.pieces = pieces_of(self.confession)
-            self.looks["during"] = Look.at(pids, self.pieces)
+            self.looks["during"] = Look.at(services, self.pieces, self.since_s)
             found = files_in(self.services.blobs)
             self.blobs = dict.fromkeys(found, False) | dict.fromkeys(holding(found, self.pieces), True)
             pausing.go_on()
             run = benchmark_service.when(http, self.run_id, "done")
             assert run["recorded"] == {"ok": 2}
             assert done(http.get(f"/v1/runs/{self.run_id}/results"))
-        self.looks["after"] = Look.at(pids, self.pieces)
+        self.looks["after"] = Look.at(services, self.pieces, self.since_s)
 
 
 def parts_holding(url: str, pieces: list[bytes]) -> set[str]:
@@ -160,9 +159,9 @@ def tables_holding(url: str, pieces: list[bytes]) -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("full")
+    folder, since_s = tmp_path_factory.mktemp("full"), time.time()
     extra = {"CONFESSION": str(folder / "confession"), "CIPHERMARK_LOG_LEVEL": "debug"}
-    services = Services(folder, extra, is_fresh=True)
+    services = Services(folder, extra)
     with ExitStack() as ending:
         ending.callback(services.stop)
         client, server = services.start("client"), services.start("server")
@@ -177,9 +176,10 @@ def full(tmp_path_factory):
         }
         ending.callback(embedded.stop, folder / "home")
         url = embedded.ensure_started(folder / "home")
-        benchmark = benchmark_service.started(folder, url, "--worker", is_fresh=True, **addressed)
+        benchmark = benchmark_service.started(folder, url, "--worker", **addressed)
         ending.callback(benchmark_service.ended, benchmark)
-        made = Full(services, client, server, benchmark, Recorder(httpx.URL(benchmark.url).port))
+        recorder = Recorder(httpx.URL(benchmark.url).port)
+        made = Full(services, client, server, benchmark, recorder, since_s)
         made.execute(pausing)
         yield made
 
@@ -244,6 +244,8 @@ def test_it_is_in_no_file_of_the_database(full, trials):
 
 def test_tokens_are_in_no_log_and_no_table(full):
     tokens = [token.encode() for token in (full.client.token, full.server.token, benchmark_service.TOKEN)]
+    for service in (full.client, full.server):
+        assert service.token in service.recorder.traffic.decode("latin-1")
     logs = [path for path in files_in(full.services.folder) if path.suffix in (".log", ".jsonl")]
     assert holding(logs, tokens) == []
     assert tables_holding(full.benchmark.database_url, tokens) == set()
