@@ -7,17 +7,17 @@ import io
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import warm
 from hexl import HAS_HEXL
 from processes import PATIENCE_OF_RUNS_S, environment
+from warm import PROGRAM
 
 from ciphermark_db import embedded
 
 REPOSITORY = Path(__file__).parents[2]
-PROGRAM = Path(sys.executable).with_name("ciphermark")
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
 OPERATIONS = {
     "bfv": ("add", "mul_plain", "mul", "rotate(1)", "rotate(-1)", "rotate_columns"),
@@ -31,18 +31,21 @@ def smoke(tmp_path_factory):
     home = tmp_path_factory.mktemp("smoke") / "home"
 
     def ciphermark(*arguments):
-        return subprocess.run(
-            [PROGRAM, *arguments],
-            cwd=REPOSITORY,
-            env=environment(CIPHERMARK_HOME=str(home)),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_OF_RUNS_S,
-            check=False,
-        )
+        forked = warm.command(arguments, environment(CIPHERMARK_HOME=str(home)), REPOSITORY)
+        out, err = forked.communicate(PATIENCE_OF_RUNS_S)
+        assert forked.returncode == 0, err
+        return out.decode()
 
     outcomes = home.parent / "outcomes.jsonl"
-    done = ciphermark("run", "smoke", "--json", str(outcomes))
+    done = subprocess.run(
+        [PROGRAM, "run", "smoke", "--json", str(outcomes)],
+        cwd=REPOSITORY,
+        env=environment(CIPHERMARK_HOME=str(home)),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_OF_RUNS_S,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     # where no terminal watches, a line per comparison and nothing else
     assert all(re.match(r"\d+ of \d+: ", line) for line in done.stderr.splitlines()), done.stderr
@@ -52,18 +55,13 @@ def smoke(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ask(smoke):
-    def rows(query):
-        done = smoke[0]("sql", query, "--format", "json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return rows
+    return lambda query: json.loads(smoke[0]("sql", query, "--format", "json"))
 
 
 @pytest.fixture(scope="module")
 def printed(smoke):
     """What ``results`` writes for programs: (scheme, operation, variant) -> the row of the operation's time."""
-    rows = csv.DictReader(io.StringIO(smoke[0]("results", "last", "--format", "csv").stdout))
+    rows = csv.DictReader(io.StringIO(smoke[0]("results", "last", "--format", "csv")))
     timed = [row for row in rows if (row["phase"], row["metric"]) == ("operation", "time") and row["n"]]
     places = {(row["scheme"], row["operation"], row["variant"]): row for row in timed}
     assert len(places) == len(timed)
@@ -109,7 +107,7 @@ def test_every_operation_has_a_time_of_every_variant(smoke, printed):
         for operation in operations:
             expected = able - {"tenseal"} if operation.startswith("rotate") else able
             assert {variant for *at, variant in printed if at == [scheme, operation]} == expected
-    table = smoke[0]("results", "last", "--details").stdout
+    table = smoke[0]("results", "last", "--details")
     assert {name for names in OPERATIONS.values() for name in names} | able <= {*table.split()}
 
 
@@ -177,16 +175,15 @@ def test_the_end_tells_where_the_data_are(smoke):
     run_id = outcomes[0]["trial"]["run_id"]
     assert f"data: run {run_id} in the embedded PostgreSQL of {home}" in out
     assert f"ciphermark results {run_id} --format csv" in out
-    shown = ciphermark("results", run_id, "--format", "csv").stdout
+    shown = ciphermark("results", run_id, "--format", "csv")
     assert "run_id" in shown.splitlines()[0].split(",")
     assert len(shown.splitlines()) > 200
 
 
 def test_a_run_is_told_in_a_screenful(smoke):
     ciphermark, _, outcomes, _ = smoke
-    done = ciphermark("summary", "last")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    summary = ciphermark("summary", "last")
+    lines = summary.splitlines()
     assert max(map(len, lines)) <= 80
     demo = subprocess.run(
         ["make", "--dry-run", "demo"], cwd=REPOSITORY, capture_output=True, text=True, check=True
@@ -198,7 +195,7 @@ def test_a_run_is_told_in_a_screenful(smoke):
     run_id = outcomes[0]["trial"]["run_id"]
     assert run_id in lines[0]
     assert f"ciphermark results {run_id[:8]}" in lines[-1]
-    parts = done.stdout.split("\n\n")
+    parts = summary.split("\n\n")
     assert [part.splitlines()[0] for part in parts[1:-1]] == [
         "Who is fastest",
         "What HEXL brings",

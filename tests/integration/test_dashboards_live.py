@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import threading
@@ -100,6 +101,27 @@ def test_a_dashboard_without_the_service_leads_to_no_run_that_waits(
 ) -> None:
     with TestClient(app.made(Settings(service.database_url)), base_url=HERE) as client:
         assert queued[0] not in client.get("/runs").text
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("given up", "client died 3 times within a minute and was left alone"),
+        ("waiting", "client died and is being started again"),
+        ("running", None),
+    ],
+)
+def test_the_page_says_which_services_died(
+    service: Service, tmp_path: Path, state: str, told: str | None
+) -> None:
+    """By the file that deploy/supervision.py writes."""
+    row = {"name": "client", "state": state, "deaths": 3, "reason": "ended with exit code -9"}
+    (tmp_path / "services.json").write_text(json.dumps([row]))
+    settings = Settings(service.database_url, services_file=tmp_path / "services.json")
+    with TestClient(app.made(settings), base_url=HERE) as client:
+        page = client.get("/runs").text
+    assert (row["reason"] in page) is (told is not None)
+    assert told is None or told in page
 
 
 def test_a_run_is_cancelled_and_its_events_end(client: TestClient, queued: list[str]) -> None:
