@@ -63,8 +63,10 @@ def _require(variant: str) -> None:
     ("variant", "threads"),
     [
         ("seal", 1),
-        *(pytest.param(*each, marks=pytest.mark.extended) for each in (("openfhe", 1), ("tenseal", 1))),
-        ("openfhe", 2),
+        *(
+            pytest.param(*each, marks=pytest.mark.extended)
+            for each in (("openfhe", 1), ("openfhe", 2), ("tenseal", 1))
+        ),
     ],
 )
 def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, threads: int) -> None:

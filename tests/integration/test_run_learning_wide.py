@@ -40,6 +40,7 @@ def most_at_once(party: Running) -> int:
     return max(sum(found[: place + 1]) for place in range(len(found)))
 
 
+@pytest.mark.extended
 def test_a_comparison_of_five_variants_fits_the_defaults(
     services: Services, tmp_path: Path, new_url: Callable[[], str]
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from command import TINY, Ciphermark
 
 # What hangs is given this long; all others have to be done by then, on a host that may stop for a while.
-TIMEOUT_S = 30
+TIMEOUT_S = 60
 # Deed -> status of mul, and what its error text must say. None: no error.
 IN_MUL = {
     "good": ("ok", None),
@@ -54,12 +54,12 @@ EVERYWHERE = {
     ),
     "elsewhere": ("unsupported", ["this CPU lacks a_flag_that_no_cpu_has; use a host whose CPU has it"]),
 }
-OPERATIONS = ("add", "mul", "sub")
+OPERATIONS = ("mul", "sub")  # in this order: what follows the deed must be as if nothing had been
 # In `make test` one deed of each kind. What results and clocks are judged by has tables of its own in tests/unit
 # (test_measure_checking, test_measure_caching, test_measure_clock); other signals and codes end a worker the same way.
 LONGER = {
-    *("segfaults-with-threads", "aborts", "gives-up", "exits-politely", "runs-dry", "short", "not-a-number"),
-    *("caches", "slow-clock", "coarse-clock", "dies-making-keys"),
+    *("good", "segfaults-with-threads", "aborts", "gives-up", "exits", "exits-politely", "runs-dry", "short"),
+    *("not-a-number", "wrong-later", "caches", "slow-clock", "coarse-clock", "no-keys", "dies-making-keys"),
 }
 
 
@@ -126,17 +126,13 @@ def test_a_deed_costs_its_own_trial(outcome_of, deed):
 
 @pytest.mark.parametrize("deed", deeds(IN_MUL))
 def test_a_deed_costs_no_other_trial(outcome_of, deed):
-    counts: Counter[str] = Counter()
-    for operation in ("add", "sub"):
-        outcome = outcome_of(deed, operation)
-        assert (outcome["status"], outcome["error"]) == ("ok", None)
-        taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
-        stages = Counter(item["stage"] for item in taken)
-        assert stages["operation"] >= 3
-        counts += stages
-    # Once for both, or by a second worker once more.
-    assert counts.keys() == {"encrypt", "operation", "decrypt"}
-    assert min(counts.values()) >= 3
+    """Not even one that is executed after it."""
+    outcome = outcome_of(deed, "sub")
+    assert (outcome["status"], outcome["error"]) == ("ok", None)
+    assert outcome["started_at"] >= outcome_of(deed, "mul")["started_at"]
+    taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
+    stages = Counter(item["stage"] for item in taken)
+    assert stages["operation"] >= 3
 
 
 @pytest.mark.parametrize("deed", deeds(EVERYWHERE))
@@ -173,7 +169,7 @@ def test_no_figure_of_a_failed_trial_is_shown(misbehaved):
     )
     assert rows == []
     ranked = misbehaved.ciphermark.rows("select distinct variant from ranking where operation = 'mul'")
-    assert {row["variant"] for row in ranked} == {"planted-good", "planted-debug", "planted-babbles"}
+    assert {row["variant"] for row in ranked} == {"planted-debug", "planted-babbles"}
 
 
 def test_the_run_ends_well_and_tells_what_failed(misbehaved):
@@ -184,7 +180,7 @@ def test_the_run_ends_well_and_tells_what_failed(misbehaved):
         assert f"{count} {status}" in told
     assert "planted-throws, mul: RuntimeError" in told
     # For the same reason in all operations, which are named together.
-    assert re.search(r"planted-missing, add[^:]*: module a_module", told)
+    assert re.search(r"planted-missing, mul[^:]*: module a_module", told)
     assert "planted-debug is a debug build: its times mean nothing" in done.out
     assert all(" of " in line.partition(":")[0] for line in done.err.splitlines())  # one per comparison
 
@@ -200,14 +196,14 @@ def test_deeds_in_other_experiments(ciphermark):
     depth |= {"sizes": [16], "cap": 4}
     repetition = depth | {"kind": "repetition", "repetitions": [3]}
     del repetition["cap"]
-    unsound = ["planted-wrong", "planted-runs-dry"]
+    short = {"modulus_bits": [30], "variants": ["planted-wrong", "planted-runs-dry"]}
     suite = ciphermark.suite(
-        ckks | {"variants": ["planted-not-a-number", "planted-wrong", "planted-good"]},
-        depth | {"variants": ["planted-throws", "planted-exits", "planted-good"]},
-        depth | {"modulus_bits": [30], "variants": unsound},
-        repetition | {"modulus_bits": [30], "variants": [*unsound, "planted-good"]},
+        ckks | {"variants": ["planted-wrong"]},
+        depth | {"variants": ["planted-throws", "planted-good"]},
+        depth | short,
+        repetition | short,
         repetition | {"modulus_bits": [30], "repetitions": [1], "variants": ["planted-caches"]},
-        depth | {"kind": "noise", "variants": ["planted-segfaults", "planted-good"]},
+        depth | {"kind": "noise", "variants": ["planted-segfaults"]},
     )
     ciphermark("run", str(suite))
     found = {}
@@ -217,22 +213,15 @@ def test_deeds_in_other_experiments(ciphermark):
             outcome["status"],
             outcome["error"],
         )
-    assert found["arithmetic", "good"] == ("ok", None)
-    assert found["arithmetic", "not-a-number"][0] == "wrong"
-    assert "2048 of 2048 slots differ from cleartext" in found["arithmetic", "not-a-number"][1]
-    assert "1 of 2048 slots differ" in found["arithmetic", "wrong"][1]
+    assert "1 of 2048 slots differ from cleartext" in found["arithmetic", "wrong"][1]
     assert found["depth", "good"] == ("ok", None)
     assert found["depth", "throws"] == ("crashed", "RuntimeError: scale out of bounds (in mul)")
-    assert found["depth", "exits"] == ("crashed", "the worker died of exit code 0")
     # a library that errs is wrong, whatever the experiment; one that ran out of noise budget is not
     for kind in ("depth", "repetition"):
         assert found[kind, "wrong"][0] == "wrong"
         assert "as wrong with a longer modulus chain" in found[kind, "wrong"][1]
         assert found[kind, "runs-dry"][0] == "exhausted"
-    assert found["repetition", "good"] == ("ok", None)
     assert found["repetition", "caches"][0] == "wrong"
     assert "results look cached" in found["repetition", "caches"][1]
     # cleartext has no noise to tell of, and that is found out before the first operation
-    assert {found["noise", name] for name in ("good", "segfaults")} == {
-        ("unsupported", "Planted tells no noise budget in bfv")
-    }
+    assert found["noise", "segfaults"] == ("unsupported", "Planted tells no noise budget in bfv")

@@ -44,7 +44,7 @@ def sessions(services):
 )
 def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, services, is_resumed):
     suite = ciphermark.suite(LEARNING, samples=12)
-    process = ciphermark.start("run", str(suite))
+    process = ciphermark.fork("run", str(suite))
     wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")
     kill(process)
     # A party that was asked something at that moment ends with its caller; the others are left behind.

@@ -96,38 +96,6 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
     assert "planted-waits" in held("results", "last").out
 
 
-@pytest.mark.extended
-def test_a_server_that_is_back_before_the_end(held, gate, own_server):
-    process = started(held, gate)
-    own_server.stop()
-    own_server.start()
-    done = finished(held, gate, process)
-    assert "away" not in done.out
-    assert f"{TRIALS} ok" in done.out
-    assert held.rows("select count(*) as n from trial") == [{"n": TRIALS}]
-    (journal,) = held.journals()
-    assert journal.parent.name == "recorded"
-
-
-@pytest.mark.extended
-def test_a_database_that_becomes_read_only_in_the_middle_of_a_run(held, gate, own_server):
-    """As after a failover: it answers, and takes nothing."""
-    process = started(held, gate)
-    with own_server.superuser() as connection:
-        (name,) = connection.execute(
-            "select datname from pg_stat_activity where application_name = 'ciphermark' and datname like 'own%'"
-        ).fetchone()
-        connection.execute(f"alter database {name} set default_transaction_read_only = on")
-        connection.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", [name]
-        )
-        done = finished(held, gate, process)
-        assert "read-only transaction" in done.out
-        assert "the next command records them" in done.out
-        connection.execute(f"alter database {name} reset default_transaction_read_only")
-    assert held.rows("select count(*) as n from trial") == [{"n": TRIALS}]
-
-
 def test_a_database_that_takes_nothing_is_told_before_anything_is_measured(tmp_path, own_server):
     url = own_server.new_database()
     with own_server.superuser() as connection:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from select import select
 
 import psycopg
 import pytest
-from command import PLANTED, TINY, Ciphermark, Gate, Running, kill
-from jobs import Jobs, Workers, suite_text
+from command import TINY, Ciphermark, Gate, Running, kill
 from processes import PATIENCE_S, wait_until
 
 from ciphermark_db import embedded
@@ -27,13 +26,6 @@ WAITS = b"Another run is being executed"
 def held(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Ciphermark:
     """Commands whose variant ``planted-waits`` is held back by the gate."""
     return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[Workers]:
-    made = Workers(tmp_path)
-    yield made
-    made.end_all()
 
 
 def suite(command: Ciphermark, name: str = "held") -> str:
@@ -103,23 +95,13 @@ def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) 
         embedded.stop(command.home)
 
 
-def test_two_runs_come_one_after_the_other_and_both_are_whole(held: Ciphermark, gate: Gate) -> None:
+def test_two_runs_come_one_after_the_other_and_mistakes_are_told_at_once(
+    held: Ciphermark, gate: Gate
+) -> None:
+    """Who would wait for the run to be told of a mistake would wait for ever: the gate is closed."""
     first = under_way(held, gate)
-    second = held.fork("run", suite(held, name="second"))
-    wait_for_word(second)
-    assert len(held.journals()) == 1
-    gate.let_pass(*range(10))
-    for process in (first, second):
-        ended(held, process)
-    assert held.database_url is not None
-    assert_each_once(held, held.database_url, runs=2)
-
-
-def test_a_mistake_is_told_at_once_beside_a_run(held: Ciphermark, gate: Gate) -> None:
-    """Who would wait for the run to be told of it would wait for ever: the gate is closed."""
-    run = under_way(held, gate)
     (wrong := held.home.parent / "wrong.yaml").write_text("name: a\nexperimants: []\n")
-    sound = suite(held, name="sound")
+    sound = suite(held, name="second")
     for arguments, told in (
         ([str(wrong)], "wrong.yaml:2: unknown key 'experimants'"),
         ([sound, "--variant", "seal"], "the suite has no variant 'seal'"),
@@ -130,9 +112,14 @@ def test_a_mistake_is_told_at_once_beside_a_run(held: Ciphermark, gate: Gate) ->
         done = held("run", *arguments, code=2)
         assert told in done.err
         assert WAITS.decode() not in done.err
+    second = held.fork("run", sound)
+    wait_for_word(second)
     assert len(held.journals()) == 1
     gate.let_pass(*range(10))
-    ended(held, run)
+    for process in (first, second):
+        ended(held, process)
+    assert held.database_url is not None
+    assert_each_once(held, held.database_url, runs=2)
 
 
 def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, gate: Gate) -> None:
@@ -149,18 +136,11 @@ def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, 
     assert_each_once(held, held.database_url, runs=1)
 
 
-def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Gate, tmp_path: Path) -> None:
+def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Gate) -> None:
     """All of these record what a journal holds, while the run does."""
     run = under_way(held, gate)
     assert held.outcome_count() == len(HELD)  # of the comparison before
-    looks = [
-        ("sql", "select count(*) from trial"),
-        ("results", "last"),
-        ("report", "last", "-o", str(tmp_path / "report.html")),
-        ("runs",),
-        ("compare", "last", "last"),
-        ("db", "migrate"),
-    ]
+    looks = [("sql", "select count(*) from trial"), ("results", "last"), ("runs",), ("db", "migrate")]
     together = [held.fork(*arguments) for arguments in looks]
     gate.let_pass(*range(10))  # the run goes on beside them
     for process in together:
@@ -169,28 +149,3 @@ def test_who_looks_beside_a_run_takes_nothing_from_it(held: Ciphermark, gate: Ga
     ended(held, run)
     assert held.database_url is not None
     assert_each_once(held, held.database_url, runs=1)
-
-
-@pytest.mark.extended
-def test_a_job_goes_on_where_a_run_in_its_home_is_killed_and_the_run_can_be_resumed(
-    workers: Workers, held: Ciphermark, gate: Gate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CIPHERMARK_ADAPTER_PATH", str(PLANTED))
-    assert held.database_url is not None
-    jobs = Jobs(held.database_url)
-    run = under_way(held, gate)
-    workers.start(held.database_url, PLANTED_GATE=str(gate.folder))
-    (job_id,) = jobs.submit(suite_text(["cleartext"], OPERATIONS))
-    waits = "waits for another run"
-    wait_until(lambda: waits in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
-    assert jobs.job(job_id)["state"] == "running"
-    kill(run)
-    assert jobs.wait(job_id, "done")["reason"] is None
-    jobs.assert_exactly_once(job_id, len(OPERATIONS))
-    gate.let_pass(*range(10))
-    held("run", "--resume", held.run_id())
-    (journal,) = held.journals()
-    trials = {json.loads(line)["trial"]["id"] for line in journal.read_bytes().splitlines()[1:]}
-    assert len(trials) == TRIALS
-    recorded = jobs.rows("select id from trial where run_id = %s", [held.run_id()])
-    assert {row["id"] for row in recorded} == trials

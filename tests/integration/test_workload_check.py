@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 from command import Ciphermark
 
 from ciphermark_adapters import registry
+from ciphermark_measure.confinement import forked
+from ciphermark_measure.parties.examination import found_in
 
 REPOSITORY = Path(__file__).parents[2]
 TUTORIAL = REPOSITORY / "docs" / "your-own-workload.md"
@@ -58,27 +59,28 @@ def test_the_tutorial_prints_what_it_says(tmp_path):
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
-    shell("ciphermark workload new mine.py", folder)
+    Ciphermark(folder / "home")("workload", "new", str(folder / "mine.py"))
     return (folder / "mine.py").read_text()
 
 
-@pytest.fixture(scope="module")
-def mine(template, tmp_path_factory):
-    """What the check in the clear says of the template with some of it otherwise, and the line of that."""
+@pytest.fixture
+def mine(template, tmp_path):
+    """A file with the template, some of it otherwise; and the line of the first change."""
 
-    @cache
-    def made(old, new, deadline=60):
-        folder = tmp_path_factory.mktemp("mine")
-        assert template.count(old) == 1
-        (folder / "mine.py").write_text(template.replace(old, new))
-        line = 1 + template[: template.index(old)].count("\n")
-        command = ("workload", "check", str(folder / "mine.py"), "--variant", "cleartext")
-        done = Ciphermark(folder / "home", None, {"COLUMNS": "200"})(
-            *command, "--deadline", str(deadline), code=None
-        )
-        return done.out + done.err, line
+    def made(changes):
+        text = template
+        for old, new in changes.items():
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (tmp_path / "mine.py").write_text(text)
+        return tmp_path / "mine.py", 1 + template[: template.index(next(iter(changes)))].count("\n")
 
     return made
+
+
+def examined(path):
+    """What the process that examines it in the clear would say."""
+    return forked(lambda: found_in(str(path), "cleartext", "ckks"), "examines")
 
 
 ALIASED = "\nRow = dict[str, float]\nTable = Mapping[str, Row]\n"
@@ -90,8 +92,10 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
     imports = "from collections.abc import Mapping, Sequence"
     aliased = template.replace("from collections.abc import Sequence", imports) + ALIASED
     (tmp_path / "mine.py").write_text(aliased if is_aliased else template)
-    lines = shell("ciphermark workload check mine.py", tmp_path).splitlines()
-    assert lines[-1] == "mine.py is right wherever it can be carried out"
+    installed = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200", "CIPHERMARK_ADAPTER_PATH": ""})
+    checked = installed("workload", "check", str(tmp_path / "mine.py"))
+    lines = checked.out.splitlines()
+    assert lines[-1].endswith("mine.py is right wherever it can be carried out")
     verdicts = {line.split()[0]: line.split()[2] for line in lines[:-1]}
     assert verdicts.pop("cleartext") == "right"
     for variant, verdict in verdicts.items():
@@ -99,30 +103,18 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
         assert verdict == ("right" if {"mul_plain", "rotate"} <= {*offered} else "unsupported")
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        "ValueError",
-        "nothing",
-        *(pytest.param(name, marks=pytest.mark.extended) for name in ("IndexError", "AssertionError")),
-    ],
-)
-def test_what_does_not_fit_the_small_ring_is_checked_at_its_own_parameters(template, tmp_path, error):
+@pytest.mark.parametrize("error", ["ValueError", "nothing", "IndexError", "AssertionError"])
+def test_what_does_not_fit_the_small_ring_is_checked_at_its_own_parameters(mine, error):
     """4,096 slots at N = 8192, and 1,024 in the small ring: whatever the file raises there, or computes."""
     refusal = f"        if parameters.slots < 4096:\n            raise {error}('it does not fit')\n"
-    changes = {
-        'le=1024, description="elements of the vector")] = 16': 'description="elements of the vector")] = 4096',
-        "        return [given]\n": f"{refusal}        return [given]\n",
+    wide = {
+        'le=1024, description="elements of the vector")] = 16': 'description="elements of the vector")] = 4096'
     }
-    if error == "nothing":
-        changes["        return [given]\n"] = "        return [given[: parameters.slots]]\n"
-    for old, new in changes.items():
-        assert template.count(old) == 1
-        template = template.replace(old, new)
-    (tmp_path / "mine.py").write_text(template)
-    output = shell("ciphermark workload check mine.py --variant cleartext --variant openfhe", tmp_path)
-    assert "mine.py is right wherever it can be carried out" in output
-    assert "N = 8192" in output
+    given = "        return [given]\n"
+    changed = "        return [given[: parameters.slots]]\n" if error == "nothing" else f"{refusal}{given}"
+    found = examined(mine(wide | {given: changed})[0])
+    assert found.verdict == "right", found.text
+    assert found.text.startswith("N = 8192; ")
 
 
 PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0], weights)\n'
@@ -153,20 +145,31 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_what_is_wrong_in_a_workload_is_told(mine, deed):
+def test_what_is_wrong_in_a_workload_is_found(mine, deed):
     old, new, expected = DEEDS[deed]
-    told, _ = mine(old, new)
-    assert expected in told
-    assert "Traceback" not in told
-    assert "mine.py" in told
+    path, line = mine({old: new})
+    found = examined(path)
+    assert found.verdict == "wrong"
+    assert expected in found.text
+    if deed in {"raises", "unknown operation"}:
+        assert f"mine.py:{line}, in circuit" in found.text
 
 
-@pytest.mark.parametrize("deed", ["raises", "unknown operation"])
-def test_it_is_told_with_its_line(mine, deed):
-    told, line = mine(*DEEDS[deed][:2])
-    assert f"mine.py:{line}, in circuit" in told
-
-
-def test_a_loop_is_ended_and_its_line_is_told(mine):
-    told, line = mine(PRODUCTS, "        while True:\n            pass\n", deadline=6)
-    assert re.search(rf"mine.py:({line}|{line + 1}), in circuit: it took longer than 6 s", told)
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (*DEEDS["raises"][:2], r"mine.py:{line}, in circuit: IndexError: "),
+        (*DEEDS["no Python"][:2], "mine.py:{line}: SyntaxError"),
+        (
+            PRODUCTS,
+            "        while True: __import__('time').sleep(60)\n",
+            "mine.py:{line}, in circuit: it took longer than 9 s",
+        ),
+    ],
+    ids=["raises", "no Python", "loops"],
+)
+def test_the_command_tells_what_is_wrong_with_its_line(mine, tmp_path, old, new, told):
+    path, line = mine({old: new})
+    command = ("workload", "check", str(path), "--variant", "cleartext", "--deadline", "9")
+    done = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200"})(*command, code=2)
+    assert told.format(line=line) in done.out + done.err
