@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import databases
 import distribution
 import needs
 import pytest
@@ -44,6 +45,7 @@ def pytest_configure(config):
     )
     config.addinivalue_line("markers", "images: of the images; part of `.ci/run` where there is an engine")
     config.pluginmanager.register(needs)
+    config.pluginmanager.register(databases)
     if not hasattr(config, "workerinput") and config.option.basetemp is None:
         config.pluginmanager.register(Folder(config))
     if getattr(config.option, "numprocesses", None):

@@ -25,7 +25,6 @@ LONGEST = (
     "tests/integration/test_dashboards_report.py",
     "tests/integration/test_run_data_sets.py",
     "tests/integration/test_docs_commands.py",
-    "tests/acceptance/test_drawing.py",
     "tests/acceptance/test_serve.py",
     "tests/integration/test_run_learning.py",
     "tests/integration/test_service_client.py",

@@ -42,6 +42,7 @@ class Serving:
         database_url: str | None = None,
     ) -> None:
         self.home = home
+        self.database_url = database_url
         self.ports = ports
         self.printed = printed or home.parent / "printed.txt"
         told = {"CIPHERMARK_HOME": str(home)}
@@ -76,6 +77,10 @@ class Serving:
                 for name in PROGRAMS & {Path(word).name for word in child.cmdline()}:
                     found[name] = child
         return found
+
+    def url(self, name: str) -> str:
+        """Where a service answers."""
+        return f"http://127.0.0.1:{self.ports[name]}"
 
     def token(self, name: str) -> str:
         """What a service asks of its callers."""

@@ -1,4 +1,4 @@
-"""A real PostgreSQL: one embedded server per test session, migrated once, and a copy of that wherever asked."""
+"""What tests of several parts record, ask and start; databases are those of tests/databases.py."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import itertools
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-import psycopg
 import pytest
 from command import PLANTED, Ciphermark, Gate
+from databases import Databases
 from jobs import Jobs, Workers
-from psycopg.sql import SQL, Identifier
 from running_services import Services
 
 from ciphermark_core.budget import Budget
@@ -65,6 +66,14 @@ class Maker:
         run = Run(f"run-{number}", "quick", "name: quick", 2**64 - 1, started_at, HOST, "0.1.0")
         return replace(run, **changes)
 
+    def record(self, database: Database, *outcomes: dict[str, Any], **changes: object) -> Run:
+        """Record a run, whose outcomes are told by arguments of :meth:`outcome`."""
+        run = self.run(**changes)
+        database.record_run(run)
+        for arguments in outcomes:
+            database.record_outcome(self.outcome(run, **arguments))
+        return run
+
     def case(self, variant: str = "seal", **changes: object) -> Case:
         spec = ParameterSpec("bfv", 8192, None, 65537)
         return replace(Case(variant, "arithmetic", "add", spec, 10_000, "random"), **changes)
@@ -109,54 +118,22 @@ def make() -> Maker:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of an embedded server's superuser."""
-    folder = tmp_path_factory.mktemp("server")
-    superuser = embedded.ensure_started(folder).replace(
-        "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
-    )
-    with psycopg.connect(superuser, autocommit=True) as connection:
-        for name in ("fsync", "full_page_writes", "synchronous_commit"):  # it need not outlive the machine
-            connection.execute(SQL("alter system set {} = off").format(Identifier(name)))
-        connection.execute("select pg_reload_conf()")
-    yield superuser
-    embedded.stop(folder)
+def reference(
+    databases: Databases, new_url: Callable[[], str], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., str]:
+    """Makes a database with the runs of archives in ``reference/``, and returns its URL; each is imported once."""
 
+    @cache
+    def model(*names: str) -> str:
+        if not names:
+            return new_url()
+        url = databases.made(model(*names[:-1]))
+        Ciphermark(tmp_path_factory.mktemp("reference"), url)(
+            "runs", "import", f"reference/{names[-1]}.jsonl.xz"
+        )
+        return url
 
-class Databases:
-    """Makes databases of a server, each under a name of its own."""
-
-    def __init__(self, server: str) -> None:
-        self._server = server
-        self._numbers = itertools.count()
-
-    def made(self, model: str = "template1") -> str:
-        """URL of a copy of a database that nobody is connected to; by default of the empty one."""
-        name = f"test_{next(self._numbers)}"
-        with psycopg.connect(self._server, autocommit=True) as connection:
-            connection.execute(f"create database {name} owner ciphermark template {model}")
-        return self._server.replace("postgresql://postgres@/postgres", f"postgresql://ciphermark@/{name}")
-
-
-@pytest.fixture(scope="session")
-def databases(server: str) -> Databases:
-    return Databases(server)
-
-
-@pytest.fixture(scope="session")
-def empty_url(databases: Databases) -> Callable[[], str]:
-    """Makes an empty database and returns its URL."""
-    return databases.made
-
-
-@pytest.fixture(scope="session")
-def new_url(databases: Databases) -> Callable[[], str]:
-    """Makes a database with all tables and views, as migrations leave it, and returns its URL."""
-    model = databases.made()
-    with Database.open(model) as database:
-        database.migrate()
-    name = model.rpartition("@/")[2].partition("?")[0]
-    return lambda: databases.made(name)
+    return lambda *names: databases.made(model(*names))
 
 
 @pytest.fixture(scope="module")
