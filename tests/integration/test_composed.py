@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from command import Ciphermark
+from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 
-from ciphermark_dashboards import app, report
-from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 from ciphermark_present.catalogue.operations import explained
@@ -47,14 +45,8 @@ def run_id(database: Database, make: Maker) -> str:
 
 @pytest.fixture(scope="module")
 def client(url: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as made:
+    with dashboard(url) as made:
         yield made
-
-
-def figure(client: TestClient, name: str, run_id: str, **chosen: Any) -> list[dict[str, str]]:
-    answer = client.get(f"/figures/{name}.csv", params={"run": run_id} | chosen)
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text)))
 
 
 @pytest.mark.parametrize("view", ["ranking", "ranking_any_security"])
@@ -97,7 +89,7 @@ def test_builds_are_paired_with_their_like(
 
 
 def test_the_leaderboard_has_rows_for_both(client: TestClient, run_id: str) -> None:
-    rows = figure(client, "leaderboard", run_id)
+    rows = rows_of(client, "leaderboard", run=run_id)
     ranked = [
         (row["label"], row["rank"], f"{float(row['mean_ratio']):.6g}", row["common_cases"])
         for row in rows
@@ -117,7 +109,7 @@ def test_the_leaderboard_has_rows_for_both(client: TestClient, run_id: str) -> N
 
 def test_the_grid_has_a_row_for_each(client: TestClient, run_id: str) -> None:
     """What nobody resolved stands in both: with a call or without one, the library lacks it."""
-    rows = figure(client, "matrix", run_id, operation=OPERATION)
+    rows = rows_of(client, "matrix", run=run_id, operation=OPERATION)
     by_label: dict[str, set[str]] = {}
     for row in rows:
         by_label.setdefault(row["label"], set()).add(row["variant"])
@@ -129,7 +121,7 @@ def test_the_grid_has_a_row_for_each(client: TestClient, run_id: str) -> None:
 def test_the_page_of_operations_says_what_each_is_and_who_composes_it(
     client: TestClient, run_id: str
 ) -> None:
-    add, sum_of_products = figure(client, "operations", run_id)
+    add, sum_of_products = rows_of(client, "operations", run=run_id)
     everybody = " ".join(sorted({*COMPOSED, *NATIVE}))
     assert (add["summary"], add["tried_by"], add["composed_by"]) == (
         "The sum of two ciphertexts.",

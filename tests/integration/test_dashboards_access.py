@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+from dashboard import HERE, dashboard
 from processes import wait_until
 from starlette.testclient import TestClient
 from starlette.types import Message
@@ -23,21 +24,19 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 TOKEN = "the-token-of-the-dashboard"
-HERE = "http://127.0.0.1"
 OWN = {"origin": HERE}
 BROWSER = {"accept": "text/html,*/*"}
 
 
 @pytest.fixture
 def guarded(url: str) -> Iterator[TestClient]:
-    settings = Settings(url, token=TOKEN)
-    with TestClient(app.made(settings), base_url=HERE, follow_redirects=False) as client:
+    with dashboard(url, token=TOKEN, follow_redirects=False) as client:
         yield client
 
 
 @pytest.fixture
 def client(url: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url, hosts=("bench.lan",))), base_url=HERE) as made:
+    with dashboard(url, hosts=("bench.lan",)) as made:
         yield made
 
 
@@ -147,7 +146,7 @@ def test_when_the_database_is_away_the_page_says_so_and_recovers(tmp_path: Path,
         database.migrate()
         database.record_run(make.run())
     try:
-        with TestClient(app.made(Settings(url)), base_url=HERE) as client:
+        with dashboard(url) as client:
             assert client.get("/").status_code == 200
             embedded.stop(home)
             answer = client.get("/")
@@ -163,7 +162,7 @@ def test_when_the_database_is_away_the_page_says_so_and_recovers(tmp_path: Path,
 
 def test_without_the_benchmark_service_runs_are_listed_all_the_same(url: str) -> None:
     for where, told in ((None, "only reads"), ("http://127.0.0.1:1", "does not answer")):
-        with TestClient(app.made(Settings(url, benchmark_url=where)), base_url=HERE) as client:
+        with dashboard(url, benchmark_url=where) as client:
             page = client.get("/runs")
             assert page.status_code == 200
             assert told in page.text

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 import vl_convert
+from dashboard import HERE, dashboard
 from processes import PATIENCE_S
 from starlette.testclient import TestClient
 
@@ -23,7 +24,6 @@ from ciphermark_db.database import Database
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-HERE = "http://127.0.0.1"
 NEWER = 1_000
 OLD = "f00dcafe-0000-4000-8000-000000000001"
 COPIES = """
@@ -51,7 +51,7 @@ def old(database: Database, make: Maker) -> str:
 
 @pytest.fixture(scope="module")
 def client(url: str, old: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url)), base_url=HERE) as made:
+    with dashboard(url) as made:
         yield made
 
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
-from test_dashboards_pages import columns_of, times
+from test_dashboards_pages import times
 
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -20,7 +19,7 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
 
 @pytest.fixture(scope="module")
 def client(url: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as made:
+    with dashboard(url) as made:
         yield made
 
 
@@ -40,7 +39,7 @@ def test_means_within_the_noise_floor_share_a_rank(
             )
     alone = make.case("tenseal", operation="square")
     database.record_outcome(make.outcome(run, alone, times(make, 1.0)))
-    rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id)}
+    rows = {row["variant"]: row for row in rows_of(client, "leaderboard", run=run.id)}
     assert {name: row["rank"] for name, row in rows.items()} == {
         "seal": "1",
         "pyfhel": "1",
@@ -68,7 +67,7 @@ def test_each_division_has_a_leader_of_its_own(client: TestClient, database: Dat
         for variant, median in medians.items():
             case = make.case(variant, parameters=spec)
             database.record_outcome(make.outcome(run, case, times(make, median)))
-    rows = columns_of(client, "leaderboard", run=run.id)
+    rows = rows_of(client, "leaderboard", run=run.id)
     assert [(row["label"], row["rank"], round(float(row["mean_ratio"]), 9)) for row in rows] == [
         ("seal", "1", 1.0),
         ("openfhe", "2", 2.0),
@@ -86,7 +85,7 @@ def test_ranks_and_ties_come_from_intervals(client: TestClient, database: Databa
     spread = [0.9, 0.95, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
     for variant, values in (("seal", 9 * [1.0]), ("pyfhel", spread), ("tenseal", 9 * [1.06])):
         database.record_outcome(make.outcome(run, make.case(variant), make.times(values)))
-    rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id)}
+    rows = {row["variant"]: row for row in rows_of(client, "leaderboard", run=run.id)}
     told = ("mean_ratio", "ci_low", "ci_high", "fastest_in")
     assert {name: tuple(float(row[column]) for column in told) for name, row in rows.items()} == {
         "seal": (1.0, 1.0, 1.0, 1),
@@ -101,7 +100,7 @@ def test_too_few_samples_have_no_rank(client: TestClient, database: Database, ma
     database.record_run(run)
     for variant, median in (("seal", 1.0), ("tenseal", 3.0)):
         database.record_outcome(make.outcome(run, make.case(variant), make.times([median] * 5)))
-    rows = columns_of(client, "leaderboard", run=run.id)
+    rows = rows_of(client, "leaderboard", run=run.id)
     assert [(row["variant"], row["rank"], row["fastest_in"]) for row in rows] == [
         ("seal", "", "1"),
         ("tenseal", "", "0"),
@@ -122,9 +121,9 @@ def test_what_was_never_resolved_counts_at_the_level_of_its_case(
         case = make.case("tenseal", operation=operation)
         database.record_outcome(make.outcome(run, case, status="unsupported", error="none"))
     for level, unsupported, shown in ((128, "1", {"mul", "square"}), (256, "2", {"add", "square"})):
-        rows = {row["variant"]: row for row in columns_of(client, "leaderboard", run=run.id, security=level)}
+        rows = {row["variant"]: row for row in rows_of(client, "leaderboard", run=run.id, security=level)}
         assert (rows["seal"]["ok"], rows["tenseal"]["unsupported"]) == ("1", unsupported)
-        assert {row["operation"] for row in columns_of(client, "matrix", run=run.id, security=level)} == shown
+        assert {row["operation"] for row in rows_of(client, "matrix", run=run.id, security=level)} == shown
 
 
 def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Database, make: Maker) -> None:
@@ -151,7 +150,7 @@ def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make
     database.record_outcomes(outcomes)
     page = client.get("/", params={"run": run.id}).text
     assert "The first 250 of 301 cases; all are in the CSV." in page
-    assert len(columns_of(client, "matrix", run=run.id)) == 301
+    assert len(rows_of(client, "matrix", run=run.id)) == 301
 
 
 def test_data_patterns_are_compared_with_an_interval(
@@ -163,7 +162,7 @@ def test_data_patterns_are_compared_with_an_interval(
         for pattern, median in (("same", 1.0), ("random", random_ms)):
             case = make.case("seal", operation=operation, data_pattern=pattern)
             database.record_outcome(make.outcome(run, case, times(make, median)))
-    rows = {row["operation"]: row for row in columns_of(client, "by-data", run=run.id)}
+    rows = {row["operation"]: row for row in rows_of(client, "by-data", run=run.id)}
     assert {name: row["verdict"] for name, row in rows.items()} == {
         "add": "no difference",
         "mul": "random is slower",

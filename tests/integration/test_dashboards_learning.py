@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from command import Ciphermark
+from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 
 from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Sample
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -55,16 +52,10 @@ LEARNED = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client(url: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as made:
+    with dashboard(url) as made:
         yield made
-
-
-def rows_of(client: TestClient, name: str, run_id: str, **params: str) -> list[dict[str, str]]:
-    answer = client.get(f"/figures/{name}.csv", params={"run": run_id} | params)
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text)))
 
 
 @pytest.fixture
@@ -85,19 +76,19 @@ def test_cases_that_differ_in_options_are_told_apart(
         dimensions = {"data_set": "boston", "batch": batch}
         case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions=dimensions)
         database.record_outcome(make.outcome(run, case, SAMPLES))
-    assert [row["options"] for row in rows_of(client, "learning", run.id)] == ["batch 1", "batch 8"]
-    assert {row["options"] for row in rows_of(client, "stages", run.id)} == {"batch 1", "batch 8"}
+    assert [row["options"] for row in rows_of(client, "learning", run=run.id)] == ["batch 1", "batch 8"]
+    assert {row["options"] for row in rows_of(client, "stages", run=run.id)} == {"batch 1", "batch 8"}
     printed = Ciphermark(tmp_path / "home", url)("results", run.id).out
     assert [f" · batch {batch} · boston" in printed for batch in (1, 8)] == [True, True]
 
 
 def test_a_workload_has_its_times_and_its_quality(client: TestClient, run_id: str) -> None:
-    (row,) = rows_of(client, "learning", run_id)
+    (row,) = rows_of(client, "learning", run=run_id)
     assert {name: row[name] for name in LEARNED} == LEARNED
 
 
 def test_published_figures_have_ours_beside_them(client: TestClient, run_id: str) -> None:
-    rows = rows_of(client, "published", run_id)
+    rows = rows_of(client, "published", run=run_id)
     assert len(rows) > 60
     with_ours = {
         (row["figure"], row["published_value"]): (row["variant"], row["operation"], row["median"])
@@ -137,7 +128,7 @@ def test_stages_are_told_by_party(client: TestClient, database: Database, make: 
     database.record_run(run)
     case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions={"data_set": "boston"})
     database.record_outcome(make.outcome(run, case, samples))
-    train, infer = rows_of(client, "stages", run.id)
+    train, infer = rows_of(client, "stages", run=run.id)
     assert (train["stage"], train["time_s"], train["client_cpu"]) == ("train", "4.0", "0.5")
     assert (train["server_cpu"], train["server_peak_bytes"]) == ("", "")
     assert (infer["stage"], infer["time_s"], infer["client_cpu"], infer["server_cpu"]) == (
@@ -157,6 +148,6 @@ def test_workloads_that_failed_are_shown(client: TestClient, database: Database,
         "tenseal", experiment="learning", operation="lr-plain", dimensions={"data_set": "boston"}
     )
     database.record_outcome(make.outcome(run, case, status="unsupported", error="it has no rotations"))
-    (row,) = rows_of(client, "learning", run.id)
+    (row,) = rows_of(client, "learning", run=run.id)
     assert (row["status"], row["error"], row["infer_s"]) == ("unsupported", "it has no rotations", "")
     assert "it has no rotations" in client.get("/learning", params={"run": run.id}).text

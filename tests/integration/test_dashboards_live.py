@@ -16,13 +16,13 @@ import psutil
 import pytest
 import uvicorn
 from benchmark_service import TOKEN, Service, ended, started, submitted, suite
+from dashboard import HERE, dashboard
 from starlette.testclient import TestClient
 
 from ciphermark_dashboards import app, live
 from ciphermark_dashboards.benchmark import Token
 from ciphermark_dashboards.settings import Settings
 
-HERE = "http://127.0.0.1"
 OWN = {"origin": HERE}
 
 
@@ -37,14 +37,16 @@ def service(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]
 
 @pytest.fixture
 def client(service: Service) -> Iterator[TestClient]:
-    settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
-    with TestClient(app.made(settings), base_url=HERE) as made:
+    with dashboard(
+        service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN)
+    ) as made:
         yield made
 
 
 @pytest.fixture
-def served(service: Service) -> Iterator[int]:
+def served(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a dashboard that real connections reach."""
+    monkeypatch.setattr(app, "_prepare", lambda: None)  # no browser draws charts
     settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
     listening = socket.create_server(("127.0.0.1", 0), backlog=200)
     server = uvicorn.Server(
@@ -72,6 +74,7 @@ def test_a_run_that_waits_has_its_page(client: TestClient, queued: list[str]) ->
     page = client.get(f"/runs/{queued[0]}").text
     assert '<strong id="run-state">queued</strong>' in page
     assert f'data-events="/runs/{queued[0]}/events"' in page
+    assert f'action="/runs/{queued[0]}/cancel"' in page
 
 
 @pytest.mark.parametrize("path", ["nope", "nope/events", "{}", "{}/events", "{queued}%3Fx/events"])
@@ -99,7 +102,7 @@ def test_all_runs_in_progress_are_on_the_pages_of_the_list(
 def test_a_dashboard_without_the_service_leads_to_no_run_that_waits(
     service: Service, queued: list[str]
 ) -> None:
-    with TestClient(app.made(Settings(service.database_url)), base_url=HERE) as client:
+    with dashboard(service.database_url) as client:
         assert queued[0] not in client.get("/runs").text
 
 
@@ -133,8 +136,8 @@ def test_a_run_is_cancelled_and_its_events_end(client: TestClient, queued: list[
 
 
 def test_a_token_that_is_wrong_is_told(service: Service, queued: list[str], tmp_path: Path) -> None:
-    settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text="x" * 20))
-    with TestClient(app.made(settings), base_url=HERE) as client:
+    token = Token(text="x" * 20)
+    with dashboard(service.database_url, benchmark_url=service.url, benchmark_token=token) as client:
         assert client.get(f"/runs/{queued[0]}").status_code == 400
         assert client.get(f"/runs/{queued[0]}/events").status_code == 400
         assert "Start a run" not in client.get("/runs").text

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 
 from ciphermark_core.model import OperationCount, ParameterSpec, ProgramUse, Sample
-from ciphermark_dashboards import app
+from ciphermark_dashboards import rendering
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
-from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 from ciphermark_present.catalogue.times import LEADERBOARD
@@ -27,7 +26,6 @@ from ciphermark_present.query import Answer
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-HERE = "http://127.0.0.1"
 VARIANTS = {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 8.0}
 CKKS = ParameterSpec("ckks", 8192, None, scale_bits=40)
 
@@ -124,27 +122,23 @@ def run_id(database: Database, make: Maker) -> str:
 
 @pytest.fixture(scope="module")
 def client(url: str, run_id: str) -> Iterator[TestClient]:
-    with TestClient(app.made(Settings(url)), base_url=HERE) as made:
+    with dashboard(url) as made:
         yield made
 
 
 @pytest.fixture
 def opened(new_url: Callable[[], str], empty_url: Callable[[], str]) -> Iterator[Callable[..., TestClient]]:
     """Opens a dashboard over a new database, migrated unless told otherwise."""
-    clients = []
+    with ExitStack() as clients:
 
-    def open_(is_migrated: bool = True, fill: Callable[[Database], None] = lambda _: None) -> TestClient:
-        made = new_url() if is_migrated else empty_url()
-        if is_migrated:
-            with Database.open(made) as database:
-                fill(database)
-        clients.append(TestClient(app.made(Settings(made)), base_url=HERE))
-        clients[-1].__enter__()
-        return clients[-1]
+        def open_(is_migrated: bool = True, fill: Callable[[Database], None] = lambda _: None) -> TestClient:
+            made = new_url() if is_migrated else empty_url()
+            if is_migrated:
+                with Database.open(made) as database:
+                    fill(database)
+            return clients.enter_context(dashboard(made))
 
-    yield open_
-    for item in clients:
-        item.__exit__(None, None, None)
+        yield open_
 
 
 class _Links(HTMLParser):
@@ -167,25 +161,39 @@ def chosen(text: str) -> list[str]:
     return re.findall(r'<option value="([^"]*)" selected', text)[:2]
 
 
-def columns_of(client: TestClient, name: str, **params: object) -> list[dict[str, str]]:
-    answer = client.get(f"/figures/{name}.csv", params=params)
-    assert answer.status_code == 200, answer.text
-    return list(csv.DictReader(io.StringIO(answer.text)))
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures cost most of all: tests/unit/test_figures_charts.py draws that of every figure."""
+    monkeypatch.setattr(rendering, "svg", lambda _: "<svg/>")
 
 
 @pytest.mark.parametrize("path", [*(page.path for page in PAGES), "/runs", "/compare"])
-def test_every_page_and_every_link_on_it_opens(client: TestClient, run_id: str, path: str) -> None:
-    answer = client.get(path, params={} if path == "/compare" else {"run": run_id} if path != "/runs" else {})
+def test_every_page_and_every_link_on_it_opens(
+    client: TestClient, run_id: str, path: str, undrawn: None
+) -> None:
+    """The charts that it draws are offered as Vega-Lite, each as it is drawn."""
+    answer = client.get(path, params={} if path in ("/compare", "/runs") else {"run": run_id})
     assert answer.status_code == 200, answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    found = [link for link in links(answer.text) if not link.startswith("#")]
+    found = {link for link in links(answer.text) if not link.startswith("#")}
     assert all(link.startswith("/") and not link.startswith("//") for link in found), found
-    for link in {link for link in found if not link.endswith(".png")}:
-        assert client.get(link).status_code == 200, link
+    drawn = dict(
+        re.findall(
+            r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', answer.text, re.DOTALL
+        )
+    )
+    offered = {}
+    for link in found:
+        if not link.split("?")[0].endswith((".png", ".pdf")):
+            opened = client.get(link)
+            assert opened.status_code == 200, link
+            if name := re.match(r"/figures/([\w-]+)\.json\?", link):
+                offered[name[1]] = opened.json()
+    assert offered == {name: json.loads(specification) for name, specification in drawn.items()}
 
 
 def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, run_id: str) -> None:
-    rows = columns_of(client, "leaderboard", run=run_id)
+    rows = rows_of(client, "leaderboard", run=run_id)
     assert [row["variant"] for row in rows] == ["seal-hexl", "seal", "tenseal"]
     assert [float(row["mean_ratio"]) for row in rows] == pytest.approx([1, 2, 4])
     assert {row["common_cases"] for row in rows} == {"8"}
@@ -193,10 +201,10 @@ def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, ru
 
 
 def test_times_against_size_are_of_one_ring_that_has_several(client: TestClient, run_id: str) -> None:
-    rows = columns_of(client, "latency-by-size", run=run_id)
+    rows = rows_of(client, "latency-by-size", run=run_id)
     assert {row["size"] for row in rows} == {"16", "8192"}
     assert len(rows) == len(VARIANTS) * 2 * 2
-    assert columns_of(client, "latency-by-size", run=run_id, size=16) == []
+    assert rows_of(client, "latency-by-size", run=run_id, size=16) == []
     page = client.get("/operations", params={"run": run_id, "size": 16}).text
     assert "vectors of one size only" in page
 
@@ -256,10 +264,10 @@ def test_two_runs_that_were_corrected_by_unlike_rules_are_noted(
 
 
 def test_filters_choose(client: TestClient, run_id: str) -> None:
-    rows = columns_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
+    rows = rows_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
     assert {row["operation"] for row in rows} == {"add"}
     assert {row["variant"] for row in rows} == {"seal", "tenseal"}
-    encrypt = columns_of(client, "latency", run=run_id, phase="encrypt", operation="add", data="same")
+    encrypt = rows_of(client, "latency", run=run_id, phase="encrypt", operation="add", data="same")
     assert {row["phase"] for row in encrypt} == {"encrypt"}
     assert {row["data_pattern"] for row in encrypt} == {"same"}
 
@@ -288,7 +296,7 @@ _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
 )
 def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: str, name: str) -> None:
     answer = answered(client, url, run_id, name)
-    downloaded = columns_of(client, name, run=run_id)
+    downloaded = rows_of(client, name, run=run_id)
     assert len(downloaded) == len(answer)
     assert answer
     for row, expected in zip(downloaded, answer, strict=True):
@@ -302,7 +310,7 @@ def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: 
 def test_the_leaderboard_is_made_of_what_its_sql_answers(client: TestClient, url: str, run_id: str) -> None:
     """Its rows are ranked in Python, of what the SQL answers."""
     answer = answered(client, url, run_id, "leaderboard")
-    shown = columns_of(client, "leaderboard", run=run_id)
+    shown = rows_of(client, "leaderboard", run=run_id)
     assert [row["label"] for row in shown] == [row["label"] for row in answer]
     for row, expected in zip(shown, answer, strict=True):
         assert float(row["mean_ratio"]) == expected["mean_ratio"]
@@ -310,7 +318,7 @@ def test_the_leaderboard_is_made_of_what_its_sql_answers(client: TestClient, url
 
 
 def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id: str) -> None:
-    rows = columns_of(client, "programs", run=run_id)
+    rows = rows_of(client, "programs", run=run_id)
     assert [(row["variant"], row["program"], row["is_equal_program"]) for row in rows] == [
         ("seal", "d" * 64, "False"),
         ("seal-hexl", "d" * 64, "False"),
@@ -321,10 +329,10 @@ def test_programs_are_told_with_who_executed_the_same(client: TestClient, run_id
         for row in rows
     } == {("lmc-plain", "infer", "8", "1", "4")}
     # Whether all had the same, also where only one of them is shown.
-    assert [
-        row["is_equal_program"] for row in columns_of(client, "programs", run=run_id, variant="seal")
-    ] == ["False"]
-    counted = columns_of(client, "program-counts", run=run_id, variant="tenseal")
+    assert [row["is_equal_program"] for row in rows_of(client, "programs", run=run_id, variant="seal")] == [
+        "False"
+    ]
+    counted = rows_of(client, "program-counts", run=run_id, variant="tenseal")
     assert [(row["counted"], row["level"], row["n"]) for row in counted] == [
         ("mul_plain", "2", "3"),
         ("rotate", "1", "5"),
@@ -343,21 +351,11 @@ def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
     assert client.get("/figures/nothing.csv").status_code == 404
 
 
-@pytest.mark.parametrize("path", [*(page.path for page in PAGES), "/compare"])
-def test_every_chart_is_offered_as_vega_lite(client: TestClient, run_id: str, path: str) -> None:
-    text = client.get(path, params={} if path == "/compare" else {"run": run_id}).text
-    drawn = re.findall(r'<script type="application/json" id="data-([\w-]+)">(.*?)</script>', text, re.DOTALL)
-    offered = {link.split("?")[0]: link for link in links(text) if ".json?" in link}
-    assert set(offered) == {f"/figures/{name}.json" for name, _ in drawn}
-    for name, specification in drawn:
-        assert client.get(offered[f"/figures/{name}.json"]).json() == json.loads(specification)
-
-
 def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
-    key = columns_of(client, "matrix", run=run_id)[0]["comparison_key"]
+    key = rows_of(client, "matrix", run=run_id)[0]["comparison_key"]
     page = client.get("/case", params={"run": run_id, "case": key})
     assert page.status_code == 200
-    samples = columns_of(client, "case-samples", run=run_id, case=key)
+    samples = rows_of(client, "case-samples", run=run_id, case=key)
     assert len(samples) == len(VARIANTS) * 3 * 9
 
 
@@ -441,17 +439,17 @@ def test_what_comes_in_later_is_shown(client: TestClient, database: Database, ma
     run = make.run()
     database.record_run(run)
     database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
-    assert len(columns_of(client, "matrix", run=run.id)) == 1
+    assert len(rows_of(client, "matrix", run=run.id)) == 1
     database.record_outcome(make.outcome(run, make.case("tenseal"), times(make, 2.0)))
-    assert len(columns_of(client, "matrix", run=run.id)) == 2
+    assert len(rows_of(client, "matrix", run=run.id)) == 2
     database.record_outcome(make.outcome(run, make.case("tenseal"), times(make, 6.0), process=1))
-    medians = {row["variant"]: float(row["median"]) for row in columns_of(client, "matrix", run=run.id)}
+    medians = {row["variant"]: float(row["median"]) for row in rows_of(client, "matrix", run=run.id)}
     assert medians["tenseal"] == pytest.approx(0.004, rel=0.01)
 
 
 def test_two_runs_are_compared(client: TestClient, database: Database, make: Maker, run_id: str) -> None:
     other = recorded_run(make, database, slower=2.0, variants=["seal"])
-    rows = columns_of(client, "two-runs", a=run_id, b=other)
+    rows = rows_of(client, "two-runs", a=run_id, b=other)
     of_times = [row for row in rows if row["metric"] == "time" and row["variant"] == "seal"]
     assert {row["verdict"] for row in of_times} == {"slower"}
     assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
@@ -464,7 +462,7 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
         client.get("/compare", params={"a": run_id, "b": other, "show": "unchanged"}).text
     )
     assert "The hosts are not the same" not in page
-    shown = columns_of(client, "two-runs", a=run_id, b=other, show="not comparable")
+    shown = rows_of(client, "two-runs", a=run_id, b=other, show="not comparable")
     assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
 
 
@@ -472,7 +470,7 @@ def test_where_all_variants_are_slower_alike_and_no_anchor_says_why_it_is_a_regr
     client: TestClient, database: Database, make: Maker, run_id: str
 ) -> None:
     other = recorded_run(make, database, slower=2.0)
-    rows = columns_of(client, "two-runs", a=run_id, b=other)
+    rows = rows_of(client, "two-runs", a=run_id, b=other)
     verdicts = {row["verdict"] for row in rows if row["metric"] == "time"}
     assert verdicts == {"slower: all 3 variants alike, and no anchor of both runs tells of the host"}
 

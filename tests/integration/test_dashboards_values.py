@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from starlette.testclient import TestClient
+from dashboard import dashboard, rows_of
 
 from ciphermark_analysis.resampling import Rounds, spread
 from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Case, Outcome, Sample
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -120,12 +116,10 @@ def recorded(database: Database, make: Maker) -> Recorded:
 @pytest.fixture(scope="module")
 def ask(url: str, recorded: Recorded) -> Iterator[Callable[..., list[Row]]]:
     """The rows of a figure's CSV. Each is of the case that it links to."""
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
 
         def rows(name: str, **params: object) -> list[Row]:
-            answer = client.get(f"/figures/{name}.csv", params={"run": recorded.run_id} | params)
-            assert answer.status_code == 200, answer.text
-            found = list(csv.DictReader(io.StringIO(answer.text)))
+            found = rows_of(client, name, **{"run": recorded.run_id} | params)
             for row in found:
                 if row.get("comparison_key") and "size" in row:
                     case = recorded.case(row)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import TYPE_CHECKING
 
 import golden
 import psycopg
 import pytest
 from command import Ciphermark
-from starlette.testclient import TestClient
+from dashboard import dashboard, rows_of
 
 from ciphermark_core.metrics import METRICS, Metric, register
 from ciphermark_core.model import Sample
-from ciphermark_dashboards import app, report
-from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 
@@ -56,12 +53,11 @@ def recorded(tmp_path_factory, new_url, make: Maker):
 
 def test_it_has_a_page(recorded) -> None:
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         page = client.get("/workloads", params={"run": run_id}).text
         for told in ("retrieval", "by-keyword", "Answer", "it rotates nothing", "5 MB", "evaluate"):
             assert told.lower() in page.lower()
-        answer = client.get("/figures/workloads.csv", params={"run": run_id, "variant": "seal"})
-        rows = list(csv.DictReader(io.StringIO(answer.text)))
+        rows = rows_of(client, "workloads", run=run_id, variant="seal")
         assert {(row["stage"], row["part"], row["metric"], float(row["median"])) for row in rows} == {
             ("answer", "", "time", 0.2),
             ("answer", "evaluate", "time", 0.15),

@@ -7,11 +7,9 @@ import json
 import golden
 import pytest
 from command import Ciphermark
-from fastapi.testclient import TestClient
+from dashboard import dashboard
 
 from ciphermark_core.model import ParameterSpec, Sample
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
 from ciphermark_workloads.inference.figures import INFERENCES, PARTS
 
@@ -136,7 +134,7 @@ def test_results_have_a_table_of_it(recorded) -> None:
 
 def test_there_is_a_page_with_the_figures_and_published_ones(recorded) -> None:
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         page = client.get("/inference", params={"run": run_id}).text
         for told in (INFERENCES.title, PARTS.title, "lola-mnist", "Threadripper", "Azure", "80-bit"):
             assert told in page, told
@@ -159,7 +157,7 @@ def test_published_times_stand_beside_ours_on_one_thread(recorded) -> None:
 
 def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         chart = json.loads(client.get("/figures/prediction.json", params={"run": run_id}).text)
     values = chart["data"]["values"]
     sums = {}
@@ -170,14 +168,3 @@ def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
     assert min(sums.values()) == pytest.approx(0.022 + 0.6 * 0.05 + 0.008)
     (batch,) = [total for (bar, _), total in sums.items() if bar == "seal\nbatch 8"]
     assert batch == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))
-
-
-def test_a_run_without_inference_says_so(recorded, make) -> None:
-    _, url, _ = recorded
-    run = make.run()
-    with Database.open(url) as database:
-        database.record_run(run)
-        database.record_outcome(make.outcome(run, make.case("seal"), make.times([0.1] * 8)))
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
-        page = client.get("/inference", params={"run": run.id}).text
-    assert "This run has no inference whose logits are right." in page

@@ -7,11 +7,11 @@ import json
 import golden
 import pytest
 from command import Ciphermark
-from fastapi.testclient import TestClient
+from dashboard import dashboard
 
 from ciphermark_core.model import LayerFacts, OperationCount, ParameterSpec, ProgramUse, Sample
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards import report
+from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 from ciphermark_workloads.inference.figures import LAYERS
 from ciphermark_workloads.retrieval.figures import ANSWER_LAYERS
@@ -155,7 +155,7 @@ def test_results_have_a_line_for_each_network(recorded):
 )
 def test_pages_show_layers_as_stacked_bars(recorded, path, figure, seen):
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         page = client.get(path, params={"run": run_id}).text
         chart = json.loads(client.get(f"/figures/{figure.name}.json", params={"run": run_id}).text)
         svg = client.get(f"/figures/{figure.name}.svg", params={"run": run_id})
@@ -171,9 +171,9 @@ def test_pages_show_layers_as_stacked_bars(recorded, path, figure, seen):
     assert bars == dict.fromkeys(("pyfhel", "seal") if figure is LAYERS else ("seal",), names)
 
 
-def test_reports_say_which_layer_takes_most(recorded, tmp_path):
-    ciphermark, _, run_id = recorded
-    ciphermark("report", run_id, "-o", str(tmp_path / "report.md"))
-    told = " ".join((tmp_path / "report.md").read_text(encoding="utf-8").split())
-    assert "seal: most of its time is that of “narrow”, 60.0 % of 150 ms." in told
-    assert "seal: most of its time is that of “rotations”, 75.0 % of 8 ms." in told
+def test_reports_say_which_layer_takes_most(recorded):
+    _, url, run_id = recorded
+    with Store(url) as store:
+        summary = "\n".join(report.made(store, run_id).summary)
+    assert "seal: most of its time is that of “narrow”, 60.0 % of 150 ms." in summary
+    assert "seal: most of its time is that of “rotations”, 75.0 % of 8 ms." in summary

@@ -5,11 +5,9 @@ from __future__ import annotations
 import golden
 import pytest
 from command import Ciphermark
-from fastapi.testclient import TestClient
+from dashboard import dashboard
 
 from ciphermark_core.model import Sample
-from ciphermark_dashboards import app
-from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
 from ciphermark_workloads.retrieval.figures import AT_ONCE, MOVED, RETRIEVALS, SCALING
 
@@ -180,7 +178,7 @@ def test_a_million_elements_cost_what_prices_say(recorded) -> None:
 
 def test_there_is_a_page_with_both_figures(recorded) -> None:
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         page = client.get("/retrieval", params={"run": run_id}).text
         titles = (figure.title for figure in (RETRIEVALS, MOVED, AT_ONCE, SCALING))
         for told in (*titles, "by-index", "1 GB/s"):
@@ -195,7 +193,7 @@ def test_there_is_a_page_with_both_figures(recorded) -> None:
 def test_what_several_at_once_save_is_shown(recorded) -> None:
     """By two queries in a pass and by 64 elements for one; of databases of which one element alone was got, nothing."""
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         chart = client.get("/figures/retrieval-at-once.json", params={"run": run_id}).json()
         table = client.get("/figures/retrieval-at-once.csv", params={"run": run_id}).text
     marks = chart["data"]["values"]
@@ -211,21 +209,10 @@ def test_what_several_at_once_save_is_shown(recorded) -> None:
     assert len(table.splitlines()) == 1 + len(marks)
 
 
-def test_a_run_without_retrieval_says_so(recorded, make) -> None:
-    _, url, _ = recorded
-    run = make.run()
-    with Database.open(url) as database:
-        database.record_run(run)
-        database.record_outcome(make.outcome(run, make.case("seal"), make.times([0.1] * 8)))
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
-        page = client.get("/retrieval", params={"run": run.id}).text
-    assert "This run has no retrieval whose answers are right." in page
-
-
 def test_what_nothing_beats_is_on_the_front(recorded) -> None:
     """Of marks that are as far from the axis of bytes, the fastest alone."""
     _, url, run_id = recorded
-    with TestClient(app.made(Settings(url)), base_url="http://127.0.0.1") as client:
+    with dashboard(url) as client:
         chart = client.get("/figures/communication.json", params={"run": run_id}).json()
     marks = chart["data"]["values"]
     for what in {row["what"] for row in marks}:
