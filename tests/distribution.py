@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+# Files with the same archives imported, which takes seconds.
+REFERENCE = frozenset(
+    f"tests/integration/test_{name}.py" for name in ("docs_commands", "docs_findings", "golden_outputs")
+)
 CONTRACT = re.compile(r"tests/contract/\w+\.py::\w+\[(?P<id>[^\]]+)")
 # Units by the time that they take, the longest first; whatever is not named follows in its order.
 LONGEST = (
@@ -24,7 +28,7 @@ LONGEST = (
     "tests/integration/test_builds.py",
     "tests/integration/test_dashboards_report.py",
     "tests/integration/test_run_data_sets.py",
-    "tests/integration/test_docs_commands.py",
+    "tests/integration[reference]",
     "tests/acceptance/test_serve.py",
     "tests/integration/test_run_learning.py",
     "tests/integration/test_service_client.py",
@@ -58,15 +62,16 @@ def _variants() -> tuple[str, ...]:
 
 
 def unit(test: str) -> str:
-    """What one process executes as a whole: a file, or all that the contract suite has of one variant, whose keys are
-    made once and whose own interpreter, if it has one, is started once.
+    """What one process executes as a whole: a file; files that share imported archives; or all that the contract suite
+    has of one variant, whose keys are made once and whose own interpreter, if it has one, is started once.
     """
     found = CONTRACT.match(test)
     if found:
         for variant in _variants():
             if f"{found['id']}-".startswith(f"{variant}-"):
                 return f"tests/contract[{variant}]"
-    return test.partition("::")[0]
+    file = test.partition("::")[0]
+    return "tests/integration[reference]" if file in REFERENCE else file
 
 
 def longest_first(tests: Iterable[Any], name: Callable[[Any], str]) -> list[Any]:

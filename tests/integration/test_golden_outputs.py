@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import golden
@@ -23,11 +22,9 @@ OUTPUTS = {
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory, new_url) -> Ciphermark:
+def imported(tmp_path_factory, reference) -> Ciphermark:
     """The command line where the archives are imported, in a terminal of 100 columns."""
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("golden") / "home", new_url())
-    ciphermark("runs", "import", *(f"reference/{name}.jsonl.xz" for name in ARCHIVES))
-    return replace(ciphermark, extra={"COLUMNS": "100"})
+    return Ciphermark(tmp_path_factory.mktemp("golden"), reference(*ARCHIVES), {"COLUMNS": "100"})
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -36,5 +33,7 @@ def test_an_output_is_as_it_was(imported: Ciphermark, name: str) -> None:
 
 
 def test_a_report_is_as_it_was(imported: Ciphermark, tmp_path: Path) -> None:
-    imported("report", "last:quick", "-o", str(tmp_path / "report.md"))
-    golden.compare("report-quick.md", (tmp_path / "report.md").read_text(encoding="utf-8"))
+    path = tmp_path / "report.md"
+    done = imported("report", "last:quick", "-o", str(path))
+    assert (done.out, done.err.strip()) == ("", f"report: {path}")
+    golden.compare("report-quick.md", path.read_text(encoding="utf-8"))

@@ -22,9 +22,10 @@ REPOSITORY = Path(__file__).parents[2]
         ("tests/contract/test_levels.py::test_a[seal-hexl-bfv-add]", "tests/contract[seal-hexl]"),
         ("tests/contract/test_values.py::test_b[openfhe-ckks]", "tests/contract[openfhe]"),
         ("tests/contract/test_noise.py::test_c[seal]", "tests/contract[seal]"),
+        ("tests/integration/test_docs_findings.py::test_d[1]", "tests/integration[reference]"),
     ],
 )
-def test_a_unit_is_a_file_or_one_variant_of_the_contract_suite(test: str, unit: str) -> None:
+def test_a_unit_is_a_file_or_what_shares_something_costly(test: str, unit: str) -> None:
     assert distribution.unit(test) == unit
 
 
@@ -42,5 +43,8 @@ def test_what_takes_longest_comes_first_and_the_rest_keeps_its_order() -> None:
 
 def test_every_unit_that_is_named_exists() -> None:
     files = {str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / "tests").rglob("test_*.py")}
-    variants = {f"tests/contract[{name}]" for name in registry.declarations()}
-    assert {*distribution.LONGEST} <= files | variants
+    shared = {f"tests/contract[{name}]" for name in registry.declarations()} | {
+        "tests/integration[reference]"
+    }
+    assert {*distribution.LONGEST} <= files | shared
+    assert files >= distribution.REFERENCE
