@@ -12,14 +12,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from processes import PATIENCE_S
+from processes import wait_until
 
 from ciphermark_db.database import Database
 from ciphermark_db.schema import migrations
@@ -104,11 +103,10 @@ def test_a_migration_that_is_killed_leaves_the_database_as_it_was(legacy_databas
         holder.execute("lock table published in share row exclusive mode")
         process = subprocess.Popen([sys.executable, "-c", MIGRATING, legacy_database], stdout=subprocess.PIPE)
         waiting = "select count(*) from pg_locks where not granted and relation = 'published'::regclass"
-        deadline = time.monotonic() + PATIENCE_S
-        while watcher.execute(waiting).fetchone() == (0,):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(
+            lambda: process.poll() is not None or watcher.execute(waiting).fetchone() != (0,), "it waits"
+        )
+        assert process.poll() is None
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         holder.rollback()

@@ -78,8 +78,6 @@ def matches(database: Database, run_id: str) -> list[tuple]:
 
 
 def test_ours_is_found_by_variant_operation_and_ring(database: Database, make) -> None:
-    run = make.run()
-    database.record_run(run)
     spec, other = (ParameterSpec("bfv", ring, None, 65537) for ring in (4096, 8192))
     common = {"operation": "mul", "parameters": spec}
     full = make.case("seal", size=4096, **common)
@@ -92,8 +90,13 @@ def test_ours_is_found_by_variant_operation_and_ring(database: Database, make) -
         make.case("seal", size=4096, operation="add", parameters=spec),
         make.case("seal", size=4096, operation="mul", parameters=other),
     )
-    for number, case in enumerate((full, *others), start=1):
-        database.record_outcome(make.outcome(run, case, make.times([float(number)])))
+    run = make.record(
+        database,
+        *(
+            {"case": case, "samples": make.times([float(number)])}
+            for number, case in enumerate((full, *others), start=1)
+        ),
+    )
     assert matches(database, run.id) == [("ct x ct N=4096", "seal", 4096, 4096, 1.0, "unstated")]
 
 
@@ -122,8 +125,6 @@ def test_chains_are_found_by_their_length_at_every_ring(database: Database, make
 
 
 def test_failures_are_no_figures_of_ours(database: Database, make) -> None:
-    run = make.run()
-    database.record_run(run)
     case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
-    database.record_outcome(make.outcome(run, case, make.times([1.0]), status="wrong"))
+    run = make.record(database, {"case": case, "samples": make.times([1.0]), "status": "wrong"})
     assert matches(database, run.id) == []

@@ -14,6 +14,11 @@ from ciphermark_db.database import Database, DatabaseUnavailable, Table
     [
         "delete from sample",
         "create table t (x integer)",
+        "with gone as (delete from sample returning *) select * from gone",
+        "explain analyze delete from sample",
+        "commit; drop table trial cascade",
+        "do $$ begin delete from sample; commit; end $$",
+        "copy trial to '/tmp/ciphermark-trace'",
         "select 1; delete from sample",
         "set transaction read write",
         "copy sample to stdout",

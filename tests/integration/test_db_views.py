@@ -30,15 +30,6 @@ def rows(database: Database, sql: str, *params: Any) -> list[dict[str, Any]]:
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-def recorded(database: Database, make, *specs: dict[str, Any]) -> Run:
-    """A run with one outcome for each of ``specs``, keyword arguments of ``make.outcome``."""
-    run = make.run()
-    database.record_run(run)
-    for spec in specs:
-        database.record_outcome(make.outcome(run, **spec))
-    return run
-
-
 def expected(values: list[float]) -> dict[str, Any]:
     found = statistics.estimate(values)
     return {
@@ -55,7 +46,7 @@ def expected(values: list[float]) -> dict[str, Any]:
 @EXAMPLES
 @given(st.lists(SECONDS, min_size=1, max_size=60))
 def test_results_are_python_s(database: Database, make, values: list[float]) -> None:
-    run = recorded(database, make, {"samples": make.times(values)})
+    run = make.record(database, {"samples": make.times(values)})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert {name: row[name] for name in expected(values)} == expected(values)
 
@@ -64,9 +55,8 @@ def test_results_are_python_s(database: Database, make, values: list[float]) -> 
 @given(st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=40))
 def test_speedup_is_python_s(database: Database, make, pairs: list[tuple[float, float]]) -> None:
     off, on = (list(side) for side in zip(*pairs, strict=True))
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("seal"), "samples": make.times(off)},
         {"case": make.case("seal-hexl"), "samples": make.times(on)},
     )
@@ -87,9 +77,8 @@ def test_speedup_is_python_s(database: Database, make, pairs: list[tuple[float, 
 def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, float, float]]) -> None:
     names = ("lattigo", "openfhe", "seal@again")
     times = dict(zip(names, (list(side) for side in zip(*turns, strict=True)), strict=True))
-    run = recorded(
+    run = make.record(
         database,
-        make,
         *({"case": make.case(name), "samples": make.times(values)} for name, values in times.items()),
     )
     found = rows(database, "select * from ranking where run_id = %s order by rank, variant", run.id)
@@ -110,9 +99,8 @@ FLOOR = SIGNIFICANCE_THRESHOLD
 
 
 def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("lattigo"), "samples": make.times([1.0] * 10)},
         {"case": make.case("openfhe"), "samples": make.times([1.01] * 10)},
         {"case": make.case("seal"), "samples": make.times([2.0] * 10)},
@@ -127,9 +115,8 @@ def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> N
 
 def test_processes_are_pooled_and_warmups_left_out(database: Database, make) -> None:
     warmup = make.times([99.0], is_warmup=True)
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"samples": (*warmup, *make.times([1.0, 2.0])), "process": 0},
         {"samples": (*warmup, *make.times([3.0, 4.0, 5.0])), "process": 1},
     )
@@ -138,9 +125,8 @@ def test_processes_are_pooled_and_warmups_left_out(database: Database, make) -> 
 
 
 def test_pairs_are_of_one_process_and_ordinal(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("seal"), "samples": make.times([4.0, 9.0]), "process": 0},
         {"case": make.case("seal"), "samples": make.times([100.0]), "process": 1},
         {"case": make.case("seal-hexl"), "samples": make.times([2.0]), "process": 0},
@@ -152,9 +138,8 @@ def test_pairs_are_of_one_process_and_ordinal(database: Database, make) -> None:
 
 
 def test_only_equal_cases_and_libraries_are_compared(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("seal"), "samples": make.times([1.0])},
         {"case": make.case("seal-hexl", size=7), "samples": make.times([1.0])},
         {"case": make.case("openfhe-hexl"), "samples": make.times([1.0])},
@@ -163,9 +148,8 @@ def test_only_equal_cases_and_libraries_are_compared(database: Database, make) -
 
 
 def test_labelled_variants_are_variants(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         *(
             {"case": make.case(name), "samples": make.times([1.0])}
             for name in ("seal", "seal@again", "seal-hexl")
@@ -177,9 +161,8 @@ def test_labelled_variants_are_variants(database: Database, make) -> None:
 
 
 def test_zero_times_make_no_ratio(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("seal"), "samples": make.times([1.0, 3.0])},
         {"case": make.case("seal-hexl"), "samples": make.times([0.0, 1.0])},
     )
@@ -194,9 +177,8 @@ def levels(database: Database, make) -> Run:
     spec = ParameterSpec("bfv", 4096, None, 65537)
     weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))
     strong = replace(weak, moduli=weak.moduli[:1])
-    return recorded(
+    return make.record(
         database,
-        make,
         *(
             {
                 "case": make.case(name, parameters=spec),
@@ -245,9 +227,8 @@ def test_in_best_the_level_is_the_one_asked_for_and_divisions_stay_apart(databas
     larger = make.parameters(spec)
     smaller = replace(larger, moduli=larger.moduli[:1], ring_dimension=16384)
     assert larger.security_2018 < smaller.security_2018
-    run = recorded(
+    run = make.record(
         database,
-        make,
         *(
             {
                 "case": make.case(name, parameters=replace(spec, division=division)),
@@ -279,9 +260,8 @@ def test_hexl_is_not_compared_across_security_levels(database: Database, make) -
     weak = replace(make.parameters(spec), moduli=(*make.parameters(spec).moduli, 1099511480321))
     off, on = (make.case(name, parameters=spec) for name in ("seal", "seal-hexl"))
     for made, count in ((weak, 1), (replace(weak, moduli=weak.moduli[:1]), 0)):
-        run = recorded(
+        run = make.record(
             database,
-            make,
             {"case": off, "samples": make.times([2.0]), "parameters": weak},
             {"case": on, "samples": make.times([1.0]), "parameters": made},
         )
@@ -295,9 +275,8 @@ def test_without_turns_medians_are_divided_as_python_does(
 ) -> None:
     """Trials that do not overlap in time took no turns, whatever their samples' ordinals say."""
     own, other = sorted((first, second), key=median)
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("lattigo"), "samples": make.times(own)},
         {
             "case": make.case("openfhe"),
@@ -312,9 +291,8 @@ def test_without_turns_medians_are_divided_as_python_does(
 
 
 def test_trials_that_overlap_took_turns(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("lattigo"), "samples": make.times([1.0, 4.0])},
         {
             "case": make.case("openfhe"),
@@ -332,7 +310,7 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
         parameters=spec, experiment="repetition", dimensions={"repetitions": 3, "data_set": "boston"}
     )
     samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "operation"))
-    run = recorded(database, make, {"case": case, "samples": samples})
+    run = make.record(database, {"case": case, "samples": samples})
     sql = (
         "select metric, repetitions, chain_depth, ring_dimension_is_minimum, data_set from results where run_id = %s "
         "order by metric"
@@ -352,9 +330,8 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
     "status", ["wrong", "crashed", "out_of_memory", "timed_out", "cancelled", "exhausted"]
 )
 def test_failures_show_and_give_no_figures(database: Database, make, status: str) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"samples": make.times([1.0, 2.0]), "status": status, "error": "because"},
         {"case": make.case("seal-hexl"), "samples": make.times([1.0])},
     )
@@ -372,7 +349,7 @@ def test_failures_show_and_give_no_figures(database: Database, make, status: str
 def test_the_unsupported_have_their_requested_parameters(database: Database, make) -> None:
     spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40)
     case = make.case("tenseal", parameters=spec, size=10_000)
-    run = recorded(database, make, {"case": case, "status": "unsupported", "error": "no such operation"})
+    run = make.record(database, {"case": case, "status": "unsupported", "error": "no such operation"})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert (row["scheme"], row["ring_dimension"], row["modulus_bits"]) == ("ckks", 16384, [60, 40, 60])
     assert (row["size"], row["ciphertexts"], row["case_key"]) == (10_000, 2, case.key)
@@ -382,9 +359,8 @@ def test_the_unsupported_have_their_requested_parameters(database: Database, mak
 
 
 def test_each_status_of_a_case_has_its_row(database: Database, make) -> None:
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"samples": make.times([1.0]), "process": 0},
         {"status": "crashed", "error": "signal 11", "process": 1},
         {"status": "crashed", "error": "signal 6", "process": 2},
@@ -395,16 +371,15 @@ def test_each_status_of_a_case_has_its_row(database: Database, make) -> None:
 
 
 def test_an_ok_trial_without_samples_shows(database: Database, make) -> None:
-    run = recorded(database, make, {"samples": make.times([1.0], is_warmup=True)})
+    run = make.record(database, {"samples": make.times([1.0], is_warmup=True)})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert (row["status"], row["metric"], row["n"]) == ("ok", None, None)
 
 
 def test_figures_of_two_builds_are_not_pooled(database: Database, make) -> None:
     other = replace(make.library("seal"), build={"compiler": "clang 19"})
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"samples": make.times([1.0]), "process": 0},
         {"samples": make.times([3.0]), "process": 1, "library": other},
     )
@@ -414,7 +389,7 @@ def test_figures_of_two_builds_are_not_pooled(database: Database, make) -> None:
 
 @pytest.mark.parametrize(("size", "ciphertexts"), [(1, 1), (8192, 1), (8193, 2), (16384, 2), (100_000, 13)])
 def test_ciphertexts(database: Database, make, size: int, ciphertexts: int) -> None:
-    run = recorded(database, make, {"case": make.case(size=size), "samples": make.times([1.0])})
+    run = make.record(database, {"case": make.case(size=size), "samples": make.times([1.0])})
     assert database.query("select ciphertexts from results where run_id = %s", [run.id]).rows == [
         (ciphertexts,)
     ]
@@ -431,9 +406,8 @@ def test_depth(database: Database, make) -> None:
     def case(variant: str) -> Any:
         return make.case(variant, experiment="depth", operation="mul", dimensions={"cap": 8})
 
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": case("seal"), "samples": found_depth(5, False), "process": 0},
         {"case": case("seal"), "samples": found_depth(8, True), "process": 1},
         {"case": case("lattigo"), "samples": found_depth(8, True)},
@@ -460,9 +434,8 @@ def test_noise(database: Database, make) -> None:
     )
     precision = (Sample("precision", 20.5, "operation", repetitions=4), *make.times([1.0]))
     case = make.case(experiment="noise", operation="mul")
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": case, "samples": budgets, "status": "exhausted"},
         {"case": replace(case, variant="openfhe"), "samples": precision},
         {"case": replace(case, variant="helib"), "samples": budgets, "status": "wrong"},
@@ -482,9 +455,8 @@ def test_security_lists_each_parameter_set_once(database: Database, make) -> Non
     spec = ParameterSpec("bfv", 2048, None, 12289)
     odd = make.parameters(spec, (2**53 + 1, 3))
     asked_otherwise = replace(odd, spec=replace(spec, security=0))
-    run = recorded(
+    run = make.record(
         database,
-        make,
         {"case": make.case("seal", parameters=spec), "parameters": odd, "samples": make.times([1.0])},
         {"case": make.case("helib", parameters=spec), "parameters": asked_otherwise, "status": "crashed"},
     )
@@ -499,17 +471,17 @@ def test_security_lists_each_parameter_set_once(database: Database, make) -> Non
 def test_many_samples_in_one_figure(database: Database, make) -> None:
     generator = random.Random(5)
     values = [generator.lognormvariate(-6, 0.2) for _ in range(3000)]
-    run = recorded(database, make, {"samples": make.times(values)})
+    run = make.record(database, {"samples": make.times(values)})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert {name: row[name] for name in expected(values)} == expected(values)
 
 
 def test_pseudo_libraries_are_never_ranked(database: Database, make) -> None:
-    run = make.run()
-    database.record_run(run)
-    for variant, seconds, is_reference in (("cleartext", 1e-6, True), ("seal", 1e-3, False)):
-        library = replace(make.library(variant), is_reference=is_reference)
-        case, samples = make.case(variant), make.times([seconds] * 6)
-        database.record_outcome(make.outcome(run, case, samples, library=library))
+    library = replace(make.library("cleartext"), is_reference=True)
+    run = make.record(
+        database,
+        {"case": make.case("cleartext"), "samples": make.times([1e-6] * 6), "library": library},
+        {"case": make.case("seal"), "samples": make.times([1e-3] * 6)},
+    )
     ranked = database.query("select variant, fastest_variant from ranking where run_id = %s", [run.id]).rows
     assert ranked == [("seal", "seal")]

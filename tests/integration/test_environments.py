@@ -175,6 +175,6 @@ def test_a_worker_that_greets_with_another_version_is_ended(tmp_path: Path) -> N
     worker = WorkerProcess(CONFINEMENT, str(other))
     try:
         with pytest.raises(WorkerDied, match=f"speaks version {protocol.VERSION + 1}"):
-            worker.ask(protocol.Turn(), 10)
+            worker.ask(protocol.Turn(), 60)
     finally:
         worker.end()

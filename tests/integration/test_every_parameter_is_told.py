@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_core.model import Case, LayerFacts, OperationCount, ParameterSpec, ProgramUse, Sample
@@ -51,16 +49,6 @@ VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name
 _OF_RUN = {"run_id", "trial_id", "case_info_id", "started_at"}
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A field of cases: two ways to set it, and the column that tells it; ``schemes`` are those that have it."""
-
-    column: str
-    values: st.SearchStrategy[Any]
-    change: Any
-    schemes: tuple[str, ...] = ("bfv", "ckks")
-
-
 def _of_parameters(name: str) -> Any:
     return lambda case, value: replace(case, parameters=replace(case.parameters, **{name: value}))
 
@@ -69,31 +57,49 @@ def _of_case(name: str) -> Any:
     return lambda case, value: replace(case, **{name: value})
 
 
+def _with_batch(case: Case, value: int) -> Case:
+    return replace(case, dimensions={**case.dimensions, "batch": value})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of cases: the column that tells it, two values, how to set them, and a scheme that has it."""
+
+    name: str
+    column: str
+    values: tuple[Any, Any]
+    change: Any
+    scheme: str = "bfv"
+
+    def cases(self) -> tuple[Case, Case]:
+        exact = {"plain_modulus": 65537} if self.scheme == "bfv" else {"scale_bits": 40}
+        spec = ParameterSpec(self.scheme, 8192, (60, 40, 60), **exact)  # type: ignore[arg-type]
+        first, second = (self.change(Case("", "", "", spec, 4096, "random"), value) for value in self.values)
+        return first, second
+
+
+_PARAMETERS = (
+    ("plain_modulus", "plain_modulus", (40961, 65537), "bfv"),
+    ("scale_bits", "scale", (20, 21), "ckks"),
+    ("modulus_bits", "modulus_bits", ((40, 50, 60), (40, 60, 50)), "bfv"),
+    ("ring_dimension", "ring_dimension", (8192, 16384), "bfv"),
+    ("security", "security_bits", (0, 128), "bfv"),
+    ("depth", "comparison_key", (1, 2), "bfv"),
+    ("division", "division", ("equal", "best"), "bfv"),
+    ("ring_dimension_is_minimum", "ring_dimension_is_minimum", (False, True), "bfv"),
+)
 FIELDS = {
-    "plain_modulus": Field(
-        "plain_modulus", st.sampled_from((40961, 65537, 1032193)), _of_parameters("plain_modulus"), ("bfv",)
-    ),
-    "scale_bits": Field("scale", st.integers(20, 50), _of_parameters("scale_bits"), ("ckks",)),
-    "modulus_bits": Field(
-        "modulus_bits", st.permutations((40, 50, 60)).map(tuple), _of_parameters("modulus_bits")
-    ),
-    "ring_dimension": Field(
-        "ring_dimension", st.sampled_from((8192, 16384, 32768)), _of_parameters("ring_dimension")
-    ),
-    "security": Field("security_bits", st.sampled_from((0, 128, 192)), _of_parameters("security")),
-    "depth": Field("comparison_key", st.integers(1, 9), _of_parameters("depth")),
-    "division": Field("division", st.sampled_from(("equal", "best")), _of_parameters("division")),
-    "ring_dimension_is_minimum": Field(
-        "ring_dimension_is_minimum", st.booleans(), _of_parameters("ring_dimension_is_minimum")
-    ),
-    "size": Field("size", st.sampled_from((16, 1024, 4096)), _of_case("size")),
-    "data_pattern": Field("data_pattern", st.sampled_from(("same", "random")), _of_case("data_pattern")),
-    "threads": Field("threads", st.integers(1, 8), _of_case("threads")),
-    "batch": Field(
-        "dimensions",
-        st.integers(1, 99),
-        lambda case, value: replace(case, dimensions={**case.dimensions, "batch": value}),
-    ),
+    field.name: field
+    for field in (
+        *(
+            Field(name, column, values, _of_parameters(name), scheme)
+            for name, column, values, scheme in _PARAMETERS
+        ),
+        Field("size", "size", (16, 1024), _of_case("size")),
+        Field("data_pattern", "data_pattern", ("same", "random"), _of_case("data_pattern")),
+        Field("threads", "threads", (1, 2), _of_case("threads"), "ckks"),
+        Field("batch", "dimensions", (1, 2), _with_batch),
+    )
 }
 _KINDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("arithmetic", "mul", {}),
@@ -166,34 +172,27 @@ def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
 _EVERYDAY = {"plain_modulus", "scale_bits", "division", "size", "batch"}
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Two runs of both cases of a field, and one of each."""
+
+    field: Field
+    both: Run
+    again: Run
+    alone: tuple[Run, Run]
+
+
 @pytest.fixture(
-    params=[name if name in _EVERYDAY else pytest.param(name, marks=pytest.mark.extended) for name in FIELDS]
+    scope="module",
+    params=[name if name in _EVERYDAY else pytest.param(name, marks=pytest.mark.extended) for name in FIELDS],
 )
-def field(request: pytest.FixtureRequest) -> Field:
-    found: Field = FIELDS[request.param]
-    return found
-
-
-def _base(scheme: str) -> Case:
-    exact = {"plain_modulus": 65537} if scheme == "bfv" else {"scale_bits": 40}
-    spec = ParameterSpec(scheme, 8192, (60, 40, 60), **exact)  # type: ignore[arg-type]
-    return Case("", "", "", spec, 4096, "random")
-
-
-@st.composite
-def _pairs(draw: st.DrawFn, field: Field) -> tuple[Case, Case]:
-    base = _base(draw(st.sampled_from(field.schemes)))
-    values = draw(st.lists(field.values, min_size=2, max_size=2, unique=True))
-    first, second = (field.change(base, value) for value in values)
-    return first, second
-
-
-EXAMPLES = settings(
-    max_examples=1,
-    deadline=None,
-    phases=(Phase.generate,),  # a smaller example would say no more, and each takes seconds
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+def runs(request: pytest.FixtureRequest, database: Database, make: Any) -> Runs:
+    field = FIELDS[request.param]
+    first, second = field.cases()
+    both, again = (_recorded(database, make, {0: first, 1: second}) for _ in range(2))
+    return Runs(
+        field, both, again, (_recorded(database, make, {0: first}), _recorded(database, make, {1: second}))
+    )
 
 
 def _counted(found: Sequence[Mapping[str, Any]]) -> Counter[str]:
@@ -233,32 +232,25 @@ _NARROWED = {"leaderboard", "case-outcomes", "case-figures", "case-samples", "tw
 _BY_KEY = {"case_program", "executed_operations", "published_match"}
 
 
-@EXAMPLES
-@given(data=st.data())
-def test_nothing_is_merged_or_hidden(
-    database: Database, make: Any, field: Field, data: st.DataObject
-) -> None:
-    first, second = data.draw(_pairs(field))
-    name = next(name for name, known in FIELDS.items() if known is field)
-    both = _recorded(database, make, {0: first, 1: second})
-    alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
+def test_nothing_is_merged_or_hidden(database: Database, runs: Runs) -> None:
+    name, column, every = runs.field.name, runs.field.column, (runs.both, *runs.alone)
     problems = []
     for view in VIEWS:
-        found, *parts = (_of_view(database, view, run) for run in (both, *alone))
+        found, *parts = (_of_view(database, view, run) for run in every)
         if not _are_united(found, *parts) and name not in _ACROSS.get(view, ()):
             problems.append(f"view {view}")
-        if found and field.column not in found[0] and view not in _BY_KEY:
-            problems.append(f"view {view} without {field.column}")
+        if found and column not in found[0] and view not in _BY_KEY:
+            problems.append(f"view {view} without {column}")
     for figure in FIGURES.values():
         if figure.name in _NARROWED:
             continue
-        found, *parts = (_of_figure(database, figure, run) for run in (both, *alone))
+        found, *parts = (_of_figure(database, figure, run) for run in every)
         if name in _ACROSS.get(figure.name, ()):
             continue
         if not _are_united(found, *parts):
             problems.append(f"figure {figure.name}")
-        if found and field.column not in found[0]:
-            problems.append(f"figure {figure.name} without {field.column}")
+        if found and column not in found[0]:
+            problems.append(f"figure {figure.name} without {column}")
         problems += [f"chart of {figure.name}: {what}" for what in _chart(figure, found, parts, name)]
         problems += [f"page table {figure.name}: two rows say {row}" for row in _told_twice(figure, found)]
     assert not problems
@@ -281,14 +273,9 @@ def _told_twice(figure: Figure, found: Sequence[Mapping[str, Any]]) -> list[str]
     return [line for line, n in lines.items() if n > 1]
 
 
-@EXAMPLES
-@given(data=st.data())
-def test_two_runs_compare_like_with_like(
-    database: Database, make: Any, field: Field, data: st.DataObject
-) -> None:
+def test_two_runs_compare_like_with_like(database: Database, runs: Runs) -> None:
     """Runs of the same two cases: each is compared with itself, and is told from the other in all forms."""
-    cases = dict(enumerate(data.draw(_pairs(field))))
-    a, b = (_recorded(database, make, cases) for _ in range(2))
+    a, b = runs.both, runs.again
     answers = []
     for run in (a, b):
         found = rows(database, TWO_RUNS, run.id)
@@ -311,13 +298,8 @@ def test_two_runs_compare_like_with_like(
     assert [line for line, n in lines.items() if n > 1] == []
 
 
-@EXAMPLES
-@given(data=st.data())
-def test_published_figures_stand_beside_cases_that_are_told(
-    database: Database, make: Any, field: Field, data: st.DataObject
-) -> None:
-    run = _recorded(database, make, dict(enumerate(data.draw(_pairs(field)))))
-    found = rows(database, PUBLISHED, run.id)
+def test_published_figures_stand_beside_cases_that_are_told(database: Database, runs: Runs) -> None:
+    found = rows(database, PUBLISHED, runs.both.id)
     printed = [row for row in found if row["median"] is not None]
     told = Counter((row["figure"], published.case(row)) for row in published.told_apart(printed))
     assert [line for line, n in told.items() if n > 1] == []
@@ -376,12 +358,7 @@ LISTINGS = {
 }
 
 
-@EXAMPLES
-@given(data=st.data())
-def test_terminal_tables_tell_both(database: Database, make: Any, field: Field, data: st.DataObject) -> None:
-    first, second = data.draw(_pairs(field))
-    both = _recorded(database, make, {0: first, 1: second})
-    alone = [_recorded(database, make, {number: case}) for number, case in enumerate((first, second))]
+def test_terminal_tables_tell_both(database: Database, runs: Runs) -> None:
     problems = []
     for name, (figure, layout) in LISTINGS.items():
 
@@ -390,7 +367,7 @@ def test_terminal_tables_tell_both(database: Database, make: Any, field: Field, 
             answers = [rows(database, each, run.id, {"any_security": False}) for each in asked]
             return Counter(_lines(listing.tables(figure, layout, answers, Wanted(is_detailed=True))))
 
-        found, *parts = map(printed, (both, *alone))
+        found, *parts = map(printed, (runs.both, *runs.alone))
         if sum(found.values()) != sum(sum(part.values()) for part in parts):
             problems.append(f"{name}: {sum(found.values())} lines, not {[sum(p.values()) for p in parts]}")
         double = [line for line, n in found.items() if n > 1]

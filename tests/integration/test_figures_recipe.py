@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from copies import copied, touched
 
 from ciphermark_core.model import Sample
@@ -143,6 +144,7 @@ def _recorded(url: str, make: Maker, experiment: str) -> str:
     return run.id
 
 
+@pytest.mark.extended  # a family brings a figure and its query as well
 def test_a_figure_is_a_query_and_a_figure(tmp_path: Path, new_url, make: Maker) -> None:
     copy = copied(PRESENT, tmp_path)
     (copy / "views" / "cpu.sql").write_text(VIEW)

@@ -61,6 +61,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     return command, command("run", str(command.suite(SUITE))).out
 
 
+@pytest.mark.extended
 def test_a_metric_is_one_file_and_judged_as_it_says(ran: tuple[Ciphermark, str]) -> None:
     ciphermark, printed = ran
     rows = ciphermark.rows(
@@ -72,6 +73,7 @@ def test_a_metric_is_one_file_and_judged_as_it_says(ran: tuple[Ciphermark, str])
     assert "mean error" in printed
 
 
+@pytest.mark.extended
 def test_a_dimension_is_one_file_and_varied_by_suites(ran: tuple[Ciphermark, str]) -> None:
     ciphermark, printed = ran
     rows = ciphermark.rows(
