@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ciphermark_contract.declaration import GENERATED
-from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.interfaces import KeyRequest, Unsupported
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
@@ -36,6 +36,17 @@ def test_what_is_declared_is_generated_and_nothing_else(subject: Subject, item: 
         example = examples.primitive(subject, operation, 0)
         result = subject.evaluator.apply(operation, *example.row)
         right(subject, result, example.expected[0], operations=4)
+
+
+def test_a_rotation_beyond_the_row_costs_no_other_its_key(subject: Subject) -> None:
+    if not subject.able(["rotate"]):
+        return
+    row = subject.parameters.ring_dimension // 2
+    spec = replace(subject.parameters.spec, security=0)
+    session = prepare(subject.declared.variant, spec, KeyRequest.of(rotations=(1, row)))
+    session.require_possible("rotate(1)")
+    with pytest.raises(Unsupported, match=f"rows have {row} slots"):
+        session.require_possible(f"rotate({row})")
 
 
 def test_a_key_that_nobody_knows_is_refused(subject: Subject) -> None:

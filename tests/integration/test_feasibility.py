@@ -15,7 +15,7 @@ from ciphermark_core import host
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_measure.experiments import KINDS
-from ciphermark_measure.parameter_selection import reason_against_keys, resolved
+from ciphermark_measure.parameter_selection import reason_against_operation, resolved
 
 # SEAL with HEXL is the same code as without it, and has the same parameters.
 VARIANTS = ("seal", "pyfhel", "tenseal")
@@ -62,7 +62,7 @@ def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
         if case.experiment in KINDS:
             told = foretelling.reason_against(case, here.declaration)
             is_possible = isinstance(found, Parameters) and (
-                case.experiment == "serialization" or reason_against_keys(case.operation, found) is None
+                case.experiment == "serialization" or reason_against_operation(case.operation, found) is None
             )
             assert (told is None) == is_possible, f"{case}: foretold {told}, found {found}"
         assert item.reason is not None or isinstance(found, Parameters)

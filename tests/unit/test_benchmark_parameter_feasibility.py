@@ -11,7 +11,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import archive
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.feasibility import ParameterFeasibility
-from ciphermark_core.model import Case, ParameterSpec
+from ciphermark_core.model import Case, ParameterSpec, Scheme
 
 REFERENCE = sorted((Path(__file__).parents[2] / "reference").glob("*.jsonl.xz"))
 SMALLEST = {"ring_dimension_is_minimum": True}
@@ -105,6 +105,35 @@ def test_what_a_run_would_refuse_is_told_before_it(variant, operation, spec, tex
 )
 def test_of_what_may_be_nothing_is_said(variant, operation, spec) -> None:
     assert told(variant, operation, spec) is None
+
+
+@pytest.mark.parametrize("variant", ["seal", "seal-hexl", "pyfhel", "openfhe"])
+@pytest.mark.parametrize("scheme", ["bfv", "bgv", "ckks"])
+def test_slots_are_rotated_by_less_than_a_row(variant: str, scheme: Scheme) -> None:
+    spec = ParameterSpec(scheme, 4096, (36, 36, 37), 65537, 30)
+    if scheme == "ckks":
+        spec = ParameterSpec(scheme, 4096, (40, 30, 39), scale_bits=30)
+    refused = {
+        steps
+        for steps in (-2049, -2048, -2047, -1, 0, 1, 2047, 2048)
+        if told(variant, f"rotate({steps})", spec)
+    }
+    assert refused == {-2049, -2048, 0, 2048}
+    assert told(variant, "rotate(2048)", spec) == (
+        "rows have 2048 slots at N = 4096: rotate by 1 to 2047 steps, or by -1 to -2047, not by 2048"
+    )
+
+
+@pytest.mark.parametrize("variant", ["seal", "openfhe"])
+@pytest.mark.parametrize("operation", ["rotate(0)", "rotate(65536)"])
+def test_no_ring_has_rows_for_some_rotations(variant: str, operation: str) -> None:
+    assert told(variant, operation, ParameterSpec("ckks", 1024, scale_bits=35, depth=2, **SMALLEST))
+
+
+def test_of_several_steps_at_once_each_is_within_a_row() -> None:
+    spec = ParameterSpec("ckks", 4096, (40, 30, 39), scale_bits=30)
+    assert told("openfhe", "rotate_hoisted(1, 2, 2047)", spec) is None
+    assert "rows have 2048 slots" in (told("openfhe", "rotate_hoisted(1, 2048)", spec) or "")
 
 
 def test_libraries_that_declare_the_same_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,10 +26,11 @@ class Resolver(Protocol):
         ...
 
 
-def reason_against_keys(operation: str, parameters: Parameters) -> str | None:
-    """Why an operation has no keys with these parameters, in a sentence for the user; ``None`` where it has, or needs
-    none.
-    """
+def reason_against_operation(operation: str, parameters: Parameters) -> str | None:
+    """Why an operation is not measured with these parameters, in a sentence for the user; ``None`` where it is."""
+    reason = read(operation).reason_at(parameters.ring_dimension)
+    if reason is not None:
+        return reason
     if parameters.key_switching is not None or not read(operation).keys:
         return None
     return f"{operation} needs key switching, and a chain of one prime leaves none for it"

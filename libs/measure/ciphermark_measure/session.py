@@ -13,8 +13,9 @@ from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyOwner, KeyRequest, Unsupported, Vector
 from ciphermark_contract.keys import NO_KEYS
+from ciphermark_contract.operations import within_row
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Sample
-from ciphermark_measure.parameter_selection import reason_against_keys, resolved
+from ciphermark_measure.parameter_selection import reason_against_operation, resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,10 @@ class Session:
         """Hand one ciphertext back to the owner, as bytes."""
         return self.owner.load(self.evaluator.dump(ciphertext, self._compression))
 
-    def require_keys_for(self, operation: str) -> None:
-        """Raise ``Unsupported`` where key switching is needed and the chain is too short for it."""
-        reason = reason_against_keys(operation, self.parameters)
+    def require_possible(self, operation: str) -> None:
+        """Raise ``Unsupported`` where the operation needs key switching and the chain is too short for it, or its
+        arguments do not fit the ring."""
+        reason = reason_against_operation(operation, self.parameters)
         if reason is not None:
             raise Unsupported(reason)
 
@@ -96,9 +98,11 @@ def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
 
 
 def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
-    """Of the keys that are asked for, those that the variant has an operation for and the chain room."""
+    """Of the keys that are asked for, those that the variant has an operation for, the chain room and rows slots."""
     if parameters.key_switching is None:
         return NO_KEYS
+    steps = (step for step in keys.steps if within_row(step, parameters.ring_dimension))
+    keys = replace(keys, rotations=KeyRequest.of(rotations=steps).rotations)
     return keys.of_kinds(declared.key_kinds(parameters.spec.scheme))
 
 

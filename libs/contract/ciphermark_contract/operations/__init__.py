@@ -19,6 +19,7 @@ from ciphermark_contract.operations.operation import (
     Number,
     Operation,
     reason_against_arguments,
+    within_row,
 )
 from ciphermark_contract.operations.shapes import Shape, fresh, top_level
 from ciphermark_contract.operations.table import OPERATIONS
@@ -141,4 +142,5 @@ __all__ = [
     "served",
     "top_level",
     "where",
+    "within_row",
 ]

@@ -37,6 +37,10 @@ class Kind(Enum):
     NUMBER = "number, for all slots"
 
 
+def _fits_every_ring(_: Number, __: int) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """A number that a suite writes beside the name: ``rotate: [1, 64]`` are ``rotate(1)`` and ``rotate(64)``.
@@ -44,7 +48,7 @@ class Argument:
     ``check`` says what is wrong with a number, or ``None``. ``defaults`` are what a suite takes that writes none.
     With ``is_list`` an operation takes several at once. ``is_count`` numbers are how many handles a several-handle
     operand has, and are not given to the operation; others are its last operands. In the schemes ``whole_in`` a
-    fraction means nothing.
+    fraction means nothing. ``at_ring`` says why a number makes no case at a ring dimension, or ``None``.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Argument:
     is_list: bool = False
     is_count: bool = False
     whole_in: tuple[Scheme, ...] = ()
+    at_ring: Callable[[Number, int], str | None] = _fits_every_ring
 
 
 def _no_keys(*_: Number) -> KeyRequest:
@@ -200,6 +205,14 @@ class Call:
             (f"{self.name}: {number} is no integer, as slots of {scheme} are" for number in fractions), None
         )
 
+    def reason_at(self, ring_dimension: int) -> str | None:
+        """Why this is not measured at a ring dimension, in a sentence for the user; ``None`` where it can be."""
+        argument = self.operation.argument
+        if argument is None:
+            return None
+        reasons = (argument.at_ring(number, ring_dimension) for number in self.arguments)
+        return next(filter(None, reasons), None)
+
     @property
     def operands(self) -> Arguments:
         """The arguments as operands of ``Operator.apply``, after the handles."""
@@ -249,8 +262,36 @@ def _ordinal(number: Number) -> str | None:
     return _whole(number) or (None if number >= 0 else f"words are numbered from 0, and {number} is less")
 
 
-STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1,), (-1,)))
-SEVERAL_STEPS = Argument("steps", "steps, > 0 to the left", _whole, ((1, 2, 4, 8),), is_list=True)
+def within_row(steps: int, ring_dimension: int) -> bool:
+    """Whether slots are rotated by so many steps, > 0 to the left: rows have N/2 slots, in ckks and in bfv and bgv."""
+    return 1 <= abs(steps) < ring_dimension // 2
+
+
+def _reason_against_steps(steps: Number, ring_dimension: int) -> str | None:
+    if within_row(int(steps), ring_dimension):
+        return None
+    row = ring_dimension // 2
+    return (
+        f"rows have {row} slots at N = {ring_dimension}: rotate by 1 to {row - 1} steps, or by -1 to {1 - row}, "
+        f"not by {steps}"
+    )
+
+
+STEPS = Argument(
+    "steps",
+    "steps, > 0 to the left, fewer than the N/2 of a row",
+    _whole,
+    ((1,), (-1,)),
+    at_ring=_reason_against_steps,
+)
+SEVERAL_STEPS = Argument(
+    "steps",
+    "steps, > 0 to the left, fewer than the N/2 of a row",
+    _whole,
+    ((1, 2, 4, 8),),
+    is_list=True,
+    at_ring=_reason_against_steps,
+)
 ELEMENT = Argument("element", "a Galois element: an odd k, modulo 2N", _odd, ((3,),))
 EXPONENT = Argument("exponent", "the k of X^k", _whole, ((1,),))
 SCALAR = Argument(

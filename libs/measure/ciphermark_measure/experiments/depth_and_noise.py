@@ -66,7 +66,7 @@ class Repeated(Experiment):
 
     def start(self) -> State:
         """Fresh operands; the state before the first operation."""
-        self.session.require_keys_for(self.case.operation)
+        self.session.require_possible(self.case.operation)
         begin = perf_counter()
         seed, slots = self.setting.trial.seed, self.session.parameters.slots
         kinds, is_factor = self._call.operation.operands[1:], multiplies(self._call)

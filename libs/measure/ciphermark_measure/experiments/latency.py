@@ -65,7 +65,7 @@ class Latency(Sampled):
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
-        self.session.require_keys_for(self.case.operation)
+        self.session.require_possible(self.case.operation)
         self._executed = self._count_that_tells()
         self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
@@ -126,7 +126,7 @@ class Latency(Sampled):
 
     def memory(self) -> list[Sample]:
         """Peaks of encryption, operation and decryption of one operand set."""
-        self.session.require_keys_for(self.case.operation)
+        self.session.require_possible(self.case.operation)
         item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
         peaks, vector = self.session.client_peaks, (self.case.size, self.case.data_pattern)
         peaks.setdefault(vector, self._encryption(item))  # done every time: the operation finds its heap

@@ -129,7 +129,7 @@ class Repetition(Sampled):
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
-        self.session.require_keys_for(self.case.operation)
+        self.session.require_possible(self.case.operation)
         slots = self.session.parameters.slots
         if self.case.size > slots:
             raise Unsupported(

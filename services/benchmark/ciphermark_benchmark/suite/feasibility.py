@@ -25,11 +25,11 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import OPERATIONS
+from ciphermark_contract.operations import OPERATIONS, read, within_row
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import parameter_selection
-from ciphermark_measure.parameter_selection import reason_against_keys, resolved
+from ciphermark_measure.parameter_selection import reason_against_operation, resolved
 from ciphermark_measure.parties.inputs import shared_public
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -69,10 +69,11 @@ class ParameterFeasibility:
         if key not in self._known:
             self._known[key] = _resolved(spec, declared)
         resolution = self._known[key]
-        if isinstance(resolution, Parameters):
-            is_operation = case.operation.partition("(")[0] in OPERATIONS
-            return reason_against_keys(case.operation, resolution) if is_operation else None
-        return resolution
+        if isinstance(resolution, str) or case.operation.partition("(")[0] not in OPERATIONS:
+            return resolution if isinstance(resolution, str) else None
+        if resolution is None:  # of a ring that only the library knows, the largest it can be
+            return read(case.operation).reason_at(parameter_selection.rings(spec)[-1])
+        return reason_against_operation(case.operation, resolution)
 
 
 def _resolved(spec: ParameterSpec, declared: Declaration) -> Parameters | str | None:
@@ -236,6 +237,9 @@ def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: D
         return f"{declared.library} has no keys for {', '.join(lacking)} in {parameters.spec.scheme}"
     if needed and parameters.key_switching is None:
         return "evaluation keys need key switching, and a chain of one prime leaves none for it"
+    outside = [step for step in needed.steps if not within_row(step, parameters.ring_dimension)]
+    if outside:
+        return read(f"rotate({outside[0]})").reason_at(parameters.ring_dimension)
     return None
 
 
