@@ -57,6 +57,17 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             "keeps 32 bits of the plain",
         ),
         ("openfhe", "add", ParameterSpec("bfv", 2048, plain_modulus=12289), "no default chain at N = 2048"),
+        # Its ckks primes: the sizes that were asked for, whatever it would make of them.
+        (
+            "openfhe",
+            "add",
+            ParameterSpec("ckks", 16384, (60, 58, 58, 60), None, 58),
+            "a scale of 58 bits needs",
+        ),
+        ("openfhe", "add", ParameterSpec("ckks", 16384, (60, 56, 56, 60), None, 56), "at most 55 bits"),
+        ("openfhe", "add", ParameterSpec("ckks", 16384, scale_bits=58, depth=2), "at most 56 bits here"),
+        ("openfhe", "add", ParameterSpec("ckks", 16384, (60, 58, 57, 60), None, 40), "not of 58, 57 bits"),
+        ("openfhe", "add", ParameterSpec("ckks", 16384, (35, 40, 60), None, 40), "first prime of 35 bits"),
         # A chain whose primes for data alone are too many, whatever OpenFHE makes of it.
         (
             "openfhe",
@@ -97,6 +108,8 @@ def test_what_a_run_would_refuse_is_told_before_it(variant, operation, spec, tex
         # OpenFHE chooses its primes: whether they are secure is for a run to tell.
         ("openfhe", "mul", ParameterSpec("ckks", 8192, scale_bits=35, depth=4)),
         ("openfhe", "add", ParameterSpec("bgv", 8192, (50,) * 3, 65537)),
+        ("openfhe", "add", ParameterSpec("ckks", 16384, (60, 55, 55, 60), None, 55)),
+        ("openfhe", "add", ParameterSpec("bfv", 16384, (58, 58, 60), 65537)),
         ("openfhe", "add", ParameterSpec("bfv", 1024, plain_modulus=65537, **SMALLEST)),
         ("helib", "add", ParameterSpec("bgv", 8192, (54, 54, 60), 65537)),
         ("helib", "mul", ParameterSpec("bgv", 1024, plain_modulus=65537, depth=1, **SMALLEST)),

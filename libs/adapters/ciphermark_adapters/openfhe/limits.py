@@ -14,6 +14,8 @@ from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
 
 SPECIAL_BITS = 60
+# The largest size of a digit for which OpenFHE makes do with one special prime.
+MOST_DATA_BITS = SPECIAL_BITS - 4
 SLOT_GENERATOR = 5  # slot c of a row is the value at ζ^(5^c)
 # CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
 _BGV_PLAIN_BITS = 32
@@ -27,12 +29,35 @@ def refusal(spec: ParameterSpec) -> str | None:
             f"OpenFHE's bgv keeps {_BGV_PLAIN_BITS} bits of the plaintext modulus, and decrypts wrongly where it has "
             f"more: t = {t} has {t.bit_length()}"
         )
+    if spec.scheme == "ckks" and spec.scale_bits is not None:
+        reason = _refused_scale(spec.scale_bits, spec.modulus_bits)
+        if reason is not None:
+            return reason
     is_default = spec.modulus_bits is None and spec.depth is None and not spec.ring_dimension_is_minimum
     if is_default and room_bits(spec) <= 0:
         return (
             f"no default chain at N = {spec.ring_dimension}: {_level(spec)} bits of security leave nothing beside "
             f"OpenFHE's special prime of {SPECIAL_BITS} bits; write modulus_bits with `security: none`"
         )
+    return None
+
+
+def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None:
+    """Why a ckks chain cannot have the scale; sizes are those that were asked for."""
+    first, *inner = (chain[:-1] or chain) if chain else (MOST_DATA_BITS,)
+    if scale_bits >= MOST_DATA_BITS:
+        return (
+            f"OpenFHE takes data primes of at most {MOST_DATA_BITS} bits here, since larger ones cost a second special "
+            f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits needs larger ones; ask for at most "
+            f"{MOST_DATA_BITS - 1} bits"
+        )
+    if any(size != scale_bits for size in inner):
+        return (
+            f"OpenFHE makes ckks primes of the scale's size, {scale_bits} bits, after the first: "
+            f"not of {', '.join(map(str, inner))} bits"
+        )
+    if scale_bits >= first:
+        return f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits"
     return None
 
 

@@ -23,8 +23,6 @@ LIBRARY_ERRORS = (RuntimeError, ValueError)
 
 # The moduli of the context's own ring, in the order of its JSON form: {"cm": {…, "v": 1152921504606830593}}.
 _MODULUS = re.compile(r'"cm":\s*\{[^}\[]*"v":\s*(\d+)')
-# The largest size of a digit for which OpenFHE makes do with one special prime.
-MOST_DATA_BITS = limits.SPECIAL_BITS - 4
 # The Hamming weight of OpenFHE's sparse secrets; the encapsulated one has 32 (Bossuat et al., ePrint 2022/024).
 SECRETS: Mapping[SecretDistribution, int | None] = {
     "uniform ternary": None,
@@ -122,9 +120,9 @@ def _decrypts_exactly(t: int, count: int) -> bool:
 
 
 def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
-    """Sizes of the data primes, at most :data:`MOST_DATA_BITS`; raises where such primes do not exist."""
+    """Sizes of the data primes, at most :data:`limits.MOST_DATA_BITS`; raises where such primes do not exist."""
     requests.require_sizes(bits, "OpenFHE")
-    data = tuple(min(size, MOST_DATA_BITS) for size in (bits[:-1] or bits))
+    data = tuple(min(size, limits.MOST_DATA_BITS) for size in (bits[:-1] or bits))
     for size in set(data):
         primes.ntt_primes(size, spec.ring_dimension, data.count(size))
     return data
@@ -145,13 +143,6 @@ def _ckks(spec: ParameterSpec) -> Recipe:
     first, *inner = (
         _default_ckks_bits(spec) if spec.modulus_bits is None else _data_bits(spec, spec.modulus_bits)
     )
-    if any(size != scale_bits for size in inner):
-        raise Unsupported(
-            f"OpenFHE makes ckks primes of the scale's size, {scale_bits} bits, after the first: "
-            f"not of {', '.join(map(str, inner))} bits"
-        )
-    if scale_bits >= first:
-        raise Unsupported(f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits")
     switching = KeySwitching("hybrid", len(inner) + 1)
     return Recipe(len(inner), first, scale_bits, switching, spec.bootstrapping is not None)
 
@@ -211,12 +202,12 @@ def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
         raise Unsupported(
             f"{room} bits are too few for ckks with a scale of {scale_bits} bits: ask for a smaller scale"
         )
-    return (min(MOST_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
+    return (min(limits.MOST_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
 
 
 def _default_bfv(spec: ParameterSpec) -> Recipe:
     room = limits.room_bits(spec)
-    most = -(-room // MOST_DATA_BITS)
+    most = -(-room // limits.MOST_DATA_BITS)
     recipe = _deepest_bfv(spec, room // most, most)
     if recipe is None:
         raise Unsupported(f"{room} bits are too few for bfv with t = {spec.plain_modulus} in OpenFHE")
