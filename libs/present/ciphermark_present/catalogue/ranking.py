@@ -29,7 +29,7 @@ MARKS = {"no difference": "≈", "too few samples": "?"}
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
-_ASKED = ("scheme", "division", "asked_ring_dimension", "asked_modulus_bits", "chain_depth")
+_ASKED = ("scheme", "division", "asked_ring_dimension")
 _MEASURED = (
     *("scheme", "division", "experiment", "label", "phase", "repetitions"),
     *("size", "data_pattern", "data_set", "threads"),
@@ -61,7 +61,7 @@ def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
             place = (row["comparison_key"], row["variant"], row["phase"], row["repetitions"])
             uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
             bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
-            moduli = {"asked_modulus_bits": row["modulus_bits"], "modulus_bits": own["modulus_bits"]}
+            moduli = {"modulus_bits": own["modulus_bits"]}
             rows.append({**row, **bounds, **uncorrected, **moduli, "hexl": speedup_of.get(place)})
     chains: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):
