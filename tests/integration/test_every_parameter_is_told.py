@@ -84,6 +84,7 @@ _PARAMETERS = (
     ("modulus_bits", "modulus_bits", ((40, 50, 60), (40, 60, 50)), "bfv"),
     ("ring_dimension", "ring_dimension", (8192, 16384), "bfv"),
     ("security", "security_bits", (0, 128), "bfv"),
+    ("security_table", "security_table", ("2018", "2024"), "bfv"),
     ("depth", "comparison_key", (1, 2), "bfv"),
     ("division", "division", ("equal", "best"), "bfv"),
     ("ring_dimension_is_minimum", "ring_dimension_is_minimum", (False, True), "bfv"),

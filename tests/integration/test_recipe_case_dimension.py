@@ -123,7 +123,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
     core, db = copied(CORE, folder), copied(DB, folder)
     follow(core, "model.py", FIELD, USE)
     follow(core, "descriptor.py", DECLARATION)
-    (db / "migrations" / "0002_seeds.sql").write_text(MIGRATION)
+    (db / "migrations" / "9999_seeds.sql").write_text(MIGRATION)
     here = Path(__file__).parent
     path = os.pathsep.join([str(folder), str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -139,7 +139,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
 
 
 def test_it_takes_four_files_with_its_test(recorded) -> None:
-    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/0002_seeds.sql"}
+    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/9999_seeds.sql"}
 
 
 def test_views_have_it_with_its_meaning(recorded) -> None:

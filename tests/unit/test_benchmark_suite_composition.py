@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,8 @@ from ciphermark_benchmark.cli.suite import Wish, composed, plain_modulus_bits
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case
+from ciphermark_core.security import TABLES, Table
+from ciphermark_measure.parameter_selection import resolved
 
 VARIANTS = ["seal", "openfhe"]
 
@@ -48,6 +52,28 @@ def test_what_was_answered_is_what_is_measured(
         assert None not in moduli
     else:
         assert {case.parameters.scheme for case in found} == {"ckks"}
+
+
+@pytest.mark.parametrize("table", ["2018", "2024"])
+@pytest.mark.parametrize("is_exact", [True, False])
+@pytest.mark.parametrize("depth", range(1, 8))
+def test_the_promised_security_is_by_the_table_that_is_named(
+    table: Table, is_exact: bool, depth: int
+) -> None:
+    wish = Wish("mine", 100, 3, depth, is_exact, security_table=table)
+    assert f"128 bits of security by the {TABLES[table]}" in composed(wish, VARIANTS)
+    specs = {case.parameters for case in cases(wish) if case.parameters.scheme != "bgv"}
+    levels = [resolved(registry.load("cleartext"), spec).security_by(table) for spec in specs]
+    assert levels
+    assert min(levels) >= 128
+
+
+def test_the_newer_table_is_the_default() -> None:
+    """Three multiplications with 35 bits of scale: 215 bits fit N = 8192 by the older one alone."""
+    (spec, *_) = {case.parameters for case in cases(Wish("mine", 4096, 100, 3, False, precision_bits=15))}
+    assert resolved(registry.load("cleartext"), spec).ring_dimension == 16384
+    older = replace(spec, security_table="2018")
+    assert resolved(registry.load("cleartext"), older).ring_dimension == 8192
 
 
 def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:

@@ -77,7 +77,7 @@ def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tup
 def first_secure(several: Iterable[Parameters]) -> Parameters:
     """The first parameter set that is as secure as its request asks, or else the last of at least one."""
     for parameters in several:
-        if (parameters.security_2018 or 0) >= parameters.spec.security:
+        if (parameters.security_by(parameters.spec.security_table) or 0) >= parameters.spec.security:
             break
     return parameters
 

@@ -288,7 +288,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_bits",
         int,
-        "Least security that was asked for, by the 2018 standard; 0 where none was",
+        "Least security that was asked for, by security_table; 0 where none was",
         (f"{_SPEC}.security",),
         unit="bits",
         label="Security asked for",
@@ -526,6 +526,15 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         label="Encryption",
         phrase="encrypted with the {}",
         origin="result",
+    ),
+    Dimension(
+        "security_table",
+        str,
+        "Table that security_bits is of: 2018 (HE Standard) or 2024 (guidelines, Bossuat et al.)",
+        (f"{_SPEC}.security_table",),
+        label="Security table",
+        phrase="by the {} table",
+        tells_apart=True,
     ),
 )
 for _dimension in _OF_CASES:

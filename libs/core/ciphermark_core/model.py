@@ -12,7 +12,8 @@ from typing import Any, Literal, get_type_hints
 
 import msgspec
 
-from ciphermark_core import case_keys, primes, security
+from ciphermark_core import case_keys, primes
+from ciphermark_core import security as security_tables
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported
@@ -79,7 +80,7 @@ class ParameterSpec:
     ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for the library's own
     default chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after another.
     ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale. ``security``
-    is the least classical security level by the 2018 table, 0 for none. With ``ring_dimension_is_minimum`` the ring
+    is the least classical security level by ``security_table``, 0 for none. With ``ring_dimension_is_minimum`` the ring
     dimension is the least to try: the smallest from there on at which the chain is that secure is taken. ``division``
     says who chooses how keys are switched: ``equal``, all libraries alike, one digit per prime where they can;
     ``best``, each library as its own documentation would set it for the same data primes. ``hamming_weight`` is that of
@@ -114,6 +115,7 @@ class ParameterSpec:
             "examples": [192],
         },
     )
+    security_table: security_tables.Table = "2018"
     bootstrapping: BootstrappingParameters | None = None
 
     @property
@@ -220,18 +222,19 @@ class Parameters:
     def security_2018(self) -> int | None:
         """Classical security level (0, 128, 192 or 256) by the 2018 standard, ``None`` for a secret that it does not
         rate."""
-        return self._security("2018")
+        return self.security_by("2018")
 
     @property
     def security_2024(self) -> int | None:
         """Classical security level (0, 128, 192 or 256) by the 2024 guidelines, ``None`` for a secret that they do not
         rate."""
-        return self._security("2024")
+        return self.security_by("2024")
 
-    def _security(self, table: security.Table) -> int | None:
-        if security.is_unrated(self.secret_distribution):
+    def security_by(self, table: security_tables.Table) -> int | None:
+        """Classical security level by a table, ``None`` for a secret that it does not rate."""
+        if security_tables.is_unrated(self.secret_distribution):
             return None
-        return security.level(table, self.ring_dimension, self.log_qp)
+        return security_tables.level(table, self.ring_dimension, self.log_qp)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,15 +112,17 @@ def batching_factors(plain_modulus: int, ring_dimension: int) -> tuple[int, ...]
     return tuple(sorted(factors)) if is_product and max(factors) < 1 << 31 else ()
 
 
-def default_ckks_chain(ring_dimension: int, scale_bits: int) -> tuple[int, ...]:
+def default_ckks_chain(
+    ring_dimension: int, scale_bits: int, table: security.Table = "2018"
+) -> tuple[int, ...]:
     """Ciphermark's default ckks chain: as many primes of the scale's size as 128 bits allow.
 
     No library has a default for ckks, so all of them get this one: an outer prime, then primes of
-    ``scale_bits``, then a special prime of the outer size, at most the 2018 limit. The outer size is
+    ``scale_bits``, then a special prime of the outer size, at most the limit of ``table``. The outer size is
     60 bits or what leaves room for one scale prime, and at least 5 bits above the scale, so that
     values up to 16 survive at the last level. Raises ``Unsupported`` where nothing fits.
     """
-    bound = security.limit("2018", ring_dimension, 128)
+    bound = security.limit(table, ring_dimension, 128)
     outer = 0 if bound is None else min(LARGEST_PRIME_BITS, (bound - scale_bits) // 2)
     if bound is None or outer < scale_bits + 5:
         raise Unsupported(

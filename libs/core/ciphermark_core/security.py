@@ -8,9 +8,15 @@ hybrid attacks guess in part: its level is unknown here, whatever the modulus.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 Table = Literal["2018", "2024"]
+TABLES: Mapping[Table, str] = {
+    "2018": "HE Standard (2018)",
+    "2024": "guidelines (Bossuat et al., 2024)",
+}
+NEWEST: Table = "2024"
 LEVELS = (128, 192, 256)
 
 # ring dimension -> largest log2(QP) at 128, 192, 256 bits; None where the table has no entry

@@ -104,38 +104,40 @@ def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None
     bound = _limit(request.ring_dimension, request)
     if bound is None or least_log_q > bound:
         log_qp = math.fsum(chain)
-        raise Unsupported(
-            reason_against(request.ring_dimension, log_qp, request.security) or "the chain is too long"
-        )
+        raise Unsupported(reason_against(request, request.ring_dimension, log_qp) or "the chain is too long")
 
 
 def _require_security(parameters: Parameters) -> None:
-    security_level = parameters.spec.security
     reason = reason_against(
-        parameters.ring_dimension, parameters.log_qp, security_level, parameters.secret_distribution
+        parameters.spec, parameters.ring_dimension, parameters.log_qp, parameters.secret_distribution
     )
     if reason is not None:
         raise Unsupported(reason)
 
 
 def _limit(ring_dimension: int, request: ParameterSpec) -> int | None:
-    return security.limit("2018", ring_dimension, request.security) if request.security else None
+    if not request.security:
+        return None
+    return security.limit(request.security_table, ring_dimension, request.security)
 
 
 def reason_against(
-    ring_dimension: int, log_qp: float, asked_bits: int, secret_distribution: str = "uniform ternary"
+    spec: ParameterSpec, ring_dimension: int, log_qp: float, secret_distribution: str = "uniform ternary"
 ) -> str | None:
-    """Why a modulus of ``log_qp`` bits misses the level asked for by the 2018 table; ``None`` when it does not."""
+    """Why a modulus of ``log_qp`` bits misses the level that a request asks for by its table; ``None`` when it does
+    not.
+    """
+    table, asked_bits = spec.security_table, spec.security
     if asked_bits and security.is_unrated(secret_distribution):
         return f"the security of a {secret_distribution} secret is unknown: no table rates it; write `security: none`"
-    if security.level("2018", ring_dimension, log_qp) >= asked_bits:
+    if security.level(table, ring_dimension, log_qp) >= asked_bits:
         return None
-    bound = security.limit("2018", ring_dimension, asked_bits)
+    bound = security.limit(table, ring_dimension, asked_bits)
     if bound is None:
-        what = f"N = {ring_dimension} is below the smallest ring of the 2018 table"
+        what = f"N = {ring_dimension} is below the smallest ring of the {table} table"
     else:
         what = (
-            f"a chain of {log_qp:.1f} bits at N = {ring_dimension} is above {bound}, the 2018 table's limit for "
+            f"a chain of {log_qp:.1f} bits at N = {ring_dimension} is above {bound}, the {table} table's limit for "
             f"{asked_bits} bits"
         )
     return f"{what}; write `security: none` to allow it"

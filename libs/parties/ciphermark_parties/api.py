@@ -35,6 +35,7 @@ from ciphermark_core.model import (
     Scheme,
     offered,
 )
+from ciphermark_core.security import Table
 from ciphermark_measure.parties import messages
 from ciphermark_parties.host import PartyHost, PartySession
 from ciphermark_web.observe import ID_PATTERN
@@ -209,7 +210,8 @@ class _ParametersAsked(BaseModel):
         default=None, ge=2, lt=1 << 61, description="t; bfv and bgv", examples=[268369921]
     )
     scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks", examples=[40])
-    security: int = Field(default=128, ge=0, le=256, description="at least, by the 2018 table; 0 for none")
+    security: int = Field(default=128, ge=0, le=256, description="at least, by security_table; 0 for none")
+    security_table: Table = Field(default="2018", description="table that security is of", examples=["2024"])
     division: Division = Field(
         default="equal", description="who chooses how keys are switched", examples=["best"]
     )

@@ -51,7 +51,10 @@ _WRITERS: Mapping[str, Write] = {name: ways[0] for name, ways in (_OF_CASE | _OF
 MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
 DIVISION = ("division", "key_switching", "digits")
 # What charts and tables state themselves, or what was asked for where the outcome is told.
-_ELSEWHERE = ("ring_dimension_is_minimum", "security_bits", "dimensions", "data_pattern", "size", "threads")
+_ELSEWHERE = (
+    *("ring_dimension_is_minimum", "security_bits", "security_table"),
+    *("dimensions", "data_pattern", "size", "threads"),
+)
 _ALWAYS = tuple(name for name in _WRITERS if name not in _ELSEWHERE)
 
 

@@ -11,6 +11,7 @@ from msgspec import Meta
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
 from ciphermark_core.model import ParameterSpec, Scheme
+from ciphermark_core.security import Table
 from ciphermark_workloads.workload import Workload
 
 
@@ -31,6 +32,7 @@ class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         int | None, Meta(ge=2, le=60, description="size of t, which is then the largest that gives slots")
     ] = None
     security: Annotated[int | None, Meta(ge=0, le=256, description="least level; 0 for none")] = None
+    security_table: Annotated[Table | None, Meta(description="table that the level is of")] = None
 
 
 NOTHING = Override()

@@ -260,7 +260,7 @@ class TemplateAdapter(DeclaredAdapter):
         bits = spec.modulus_bits or ()
         if spec.modulus_bits is None and spec.scheme == "ckks":
             # Ciphermark's own, for libraries without a default
-            bits = primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
+            bits = primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0, spec.security_table)
         chain = requests.chosen_primes(spec, bits, "the stand-in")
         data = max(1, len(chain) - 1)
         requests.require_room(spec, sum(bits[:data]))

@@ -41,12 +41,12 @@ def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:
-    """Prime sizes for a request; without one, a chain of 30-bit primes up to the 2018 limit."""
+    """Prime sizes for a request; without one, a chain of 30-bit primes up to the limit of the security table."""
     if spec.modulus_bits is not None:
         return spec.modulus_bits
     if spec.scheme == "ckks":
-        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
-    bound = security.limit("2018", spec.ring_dimension, 128) or 60
+        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0, spec.security_table)
+    bound = security.limit(spec.security_table, spec.ring_dimension, 128) or 60
     return (30,) * (bound // 30) or (bound,)
 
 

@@ -86,7 +86,7 @@ def _context(spec: ParameterSpec, digits: int) -> HElibContext:
 
 def _ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
     if spec.modulus_bits is None:
-        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)
+        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0, spec.security_table)
     return spec.modulus_bits
 
 
@@ -132,9 +132,9 @@ def _recipe(spec: ParameterSpec) -> tuple[int, int]:
 
 
 def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
-    """The largest Q whose QP stays within the 2018 limit, in as few primes as possible."""
+    """The largest Q whose QP stays within the security table's limit, in as few primes as possible."""
     level = next((level for level in security.LEVELS if level >= spec.security), security.LEVELS[-1])
-    bound = security.limit("2018", spec.ring_dimension, level) or 0
+    bound = security.limit(spec.security_table, spec.ring_dimension, level) or 0
     chains = [
         (count * size, count, size)
         for count in range(1, bound // LEAST_BITS + 1)

@@ -62,8 +62,8 @@ def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None
 
 
 def room_bits(spec: ParameterSpec) -> int:
-    """What the 2018 table leaves for the data primes of a default chain beside one special prime."""
-    bound = security.limit("2018", spec.ring_dimension, _level(spec))
+    """What the security table leaves for the data primes of a default chain beside one special prime."""
+    bound = security.limit(spec.security_table, spec.ring_dimension, _level(spec))
     return 0 if bound is None else bound - SPECIAL_BITS
 
 

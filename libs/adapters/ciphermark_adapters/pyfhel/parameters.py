@@ -42,7 +42,9 @@ def _chain(spec: ParameterSpec) -> dict[str, Any]:
     if spec.scheme == "ckks":
         return {
             "sec": 0,
-            "qi_sizes": list(primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0)),
+            "qi_sizes": list(
+                primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0, spec.security_table)
+            ),
         }
     return {"sec": next((level for level in security.LEVELS if level >= spec.security), 256)}
 

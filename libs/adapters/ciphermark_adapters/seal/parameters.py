@@ -65,7 +65,7 @@ def _chain(module: SealModule, spec: ParameterSpec) -> Sequence[int]:
     if spec.modulus_bits is not None:
         return _created(module, n, spec.modulus_bits)
     if spec.scheme == "ckks":
-        return _created(module, n, primes.default_ckks_chain(n, spec.scale_bits or 0))
+        return _created(module, n, primes.default_ckks_chain(n, spec.scale_bits or 0, spec.security_table))
     if n not in DEFAULT_RINGS:
         raise Unsupported(
             f"SEAL has a default chain for N = {', '.join(map(str, DEFAULT_RINGS))}, none for {n}: "

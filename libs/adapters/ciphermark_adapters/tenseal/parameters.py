@@ -33,7 +33,8 @@ def requested_chain(spec: ParameterSpec) -> list[int]:
     if spec.scheme == "bfv":
         return list(spec.modulus_bits or ())
     if spec.scheme == "ckks":
-        return list(spec.modulus_bits or primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0))
+        n, scale_bits = spec.ring_dimension, spec.scale_bits or 0
+        return list(spec.modulus_bits or primes.default_ckks_chain(n, scale_bits, spec.security_table))
     raise Unsupported(f"TenSEAL offers bfv and ckks, not {spec.scheme}")
 
 

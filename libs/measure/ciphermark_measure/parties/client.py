@@ -252,7 +252,7 @@ def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
     """What the library makes of a request; raises ``Unsupported`` for what is less secure than asked."""
     parameters = adapter.resolve(spec)
     reason = parameter_selection.reason_against(
-        parameters.ring_dimension, parameters.log_qp, spec.security, parameters.secret_distribution
+        spec, parameters.ring_dimension, parameters.log_qp, parameters.secret_distribution
     )
     if reason is not None:
         raise Unsupported(reason)

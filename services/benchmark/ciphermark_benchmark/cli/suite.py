@@ -24,6 +24,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, offered
+from ciphermark_core.security import NEWEST, TABLES, Table
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -130,15 +131,18 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     largest: Annotated[int | None, typer.Option(help="Numbers are below this.")] = None,
     depth: Annotated[int | None, typer.Option(help="How many multiplications follow one another.")] = None,
     security: Annotated[Literal["128", "192", "256"], typer.Option(help="Bits of security.")] = "128",
+    security_table: Annotated[
+        Literal["2018", "2024"],
+        typer.Option(
+            help="Table that they are of: HE Standard (2018), or guidelines (Bossuat et al., 2024)."
+        ),
+    ] = NEWEST,
     largest_result: Annotated[
         int | None, typer.Option(help="Exact: the largest result, where it is less than factors can make.")
     ] = None,
     precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
 ) -> None:
     """Write a suite for a computation that you have in mind. Asks for what is not given."""
-    from ciphermark_benchmark.runner import runs
-    from ciphermark_benchmark.suite import files, plan
-
     if file.exists():
         raise UserError(f"{file} is there already: name another file, or remove it")
     wish = Wish(
@@ -150,23 +154,27 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         int(security),
         largest_result,
         precision_bits,
+        security_table,
     )
-    text = composed(wish, _installed())
+    _write(file, composed(wish, _installed()))
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a suite, and print what it comes to."""
+    from ciphermark_benchmark.runner import runs
+    from ciphermark_benchmark.suite import files, plan
+
     suite = files.parse(text, str(file))
-    _write(file, text)
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
     facts = hosts.collect()
     planned = plan.cases(suite, runs.available(suite, facts))
     took = durations.expected(homes.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
 
 
 def _answer(option: str, value: T | None, question: str, kind: type[T]) -> T:
@@ -386,9 +394,9 @@ def _of(count: int, lacking: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by the 2018
-    table. ``is_exact``: whole numbers, of which every digit counts, results of at most ``largest_result``; otherwise
-    ``precision_bits`` of the largest one.
+    """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by
+    ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
+    ``largest_result``; otherwise ``precision_bits`` of the largest one.
     """
 
     name: str
@@ -399,6 +407,7 @@ class Wish:
     security: int = 128
     largest_result: int | None = None
     precision_bits: int = 20
+    security_table: Table = NEWEST
 
 
 def composed(wish: Wish, variants: Sequence[str]) -> str:
@@ -463,7 +472,7 @@ def _parameters(wish: Wish, variants: Sequence[str]) -> str:
     ring_dimension: smallest  # at which the chain is secure, for each library by itself
     modulus_bits: for-depth   # primes for so many multiplications
     {values}
-    security: {wish.security}"""
+    security: {{bits: {wish.security}, table: {wish.security_table}}}"""
 
 
 def _schemes(wish: Wish) -> tuple[str, ...]:
@@ -473,8 +482,12 @@ def _schemes(wish: Wish) -> tuple[str, ...]:
     return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MOST_BGV_BITS else ("bfv",)
 
 
+def _promise(wish: Wish) -> str:
+    return f"{wish.security} bits of security by the {TABLES[wish.security_table]}"
+
+
 def _words(wish: Wish) -> str:
     kind = "whole numbers" if wish.is_exact else "real numbers"
     depth = f"{wish.depth} multiplication{'' if wish.depth == 1 else 's'} in a row"
     scaled = "" if wish.is_exact else f" (divided by {wish.largest:,} before they are encrypted)"
-    return f"{wish.values:,} {kind} below {wish.largest:,}{scaled}, {depth}, {wish.security} bits of security"
+    return f"{wish.values:,} {kind} below {wish.largest:,}{scaled}, {depth}, {_promise(wish)}"

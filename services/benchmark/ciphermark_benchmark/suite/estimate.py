@@ -76,7 +76,7 @@ def _ring_dimension(spec: ParameterSpec) -> int:
         with suppress(Unsupported):
             request = replace(spec, ring_dimension=ring_dimension)
             chain = spec.modulus_bits or chain_for_depth(request)
-            if security.level("2018", ring_dimension, sum(chain)) >= spec.security:
+            if security.level(spec.security_table, ring_dimension, sum(chain)) >= spec.security:
                 return ring_dimension
     return rings(spec)[-1]
 

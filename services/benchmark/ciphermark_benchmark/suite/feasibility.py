@@ -247,9 +247,7 @@ def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str 
     """Where the library chooses its primes, these tell nothing of security."""
     if declared.chooses_primes:
         return None
-    return parameter_selection.reason_against(
-        parameters.ring_dimension, parameters.log_qp, parameters.spec.security
-    )
+    return parameter_selection.reason_against(parameters.spec, parameters.ring_dimension, parameters.log_qp)
 
 
 def forked(action: Callable[[], T], deadline_s: float) -> T | None:

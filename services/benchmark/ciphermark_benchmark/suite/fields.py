@@ -22,7 +22,7 @@ from pydantic import (
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import LOOKS
 from ciphermark_contract.operations import OPERATIONS, read, where
-from ciphermark_core import legacy_format
+from ciphermark_core import legacy_format, security
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import Division
@@ -119,19 +119,42 @@ Threads = Annotated[
     Several[Annotated[int, Field(ge=1, le=4096)]],
     Field(description="threads a library may use", examples=[[1, 2]]),
 ]
-Security = Annotated[
-    Literal[128, 192, 256, "none"],
-    Field(
-        description="least level by the 2018 table, in bits; none has to be written to allow less than 128",
-        examples=[192],
-    ),
-]
 
 
 class Strict(BaseModel):
     """A form that knows its keys and types, and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SecurityText(Strict):
+    """A security level and the table that it is of."""
+
+    bits: Literal[128, 192, 256] = Field(description="minimum level, in bits", examples=[128])
+    table: Literal[2018, 2024] = Field(
+        description="2018: HE Standard; 2024: guidelines (Bossuat et al.), which allow a few bits less of modulus",
+        examples=[2024],
+    )
+
+
+Security = Annotated[
+    Literal[128, 192, 256, "none"] | SecurityText,
+    Field(
+        description="minimum level in bits, and its table: a number alone is of the HE Standard (2018); none has to be "
+        "written to allow less than 128",
+        examples=[{"bits": 128, "table": 2024}],
+    ),
+]
+
+
+def asked_security(value: Literal[128, 192, 256, "none"] | SecurityText) -> tuple[int, security.Table]:
+    """The level, 0 for none, and its table."""
+    if isinstance(value, SecurityText):
+        return value.bits, _TABLES[value.table]
+    return (0 if value == "none" else value), "2018"
+
+
+_TABLES: Mapping[int, security.Table] = {int(table): table for table in security.TABLES}
 
 
 class BootstrappingText(Strict):

@@ -145,8 +145,10 @@ def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin:
 
 
 def _is_far_fetched(problem: ErrorDetails) -> bool:
-    """Of what may be a word or a number or a list: the complaint that something else is not the word, or that a
-    word is not the rest."""
+    """Of what may be a word or a number, a list or a mapping: the complaint that something else is not the word, that a
+    word is not the rest, or that what is none is no mapping."""
+    if problem["type"] == "model_type":
+        return True
     if isinstance(problem["input"], str):
         return problem["type"] in ("int_type", "list_type")
     return problem["type"] == "literal_error"

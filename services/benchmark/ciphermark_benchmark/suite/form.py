@@ -84,6 +84,7 @@ _SECTIONS = (
         "Whole computations between two parties; the kind is the name of their family (`ciphermark workload list`).",
     ),
     ("PlainModulus", "`plain_modulus`", "One of both."),
+    ("SecurityText", "`security`", "Both, where the level is not of the HE Standard (2018)."),
 )
 _BEGINNING = """# Every key of a suite
 

@@ -22,7 +22,7 @@ from ciphermark_benchmark.suite.feasibility import (
     reason_against_memory,
     reason_against_variant,
 )
-from ciphermark_benchmark.suite.fields import as_list, defaults, kind_of
+from ciphermark_benchmark.suite.fields import as_list, asked_security, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
@@ -240,13 +240,14 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
     chain = None if isinstance(bits, str) else tuple(bits)
     ring_dimension = point.ring_dimension or _SMALLEST_RING
     is_ckks = point.scheme == "ckks"
+    level, table = asked_security(experiment.security)
     reason = None
     plain_modulus = None
     try:
         if not is_ckks:
             plain_modulus = _plain_modulus(experiment, point.ring_dimension)
         elif bits == "default":
-            chain = primes.default_ckks_chain(ring_dimension, experiment.scale_bits)
+            chain = primes.default_ckks_chain(ring_dimension, experiment.scale_bits, table)
     except Unsupported as error:
         reason = str(error)
     spec = ParameterSpec(
@@ -255,7 +256,8 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         modulus_bits=chain,
         plain_modulus=plain_modulus,
         scale_bits=experiment.scale_bits if is_ckks else None,
-        security=0 if experiment.security == "none" else experiment.security,
+        security=level,
+        security_table=table,
         depth=(experiment.depth or point.repetitions) if bits == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
         division=point.division,
@@ -297,9 +299,7 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
         log_qp = _log_qp(spec)
     except Unsupported as error:
         return str(error)
-    return parameter_selection.reason_against(
-        spec.ring_dimension, log_qp, spec.security, spec.secret_distribution
-    )
+    return parameter_selection.reason_against(spec, spec.ring_dimension, log_qp, spec.secret_distribution)
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:
@@ -362,13 +362,15 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
 
 def _override(experiment: WorkloadText, ring_dimension: int | None) -> Override:
     modulus = experiment.plain_modulus
+    level, table = asked_security(experiment.security)
     return Override(
         ring_dimension=ring_dimension,
         modulus_bits=None if experiment.modulus_bits is None else tuple(experiment.modulus_bits),
         scale_bits=experiment.scale_bits,
         plain_modulus=None if modulus is None else modulus.value,
         plain_modulus_bits=None if modulus is None else modulus.bits,
-        security=0 if experiment.security == "none" else experiment.security,
+        security=level,
+        security_table=table,
     )
 
 
