@@ -10,13 +10,14 @@ from pathlib import Path
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs.attempts import Attempts
+from ciphermark_benchmark.jobs.decisions import Claim
 
 
 async def main() -> None:
     folder, url, job_id, *moments = sys.argv[1:]
     attempts = Attempts()
     for moment in moments:
-        attempt = attempts.start(Home(Path(folder), url), job_id)
+        attempt = attempts.start(Home(Path(folder), url), Claim(job_id, 0))
         await asyncio.sleep(float(moment))
         print((await attempt.interrupt()).how)
 

@@ -10,7 +10,7 @@ import pytest
 from procrastinate.exceptions import ConnectorException
 
 from ciphermark_benchmark.jobs.decisions import End
-from ciphermark_benchmark.jobs.store import is_away
+from ciphermark_benchmark.jobs.store import Entry, is_away
 from ciphermark_benchmark.jobs.worker import Execution, Retry
 
 JOB = SimpleNamespace(id=7, worker_id=3)
@@ -37,9 +37,9 @@ async def followed(answers, ends_at, asked_to_end_at):
     count = 0
 
     class Store:
-        async def is_held(self, queue_job_id, worker_id):
+        async def is_held(self, entry):
             nonlocal count
-            assert (queue_job_id, worker_id) == (JOB.id, JOB.worker_id)
+            assert entry == Entry(JOB.id, JOB.worker_id)
             answer = answers[count]
             if count == asked_to_end_at:
                 is_asked_to_end.set()

@@ -45,25 +45,50 @@ where
     and needed_isa <@ %(isa)s::text[]
     and needed_memory_mb <= %(memory_mb)s;
 
+-- name: lock_entry
+-- The queue's entry, if the worker holds it. Until the transaction ends nobody else takes or ends it.
+select id from queue.procrastinate_jobs
+where id = %(queue_job_id)s and worker_id is not distinct from %(worker_id)s and status = 'doing'
+for update;
+
+-- name: lock_rescued
+-- The job behind an entry of a worker that is taken for dead. Skipped where another worker rescues it, or its own ends it.
+select j.id, j.attempts, j.deaths, j.state, q.abort_requested
+from queue.procrastinate_jobs as q
+join job as j on j.queue_job_id = q.id
+where q.id = %(queue_job_id)s and q.worker_id is not distinct from %(worker_id)s and q.status = 'doing'
+for update skip locked;
+
 -- name: begin_job
+-- The number of attempts is a fencing token: statements of an attempt name it, and change nothing after a later one.
 update job
 set
     state = 'running', reason = null, hostname = %(hostname)s, attempts = attempts + 1,
     started_at = coalesce(started_at, now())
-where id = %(id)s and state in ('queued', 'running')
-returning attempts;
+from (
+    select id from queue.procrastinate_jobs
+    where id = %(queue_job_id)s and worker_id = %(worker_id)s and status = 'doing'
+    for update
+) as held
+where job.id = %(id)s and job.queue_job_id = held.id and job.state in ('queued', 'running')
+returning job.attempts;
 
 -- name: count_job_trials
-update job set trials = %(trials)s where id = %(id)s;
+update job set trials = %(trials)s where id = %(id)s and attempts = %(attempt)s and state in ('queued', 'running');
 
 -- name: tell_wait
-update job set reason = %(reason)s where id = %(id)s and state = 'running';
+update job set reason = %(reason)s where id = %(id)s and attempts = %(attempt)s and state = 'running';
 
 -- name: requeue_job
-update job set state = 'queued', reason = %(reason)s where id = %(id)s and state in ('queued', 'running');
+update job set state = 'queued', reason = %(reason)s
+where id = %(id)s and attempts = %(attempt)s and state in ('queued', 'running')
+returning id;
 
 -- name: count_death
-update job set deaths = deaths + 1 where id = %(id)s and state in ('queued', 'running') returning deaths;
+-- An attempt dies once: its worker and whoever takes that for dead may both say so.
+update job set deaths = deaths + 1
+where id = %(id)s and attempts = %(attempt)s and state = 'running'
+returning deaths;
 
 -- name: end_orphans
 -- Open jobs that the queue has ended: whoever should have told died in between.
@@ -78,18 +103,26 @@ from queue.procrastinate_jobs as q
 where q.id = job.queue_job_id and job.state in ('queued', 'running') and q.status not in ('todo', 'doing');
 
 -- name: end_job
-update job set state = %(state)s, reason = %(reason)s, ended_at = now()
-where id = %(id)s and state in ('queued', 'running')
+-- Said twice, as after an answer that was lost, it is still so.
+update job
+set
+    state = %(state)s, ended_at = coalesce(ended_at, now()),
+    reason = case when ended_at is null then %(reason)s else reason end
+where id = %(id)s and attempts = %(attempt)s and state in ('queued', 'running', %(state)s)
 returning id;
+
+-- name: end_cancelled
+-- Nobody begins a job any more whose entry the queue has cancelled.
+update job set state = 'cancelled', reason = 'cancelled before a host began it', ended_at = now()
+from queue.procrastinate_jobs as q
+where
+    q.id = job.queue_job_id and q.status = 'cancelled' and job.id = %(id)s and job.state in ('queued', 'running');
 
 -- name: is_held
 select 1 from queue.procrastinate_jobs where id = %(queue_job_id)s and worker_id = %(worker_id)s and status = 'doing';
 
 -- name: is_abort_requested
-select abort_requested, status = 'doing' as is_running from queue.procrastinate_jobs where id = %(queue_job_id)s;
-
--- name: lock_sweep
-select pg_try_advisory_xact_lock(7267101932);
+select abort_requested from queue.procrastinate_jobs where id = %(queue_job_id)s;
 
 -- name: lock_machine
 select pg_try_advisory_lock(hashtextextended(%(machine)s, 7267101933));

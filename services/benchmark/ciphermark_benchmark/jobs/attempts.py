@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.jobs.decisions import End
+from ciphermark_benchmark.jobs.decisions import Claim, End
 from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
 from ciphermark_core.errors import UserError
@@ -35,12 +35,14 @@ class Attempts:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(_LOADED)
 
-    def start(self, home: Home, job_id: str) -> Attempt:
+    def start(self, home: Home, claim: Claim) -> Attempt:
         """Begin an attempt at a job. Raises ``OSError`` or ``EOFError`` where no process can be started, as when the
         one that it would be forked from is killed meanwhile.
         """
         receiver, sender = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_attempt, args=(home, job_id, sender), name=f"job {job_id}")
+        process = self._context.Process(
+            target=_attempt, args=(home, claim, sender), name=f"job {claim.job_id}"
+        )
         resource_tracker.ensure_running()  # starting it later would let signals through again
         try:
             with (
@@ -101,24 +103,24 @@ def configure_log(environ: Mapping[str, str]) -> None:
     logs.configure("worker", level, environ.get("CIPHERMARK_BENCHMARK_TOKEN") or secrets.token_urlsafe())
 
 
-def _attempt(home: Home, job_id: str, sender: Connection) -> None:
+def _attempt(home: Home, claim: Claim, sender: Connection) -> None:
     """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
     if os.getpid() != _LOADED_BY:
         # The worker hears of an attempt through that process alone: without it another attempt would begin beside.
         end_with(_LOADED_BY, signal.SIGKILL)
     _die_with_the_worker()
-    end = _end(home, job_id)
+    end = _end(home, claim)
     with suppress(BrokenPipeError):  # the worker is gone
         sender.send(end)
 
 
-def _end(home: Home, job_id: str) -> End:
+def _end(home: Home, claim: Claim) -> End:
     try:
         with interruption.heard():
             from ciphermark_benchmark.jobs import execution  # loaded before the fork
 
             configure_log(os.environ)
-            execution.execute(home, job_id)
+            execution.execute(home, claim)
         return End("done")
     except KeyboardInterrupt:
         return End("interrupted")

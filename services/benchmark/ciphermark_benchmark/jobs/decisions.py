@@ -17,6 +17,14 @@ Ended = Literal["done", "cancelled", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to change a job: the number of an attempt at it. A later attempt ends this right (a fencing token)."""
+
+    job_id: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
     the database, or a disk that takes what is written; or by dying.
@@ -64,8 +72,8 @@ def fate_after_interruption(is_cancelled: bool) -> Fate:
 
 
 def fate_after_rescue(is_cancelled: bool, deaths: int | None) -> Fate:
-    """What becomes of a job whose worker died. ``deaths`` as in :func:`fate_after_attempt`; ``None``: the job has
-    ended, and its worker died before it told the queue.
+    """What becomes of a job whose worker died. ``deaths`` counts attempts that died; ``None``: the job has ended, and
+    its worker died before it told the queue.
     """
     if is_cancelled:
         return Fate("cancelled", "cancelled; its worker died meanwhile")

@@ -19,6 +19,7 @@ from ciphermark_benchmark import storage
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
 from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.jobs.decisions import Claim
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, members, record_journal
@@ -51,33 +52,33 @@ class Request:
 class Waiting:
     """Tells what a job waits for while it is executed: it is the job's reason until it is waited for no longer."""
 
-    def __init__(self, home: Home, job_id: str) -> None:
+    def __init__(self, home: Home, claim: Claim) -> None:
         self._home = home
-        self._job_id = job_id
+        self._claim = claim
         self._is_told = False
 
     def __call__(self, reason: str | None) -> None:
         """Where the database is away, too, the log alone is told."""
         if reason is None and not self._is_told:
             return
-        _log.info("the job waits" if reason else "the job goes on", job_id=self._job_id, reason=reason)
+        _log.info("the job waits" if reason else "the job goes on", job_id=self._claim.job_id, reason=reason)
         self._is_told = reason is not None
         with suppress(DatabaseUnavailable, UserError), storage.connected(self._home) as database:
-            _write(database, {"id": self._job_id, "reason": reason}, "tell_wait")
+            _write(database, self._claim, {"reason": reason}, "tell_wait")
 
 
-def execute(home: Home, job_id: str) -> None:
+def execute(home: Home, claim: Claim) -> None:
     """Execute what is left of a job, and record it; returns when everything is recorded.
 
     Raises ``UserError`` where the job makes no sense here, or the database refuses what was measured;
     ``DatabaseUnavailable`` where it cannot begin.
     """
-    prepared, waiting = _prepared(home, job_id), Waiting(home, job_id)
+    prepared, waiting = _prepared(home, claim), Waiting(home, claim)
     prepared.record.journal.on_wait = waiting
     with runs.recording(home, prepared) as recorder:
         with runs.alone_on_host(home, lambda: waiting(_ANOTHER_RUN)):
             waiting(None)
-            runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(job_id, outcome))
+            runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(claim.job_id, outcome))
         while not recorder.finish():
             if recorder.is_refused:
                 raise UserError(recorder.last_error)
@@ -85,20 +86,20 @@ def execute(home: Home, job_id: str) -> None:
     prepared.record.journal.retire(prepared.place)
 
 
-def _prepared(home: Home, job_id: str) -> Prepared:
+def _prepared(home: Home, claim: Claim) -> Prepared:
     """This host's part of a job: its own run, claimed, with a journal, and the whole plan."""
     facts = probes.host_facts()
     with storage.connected(home) as database:
-        request = requested(database, job_id)
+        request = requested(database, claim.job_id)
         catalogue = Catalogue(home, os.environ)
         suite = files.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
         catalogue.provide(data_set.name for data_set in runs.own_data_sets(suite).values())
         run = claimed(database, request, suite, facts)
         runs.require_room(suite, request.variants, facts)
         everything = planned(request, suite, run)
-        _write(database, {"id": job_id, "trials": everything.outcomes}, "count_job_trials")
+        _write(database, claim, {"trials": everything.outcomes}, "count_job_trials")
     journal = opened_journal(home, request, run, suite, everything.outcomes)
-    return Prepared(home.of_jobs, Record(job_id, journal, members(everything)), suite, everything)
+    return Prepared(home.of_jobs, Record(request.id, journal, members(everything)), suite, everything)
 
 
 def _log_outcome(job_id: str, outcome: Outcome) -> None:
@@ -214,5 +215,6 @@ def _rows(database: Database, block: str, params: Mapping[str, Any]) -> list[dic
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 
-def _write(database: Database, params: Mapping[str, Any], block: str) -> None:
-    database.query(blocks("jobs")[block].decode(), params, read_only=False)
+def _write(database: Database, claim: Claim, params: dict[str, Any], block: str) -> None:
+    own: dict[str, Any] = {"id": claim.job_id, "attempt": claim.attempt}
+    database.query(blocks("jobs")[block].decode(), own | params, read_only=False)

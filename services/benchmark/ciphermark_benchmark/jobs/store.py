@@ -6,22 +6,25 @@ is the comment of the schema; a newer package brings its own migrations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from procrastinate.schema import SchemaManager
+from procrastinate.sql import queries
 from psycopg import AsyncConnection, Error, sql
 from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
 
-from ciphermark_benchmark.jobs.decisions import Fate
+from ciphermark_benchmark.jobs.decisions import Claim, Fate
 from ciphermark_benchmark.jobs.needs import Needs, Offer
 from ciphermark_db.database import connect, may_pass
 from ciphermark_db.sql import blocks
@@ -77,17 +80,52 @@ class Submission:
     needs: Needs
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the queue, and the worker that is thought to hold it; ``None``: one that is registered no more."""
+
+    queue_job_id: int | None
+    worker_id: int | None
+
+
+class Pool(Protocol):
+    """Where connections come from."""
+
+    def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+        """A connection to use and give back."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """One connection, given again and again."""
+
+    own: AsyncConnection[Any]
+
+    def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
+        return nullcontext(self.own)
+
+
 class Store:
     """What is asked of and told to the tables ``job`` and ``offer``. Methods raise psycopg's errors."""
 
-    def __init__(self, pool: AsyncConnectionPool[AsyncConnection[Any]]) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def rows(self, block: str, params: Mapping[str, Any] | None = None) -> list[Row]:
         """The answer to a block of ``jobs.sql``; nothing for one that answers nothing."""
+        return await self._answer(blocks("jobs")[block], params or {})
+
+    async def _answer(self, statement: bytes, params: Mapping[str, Any]) -> list[Row]:
         async with self._pool.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-            await cursor.execute(blocks("jobs")[block], params or {})
+            await cursor.execute(statement, params)
             return await cursor.fetchall() if cursor.description is not None else []
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Store]:
+        """A store whose statements are one transaction."""
+        async with self._pool.connection() as connection, connection.transaction():
+            yield Store(_One(connection))
 
     async def submit(self, app: App, job: Submission) -> None:
         """Record the job and queue it: both or neither."""
@@ -98,30 +136,48 @@ class Store:
 
     async def cancel(self, manager: JobManager, job: Row) -> None:
         """Take an open job off the queue, or ask its worker to end it."""
-        queue_job_id = job["queue_job_id"]
-        if await manager.cancel_job_by_id_async(queue_job_id, abort=True):
-            (requested,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
-            if not requested["is_running"]:
-                await self.note(job["id"], Fate("cancelled", "cancelled before a host began it"))
+        if await manager.cancel_job_by_id_async(job["queue_job_id"], abort=True):
+            await self.rows("end_cancelled", {"id": job["id"]})
 
-    async def begin(self, job_id: str, hostname: str) -> int | None:
-        """Note that a host begins the job; returns which attempt this is, ``None`` where the job has ended."""
-        rows = await self.rows("begin_job", {"id": job_id, "hostname": hostname})
-        return int(rows[0]["attempts"]) if rows else None
+    async def begin(self, entry: Entry, job_id: str, hostname: str) -> Claim | None:
+        """Note that a host begins an attempt; ``None`` where the job has ended, or the worker does not hold it."""
+        rows = await self.rows("begin_job", asdict(entry) | {"id": job_id, "hostname": hostname})
+        return Claim(job_id, int(rows[0]["attempts"])) if rows else None
 
-    async def note(self, job_id: str, fate: Fate) -> None:
-        """Note what became of the job: that it waits again, or how it ended; one that has ended stays as it is."""
+    async def note(self, claim: Claim, fate: Fate) -> bool:
+        """Note what became of the job: that it waits again, or how it ended. False, and nothing changes, where a later
+        attempt was begun or the job has ended otherwise.
+        """
         block = "requeue_job" if fate.state is None else "end_job"
-        await self.rows(block, {"id": job_id, "state": fate.state, "reason": fate.reason})
+        return bool(await self.rows(block, _of(claim) | {"state": fate.state, "reason": fate.reason}))
 
-    async def count_death(self, job_id: str) -> int | None:
-        """Count an attempt that died; returns how many did, ``None`` where the job has ended."""
-        rows = await self.rows("count_death", {"id": job_id})
+    async def count_death(self, claim: Claim) -> int | None:
+        """Count that an attempt died; returns how many did. ``None``, and nothing changes, where a later attempt was
+        begun, this one's death is counted already, or the job has ended.
+        """
+        rows = await self.rows("count_death", _of(claim))
         return int(rows[0]["deaths"]) if rows else None
 
-    async def is_held(self, queue_job_id: int | None, worker_id: int | None) -> bool:
+    async def is_held(self, entry: Entry) -> bool:
         """Whether the queue has it that this worker executes the job."""
-        return bool(await self.rows("is_held", {"queue_job_id": queue_job_id, "worker_id": worker_id}))
+        return bool(await self.rows("is_held", asdict(entry)))
+
+    async def finish(self, entry: Entry, status: Status) -> bool:
+        """End an entry of the queue; False, and nothing changes, where another worker has it."""
+        return await self._of_queue("finish_job", entry, {"status": status.value, "delete_job": False})
+
+    async def retry(self, entry: Entry, retry_at: datetime) -> bool:
+        """Put an entry back to the queue; False, and nothing changes, where another worker has it."""
+        unchanged = dict.fromkeys(("new_priority", "new_queue_name", "new_lock"))
+        return await self._of_queue("retry_job", entry, {"retry_at": retry_at} | unchanged)
+
+    async def _of_queue(self, query: str, entry: Entry, params: Row) -> bool:
+        """Execute one of procrastinate's statements, if the worker holds the entry."""
+        async with self.transaction() as store:
+            is_held = bool(await store.rows("lock_entry", asdict(entry)))
+            if is_held:
+                await store._answer(queries[query].encode(), {"job_id": entry.queue_job_id} | params)
+            return is_held
 
     async def is_abort_requested(self, queue_job_id: int | None) -> bool:
         """Whether somebody asked for the job's end."""
@@ -168,6 +224,10 @@ class Machine:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
+
+
+def _of(claim: Claim) -> Row:
+    return {"id": claim.job_id, "attempt": claim.attempt}
 
 
 def _params(offer: Offer) -> Row:

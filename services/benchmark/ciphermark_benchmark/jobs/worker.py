@@ -9,13 +9,13 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 import structlog
 from procrastinate import App
 from procrastinate.connector import BaseConnector
-from procrastinate.exceptions import ConnectorException, JobAborted
+from procrastinate.exceptions import JobAborted
 from procrastinate.job_context import AbortReason, JobContext
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
@@ -28,6 +28,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs import execution
 from ciphermark_benchmark.jobs.attempts import Attempt, Attempts
 from ciphermark_benchmark.jobs.decisions import (
+    Claim,
     End,
     Fate,
     Step,
@@ -37,12 +38,20 @@ from ciphermark_benchmark.jobs.decisions import (
     next_step,
 )
 from ciphermark_benchmark.jobs.needs import offer_of
-from ciphermark_benchmark.jobs.store import AWAY, TASK, Machine, Store, is_away, queue_application
+from ciphermark_benchmark.jobs.store import (
+    AWAY,
+    TASK,
+    Entry,
+    Machine,
+    Row,
+    Store,
+    is_away,
+    queue_application,
+)
 from ciphermark_benchmark.parties import http_party
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.run import Host
-from ciphermark_db.sql import blocks
 
 _POLL_S = 0.5
 _LOOK_S = 5.0  # how often a worker looks whether its job is still its own
@@ -100,12 +109,7 @@ class RetryingManager(JobManager):
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """End a job that is still this worker's: another one may have it by now."""
-
-        async def finish() -> None:
-            if await self._host.store.is_held(job.id, job.worker_id):
-                await super(RetryingManager, self).finish_job(job, status, delete_job)
-
-        await self._retry(finish)
+        await self._retry(lambda: self._host.store.finish(_entry(job), status))
 
     async def retry_job(
         self,
@@ -115,13 +119,12 @@ class RetryingManager(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        """Put a job back that is still this worker's."""
+        """Put a job back that is still this worker's, into the queue that it is from."""
+        await self._retry(lambda: self._host.store.retry(_entry(job), retry_at or utcnow()))
 
-        async def retry() -> None:
-            if await self._host.store.is_held(job.id, job.worker_id):
-                await super(RetryingManager, self).retry_job(job, retry_at, priority, queue, lock)
 
-        await self._retry(retry)
+def _entry(job: Job) -> Entry:
+    return Entry(job.id, job.worker_id)
 
 
 class HostSide:
@@ -144,12 +147,11 @@ class HostSide:
 
 
 class Rescue:
-    """Looks after jobs whose workers died; one worker at a time does."""
+    """Looks after jobs whose workers died; every worker does."""
 
     def __init__(self, worker: Worker, store: Store, stalled_s: float) -> None:
         self._worker = worker
         self._manager = worker.app.job_manager
-        self._connector: Any = worker.app.connector
         self._store = store
         self._stalled_s = stalled_s
 
@@ -164,33 +166,36 @@ class Rescue:
 
     async def once(self) -> None:
         """Put jobs of dead workers back to the queue, or end them."""
-        async with self._connector.pool.connection() as connection, connection.transaction():
-            cursor = await connection.execute(blocks("jobs")["lock_sweep"])
-            (is_mine,) = await cursor.fetchone()
-            if not is_mine:
-                return
-            for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
-                if job.worker_id == self._worker.worker_id:
-                    continue  # whose heart beats late, but does
-                try:
-                    await self._rescue(job, str(job.task_kwargs["job_id"]))
-                except ConnectorException as error:
-                    if is_away(error):
-                        raise
-                    _log.info("a job needed no rescue", queue_job_id=job.id)  # its worker came back
-            await self._store.rows("end_orphans")
+        for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
+            if job.worker_id != self._worker.worker_id:  # whose heart beats late, but does
+                await rescued(self._store, _entry(job))
+        await self._store.rows("end_orphans")
 
-    async def _rescue(self, job: Job, job_id: str) -> None:
-        assert job.id is not None
-        is_cancelled = await self._store.is_abort_requested(job.id)
-        deaths = None if is_cancelled else await self._store.count_death(job_id)
-        fate = fate_after_rescue(is_cancelled, deaths)
-        await self._store.note(job_id, fate)
-        if fate.state is None:
-            _log.warning("a worker died; its job goes back to the queue", job_id=job_id)
-            await self._manager.retry_job_by_id_async(job.id, retry_at=utcnow())
-        else:
-            await self._manager.finish_job_by_id_async(job.id, _STATUSES[fate.state], delete_job=False)
+
+async def rescued(store: Store, entry: Entry) -> None:
+    """Put the job of a dead worker back to the queue, or end it, in one transaction. Nothing changes where the worker
+    has ended it meanwhile, or another one was first.
+    """
+    async with store.transaction() as alone:
+        for job in await alone.rows("lock_rescued", asdict(entry)):
+            claim = Claim(job["id"], job["attempts"])
+            is_cancelled = job["abort_requested"]
+            fate = fate_after_rescue(is_cancelled, None if is_cancelled else await _deaths(alone, claim, job))
+            await alone.note(claim, fate)
+            if fate.state is None:
+                _log.warning("a worker died; its job goes back to the queue", job_id=claim.job_id)
+                await alone.retry(entry, utcnow())
+            else:
+                await alone.finish(entry, _STATUSES[fate.state])
+
+
+async def _deaths(store: Store, claim: Claim, job: Row) -> int | None:
+    """How many attempts at the job of a dead worker died; ``None`` where it has ended. The worker may have died before
+    it began one, or after it had told the end of the last.
+    """
+    if job["state"] == "running":
+        return await store.count_death(claim)
+    return int(job["deaths"]) if job["state"] == "queued" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,9 +297,9 @@ class BenchmarkWorker:
         finally:
             rescuing.cancel()
 
-    def start(self, job_id: str) -> Attempt:
+    def start(self, claim: Claim) -> Attempt:
         """Begin an attempt."""
-        return self._attempts.start(self._settings.home, job_id)
+        return self._attempts.start(self._settings.home, claim)
 
     async def end_sessions(self, job_id: str) -> None:
         """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
@@ -328,17 +333,18 @@ class Execution:
                 is_asked_to_end.set()
 
     async def _executed(self, context: JobContext, job_id: str, is_asked_to_end: asyncio.Event) -> None:
-        number = await self._retry(lambda: self._store.begin(job_id, self._worker.hostname))
-        if number is None:
+        entry, hostname = _entry(context.job), self._worker.hostname
+        claim = await self._retry(lambda: self._store.begin(entry, job_id, hostname))
+        if claim is None:
             return
-        log = _log.bind(job_id=job_id, run_id=job_id, attempt=number)
+        log = _log.bind(job_id=job_id, run_id=job_id, attempt=claim.attempt)
         log.info("job begun")
         try:
-            attempt = self._worker.start(job_id)
+            attempt = self._worker.start(claim)
         except (OSError, EOFError) as error:
             reason = f"no process can be started that executes the job: {error or type(error).__name__}"
             log.warning("job not begun", reason=reason)
-            await self._concluded(job_id, End("died", reason))
+            await self._concluded(claim, End("died", reason))
             return
         step, end = await self._until_it_is_over(attempt, context.job, is_asked_to_end)
         if end is None or end.how == "died":
@@ -346,14 +352,13 @@ class Execution:
                 await attempt.interrupt()
             await self._worker.end_sessions(job_id)  # what it could not end itself
         if step == "give way":
-            log.warning("job lost to another worker")
-            raise _Lost
+            raise _lost(claim)
         if end is None:
             log.info("job interrupted", by=str(context.abort_reason()))
-            await self._concluded_early(context, job_id)
+            await self._concluded_early(context, claim)
         else:
             log.info("job ended", how=end.how, reason=end.reason)
-            await self._concluded(job_id, end)
+            await self._concluded(claim, end)
 
     async def _until_it_is_over(
         self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event
@@ -390,28 +395,41 @@ class Execution:
         with when the worker is to end.
         """
         try:
-            return await self._store.is_held(job.id, job.worker_id)
+            return await self._store.is_held(_entry(job))
         except AWAY as error:
             if not is_away(error) or (has_ended and self._worker.retry.is_over):
                 raise
             return None
 
-    async def _concluded_early(self, context: JobContext, job_id: str) -> None:
+    async def _concluded_early(self, context: JobContext, claim: Claim) -> None:
         """After an interruption: the job is cancelled, or goes back to the queue."""
         is_cancelled = context.abort_reason() is AbortReason.USER_REQUEST
         fate = fate_after_interruption(is_cancelled or await self._store.is_abort_requested(context.job.id))
-        await self._noted(job_id, fate)
+        if not await self._retry(lambda: self._store.note(claim, fate)):
+            raise _lost(claim)
         raise _Again if fate.state is None else JobAborted
 
-    async def _concluded(self, job_id: str, end: End) -> None:
+    async def _concluded(self, claim: Claim, end: End) -> None:
         """After the end of an attempt; what is raised says it to procrastinate."""
-        deaths = await self._retry(lambda: self._store.count_death(job_id)) if end.how == "died" else None
-        fate = fate_after_attempt(end, deaths)
-        await self._noted(job_id, fate)
+
+        async def concluded() -> tuple[Fate, bool]:
+            async with (
+                self._store.transaction() as store
+            ):  # a death is counted once, however often this is tried
+                deaths = await store.count_death(claim) if end.how == "died" else None
+                fate = fate_after_attempt(end, deaths)
+                return fate, await store.note(claim, fate)
+
+        fate, is_noted = await self._retry(concluded)
+        if not is_noted:
+            raise _lost(claim)
         if fate.state is None:
             raise _Again
         if fate.state == "failed":
             raise _Refused(fate.reason)
 
-    async def _noted(self, job_id: str, fate: Fate) -> None:
-        await self._retry(lambda: self._store.note(job_id, fate))
+
+def _lost(claim: Claim) -> _Lost:
+    """What is raised where another worker has the job, which the log says."""
+    _log.warning("job lost to another worker", job_id=claim.job_id, attempt=claim.attempt)
+    return _Lost()
