@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
+from ciphermark_contract.interfaces import KeyRequest
+from ciphermark_measure.service import refusal
 
 from . import cells
 from .cells import Cell
@@ -55,6 +57,17 @@ def test_different_keys_are_different_bytes(subject: Subject) -> None:
     made = serialization.existing_items(subject)
     dumps = {subject.owner.dump_key(item, subject.compression) for item in made}
     assert len(dumps) == len(made)
+
+
+def test_ciphertexts_of_two_keys_give_a_result_or_an_error_that_can_be_reported(subject: Subject) -> None:
+    other = subject.adapter.key_owner(subject.parameters, KeyRequest.of())
+    sent = other.dump(other.encrypt(subject.vector(1)), subject.compression)
+    thrown: Exception | None = None
+    try:
+        subject.evaluator.apply("add", subject.encrypted(subject.vector(0)), subject.evaluator.load(sent))
+    except Exception as error:  # a library may throw anything
+        thrown = error
+    assert thrown is None or (thrown.__cause__ is not thrown and refusal(thrown).error)
 
 
 def test_another_compression_is_refused(subject: Subject) -> None:

@@ -38,6 +38,12 @@ def test_every_exception_has_a_status(error, status, text):
     assert (reply.status, reply.error) == (status, text)
 
 
+def test_an_exception_that_is_among_its_own_causes_has_a_status():
+    error, other = raised(ValueError("bad input")), ValueError("also")
+    error.__cause__, other.__cause__ = other, error
+    assert refusal(error).error == "ValueError: bad input (in library_function)"
+
+
 def trial(operation="add", experiment="arithmetic", **budget):
     case = Case("cleartext", experiment, operation, SPEC, 1024, "random")
     return Trial("id", "run", case, 0, 7, Budget(**({"samples": 3, "min_time_s": 0.0} | budget)))

@@ -60,11 +60,14 @@ class LibraryBound(PythonBound):
 
     @classmethod
     def once(cls, function: Callable[..., Handle], *operands: Any) -> Handle:
-        """What ``function`` makes of the operands; library errors are translated."""
+        """What ``function`` makes of the operands; library errors are translated, or raised as they are."""
         try:
             return function(*operands)
         except cls.errors as error:
-            raise cls.translated(error) from error
+            translation = cls.translated(error)
+            if translation is error:
+                raise  # from itself, it would be its own cause
+            raise translation from error
 
     def run(self, loops: int) -> int:
         """See the contract; library errors are translated."""

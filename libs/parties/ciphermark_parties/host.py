@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -291,9 +292,10 @@ class PartyHost:
     def _refusal(self, reply: Refused) -> Problem:
         kind = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
         self._refused.labels(kind).inc()
+        _log.info("party refused", kind=kind, error=reply.error)
         if reply.cause in _BY_CAUSE:
-            return Problem(kind, plain_text(reply))
-        return Problem(kind, reply.error, reply.status)
+            return Problem(kind, outward(plain_text(reply)))
+        return Problem(kind, outward(reply.error), reply.status)
 
     def _lost(self, session: PartySession, death: WorkerDied) -> Problem:
         """The session is over; a caller who ended it is not told that it crashed."""
@@ -302,7 +304,7 @@ class PartyHost:
             return Problem("session-lost", f"the session was ended: {session.ended}", "cancelled")
         _log.warning("party died", variant=session.purpose.variant, status=death.status, error=str(death))
         self.sessions.end_if_there(session.id, str(death))
-        return Problem("session-lost", f"{death}; open a new session", death.status)
+        return Problem("session-lost", f"{outward(str(death))}; open a new session", death.status)
 
     def _blobs_refuse(self) -> str | None:
         error = self._unwritable()
@@ -321,6 +323,18 @@ class PartyHost:
         except OSError as error:
             return error
         return None
+
+
+_FRAME = re.compile(r'File ".*", line \d+')
+_FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:'\"]+/)+")
+
+
+def outward(text: str) -> str:
+    """The text of a failure for callers: without a traceback, and of absolute paths the last part. Pure."""
+    if _FRAME.search(text):
+        lines = text.splitlines()
+        text = f"{lines[0].partition(': ')[0]}: {lines[-1]}"
+    return _FOLDERS.sub("", text)
 
 
 def _bytes(blobs: Iterable[Blob]) -> int:

@@ -166,13 +166,21 @@ def explained(error: BaseException, path: Path) -> str:
 
 def innermost(error: BaseException) -> str | None:
     """Where in any user's file an exception, or its cause, came from; ``None`` where it did not."""
-    where = None if error.__cause__ is None else innermost(error.__cause__)
-    if where is not None:
-        return where
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if is_in_file(str(frame.f_globals.get("__name__", ""))):
-            where = f"{Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name}"
-    return where
+    for cause in reversed(_with_causes(error)):
+        for frame, line in reversed([*traceback.walk_tb(cause.__traceback__)]):
+            if is_in_file(str(frame.f_globals.get("__name__", ""))):
+                return f"{Path(frame.f_code.co_filename).name}:{line}, in {frame.f_code.co_name}"
+    return None
+
+
+def _with_causes(error: BaseException) -> list[BaseException]:
+    """An exception, its cause, the cause of that and so on. Each once: causes may form a cycle."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and not any(cause is item for item in chain):
+        chain.append(cause)
+        cause = cause.__cause__
+    return chain
 
 
 def is_in_file(module: str) -> bool:
