@@ -128,6 +128,28 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
 
 
 @pytest.mark.extended
+@needs_seal
+def test_a_slower_build_is_a_regression_of_the_suite(mine: Ciphermark) -> None:
+    """Encryption in the clear takes a hundredth of the time."""
+    experiment = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["add"]}
+    suite = mine.suite(experiment | {"variants": ["seal"]})
+    compared = mine(
+        "compare-builds",
+        str(suite),
+        "cleartext",
+        "seal",
+        "--error",
+        "0.2",
+        code=1,
+        timeout_s=PATIENCE_OF_RUNS_S,
+    ).out
+    assert "slower" in compared
+    assert "no result" not in compared
+    assert "version: " in compared
+    assert {row["variant"] for row in mine.rows("select variant from trials")} == {"cleartext", "seal"}
+
+
+@pytest.mark.extended
 @needs_openfhe
 def test_a_build_that_fails_its_checks_is_not_added(mine: Ciphermark, tmp_path: Path) -> None:
     python = interpreters.executable("openfhe")
@@ -219,3 +241,6 @@ def test_builds_that_there_are_not(mine: Ciphermark) -> None:
     assert "two builds or more" in mine("bisect", str(suite), "cleartext", code=2).err
     assert "unknown variant 'nothing'" in mine("bisect", str(suite), "cleartext", "nothing", code=2).err
     assert "several cases" in mine("bisect", str(suite), "cleartext", "cleartext@b", code=2).err
+    assert "name two builds" in mine("compare-builds", str(suite), "cleartext", "cleartext", code=2).err
+    unknown = mine("compare-builds", str(suite), "cleartext", "nothing", code=2)
+    assert "unknown variant 'nothing'" in unknown.err

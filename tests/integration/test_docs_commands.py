@@ -44,7 +44,7 @@ NOT_EXECUTED = {
     r"source ": "the reader's own shell: here the programs are found already",
     r"export CIPHERMARK_|token=": "names a server or a token that a reader has",
     r"ciphermark run ": "measures for minutes: the cookbook's test and that of the smoke suite execute suites",
-    r"ciphermark (build (add|show|remove)|bisect)\b": "compiles a library: test_builds.py does",
+    r"ciphermark (build (add|show|remove)|bisect|compare-builds)\b": "compiles a library: test_builds.py does",
     r"docker ": "needs docker: tests/acceptance/test_compose.py executes what has to work there",
     r"(.* \| )?curl |figure[ (]": "needs a benchmark service or a dashboard: their own tests ask each route",
     r"HELIB_ROOT=": "needs an HElib",

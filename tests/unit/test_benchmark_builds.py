@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ciphermark_analysis import build_search
 from ciphermark_analysis.build_search import Rule, rule_for, tail
 from ciphermark_benchmark.cli import bisect
-from ciphermark_benchmark.cli.bisect import Subject
+from ciphermark_benchmark.cli._builds import differences, suite_text
+from ciphermark_benchmark.cli.bisect import Searched
 from ciphermark_benchmark.cli.build import Request, require_possible
 from ciphermark_benchmark.suite import files
 from ciphermark_core.budget import Budget
@@ -181,14 +182,15 @@ experiments:
 """
 
 
-def subjects_here(suite: str = SUITE) -> list[Subject]:
+def searchable_here(suite: str = SUITE) -> list[Searched]:
     from ciphermark_measure import probes
 
-    return bisect.subjects(files.parse(suite, "some.yaml"), ["cleartext", "cleartext@b"], probes.host_facts())
+    builds = ["cleartext", "cleartext@b"]
+    return bisect.searchable(files.parse(suite, "some.yaml"), suite, builds, probes.host_facts())
 
 
 def test_a_search_is_for_one_case() -> None:
-    found = subjects_here()
+    found = searchable_here()
     assert len(found) == 4
     with pytest.raises(UserError, match="several cases") as error:
         bisect.chosen(found, "add")
@@ -197,8 +199,8 @@ def test_a_search_is_for_one_case() -> None:
         bisect.chosen(found, "rotate")
     with pytest.raises(UserError, match="no operation that all of these builds can execute"):
         bisect.chosen([], None)
-    subject = bisect.chosen(found, "N=2048 chain default add")
-    text = subject.text(["cleartext", "cleartext@b"], 7)
+    subject = bisect.chosen(found, "N=2048 chain default add").subject
+    text = suite_text("made", files.plain(SUITE, "some.yaml"), [subject], 7)
     suite = files.parse(text, "made.json")
     assert suite.budget.processes == 7
     from ciphermark_benchmark.runner import runs
@@ -224,16 +226,16 @@ experiments:
 
 
 def test_what_is_no_time_is_not_searched() -> None:
-    assert subjects_here(UNTIMED) == []
+    assert searchable_here(UNTIMED) == []
     with pytest.raises(UserError, match="depth and noise are none"):
-        bisect.chosen(subjects_here(UNTIMED), "depth")
-    both = subjects_here(UNTIMED + WRITTEN.partition("experiments:\n")[2])
+        bisect.chosen(searchable_here(UNTIMED), "depth")
+    both = searchable_here(UNTIMED + WRITTEN.partition("experiments:\n")[2])
     assert [item.stage for item in both] == ["dump", "load"]
     assert bisect.chosen(both, ", load").stage == "load"
 
 
 def test_ratios_are_of_one_stage() -> None:
-    case = subjects_here()[0].case
+    case = searchable_here()[0].subject.case
     outcomes = [_outcome(replace(case, variant=name), 0, [(1.0, False), (1.0, False)]) for name in ("a", "b")]
     assert build_search.ratios(outcomes, ["a", "b"], "encrypt") == {"b": [1.0]}
     assert build_search.ratios(outcomes, ["a", "b"], "load") == {"b": []}
@@ -242,7 +244,7 @@ def test_ratios_are_of_one_stage() -> None:
 def test_what_two_builds_say_differently() -> None:
     a = LibraryInfo("SEAL", "a", "4.1.1", False, {"flags": "-O3", "hexl": "off", "old": "x"})
     b = LibraryInfo("SEAL", "b", "4.1.2", False, {"flags": "-O1", "hexl": "off"})
-    assert bisect.differences(a, b) == [
+    assert differences(a, b) == [
         ("version", "4.1.1", "4.1.2"),
         ("flags", "-O3", "-O1"),
         ("old", "x", "not told"),
@@ -250,7 +252,7 @@ def test_what_two_builds_say_differently() -> None:
 
 
 def test_ratios_are_of_rounds_that_count_in_both() -> None:
-    case = subjects_here()[0].case
+    case = searchable_here()[0].subject.case
     outcomes = [
         _outcome(replace(case, variant="a"), 0, [(1.0, False), (2.0, False), (9.0, True)]),
         _outcome(replace(case, variant="b"), 0, [(2.0, False), (2.0, False), (1.0, False)]),
@@ -263,7 +265,7 @@ def test_ratios_are_of_rounds_that_count_in_both() -> None:
 
 
 def test_ratios_are_of_corrected_times() -> None:
-    case = subjects_here()[0].case
+    case = searchable_here()[0].subject.case
     outcomes = [
         _outcome(replace(case, variant="a"), 0, [(1.0, False), (1.5, False)], [1.0, 1.5]),
         _outcome(replace(case, variant="b"), 0, [(2.8, False), (2.0, False)], [1.4, 1.0]),

@@ -14,16 +14,15 @@ that the test cannot say is reported as it is: the slow-down then has several st
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import Estimate, estimate, ratio_of, verdict
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
-from ciphermark_core.model import Outcome, Sample
+from ciphermark_core.model import Case, Outcome, Sample
 
 ERROR = 0.05
 LOOKS = 2  # an undecided test is repeated once, over all ratios
@@ -31,6 +30,8 @@ LOOKS = 2  # an undecided test is repeated once, over all ratios
 Verdict = Literal["step", "several steps", "no step"]
 # Measures builds side by side in so many fresh processes each; returns time of each by that of the first, pair by pair.
 Measure = Callable[[Sequence[str], int], Mapping[str, Sequence[float]]]
+Name = TypeVar("Name", bound=Hashable)
+Round = tuple[str, str, int | None, int]  # case, phase, repetitions and number of a sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +66,24 @@ class Rule:
         """How many fresh processes of each build a look takes."""
         return next(n for n in range(2, 200) if tail(n, n - 1) <= self.level)
 
+    def interval(self, ratios: Sequence[float]) -> Estimate:
+        """The median ratio with the interval of all thresholds that the sign test cannot say it lies beyond; without
+        bounds for too few ratios. Raises ``ValueError`` without any.
+        """
+        n, ordered = len(ratios), sorted(ratios)
+        dissenting = [k for k in range((n + 1) // 2) if tail(n, n - k) <= self.level]
+        if not dissenting:
+            return Estimate(n, median(ratios), None, None)
+        return Estimate(n, median(ratios), ordered[dissenting[-1]], ordered[n - 1 - dissenting[-1]])
+
     def side(self, ratios: Sequence[float], threshold: float) -> Literal["below", "above"] | None:
         """On which side of a threshold the median ratio lies; ``None`` where the test cannot say."""
-        above = sum(ratio > threshold for ratio in ratios)
-        below = sum(ratio < threshold for ratio in ratios)
-        if above and tail(len(ratios), above) <= self.level:
+        interval = self.interval(ratios) if ratios else Estimate(0, math.nan, None, None)
+        if interval.low is None or interval.high is None:
+            return None
+        if interval.low > threshold:
             return "above"
-        if below and tail(len(ratios), below) <= self.level:
-            return "below"
-        return None
+        return "below" if interval.high < threshold else None
 
 
 def tail(n: int, k: int) -> float:
@@ -135,29 +145,46 @@ def _tested(
 
 
 def ratios(outcomes: Iterable[Outcome], builds: Sequence[str], stage: str) -> dict[str, list[float]]:
-    """The median ratio of a stage's paired samples to the first build's, of each build and process. Pure.
+    """The median ratio of a stage's paired samples to the first build's, of each build and process. Pure."""
+    first, *others = builds
+    items = list(outcomes)
+    return {
+        name: named_ratios(
+            items, first, name, lambda _, sample: stage if sample.phase == stage else None
+        ).get(stage, [])
+        for name in others
+    }
+
+
+def named_ratios(
+    outcomes: Iterable[Outcome], base: str, head: str, name_of: Callable[[Case, Sample], Name | None]
+) -> dict[Name, list[float]]:
+    """The median ratio of paired times of ``head`` to those of ``base``, one for each process, of everything that
+    ``name_of`` gives a name to. Pure.
 
     Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
     process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
     that a disturbance favours neither.
     """
-    times: dict[str, dict[int, dict[int, Sample]]] = defaultdict(dict)
+    times: dict[tuple[Name, int], dict[str, dict[Round, Sample]]] = {}
     for outcome in outcomes:
-        taken = (s for s in outcome.samples if (s.metric, s.phase) == ("time", stage) and not s.is_warmup)
-        times[outcome.trial.case.variant][outcome.trial.process] = {s.ordinal: s for s in taken}
-    first, *others = builds
-    return {name: list(_paired(times[first], times[name])) for name in others}
+        case, key = outcome.trial.case, outcome.trial.case.comparison_key
+        for sample in outcome.samples:
+            name = None if sample.metric != "time" or sample.is_warmup else name_of(case, sample)
+            if name is not None:
+                of_process = times.setdefault((name, outcome.trial.process), {base: {}, head: {}})
+                place = (key, sample.phase, sample.repetitions, sample.ordinal)
+                of_process.setdefault(case.variant, {})[place] = sample
+    collected: dict[Name, list[float]] = {}
+    for name, process in sorted(times, key=lambda item: item[1]):
+        of_process = times[name, process]
+        collected.setdefault(name, []).extend(_paired(of_process[base], of_process[head]))
+    return {name: values for name, values in collected.items() if values}
 
 
-def _paired(
-    base: Mapping[int, Mapping[int, Sample]], other: Mapping[int, Mapping[int, Sample]]
-) -> Iterator[float]:
-    """One ratio for each process, over rounds that both have."""
-    for process in sorted(base.keys() & other.keys()):
-        a, b = base[process], other[process]
-        rounds = a.keys() & b.keys()
-        quiet = {ordinal for ordinal in rounds if not (a[ordinal].is_disturbed or b[ordinal].is_disturbed)}
-        if rounds:
-            yield median(
-                corrected_value(b[ordinal]) / corrected_value(a[ordinal]) for ordinal in quiet or rounds
-            )
+def _paired(a: Mapping[Round, Sample], b: Mapping[Round, Sample]) -> Iterator[float]:
+    """One ratio, over rounds that both have; nothing without any."""
+    rounds = a.keys() & b.keys()
+    quiet = {place for place in rounds if not (a[place].is_disturbed or b[place].is_disturbed)}
+    if rounds:
+        yield median(corrected_value(b[place]) / corrected_value(a[place]) for place in quiet or rounds)

@@ -1,7 +1,8 @@
 """The commands, found by their files, and the one place that turns failures into exit codes.
 
-Every module beside this one is the command of its name, but for `main` and those that begin with an underscore. The
-first line of its docstring is the command's line in the list; only the command that is executed is loaded.
+Every module beside this one is the command of its name, with hyphens for underscores, but for `main` and those that
+begin with an underscore. The first line of its docstring is the command's line in the list; only the command that is
+executed is loaded.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from ciphermark_core.errors import UserError
 def names() -> list[str]:
     """The names of all commands, sorted."""
     stems = sorted(path.stem for path in Path(__file__).parent.glob("*.py"))
-    return [stem for stem in stems if stem != "main" and not stem.startswith("_")]
+    return [stem.replace("_", "-") for stem in stems if stem != "main" and not stem.startswith("_")]
 
 
 def loaded(name: str) -> Any:
     """A command, or group of commands, with its arguments and options: `app` of its module."""
     with loading.undisturbed():
-        module = import_module(f"{__package__}.{name}")
+        module = import_module(f"{__package__}.{_stem(name)}")
     command = typer.main.get_command(module.app)
     command.name = name
     return command
@@ -37,8 +38,12 @@ def loaded(name: str) -> Any:
 
 def summary(name: str) -> str:
     """The first line of the docstring of a command's module, which is read and not executed."""
-    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{_stem(name)}.py").read_text(encoding="utf-8")
     return text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
+
+
+def _stem(name: str) -> str:
+    return name.replace("-", "_")
 
 
 class _OnDemand(TyperGroup):

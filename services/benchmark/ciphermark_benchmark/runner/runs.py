@@ -93,9 +93,14 @@ def settled_options(suite: Suite) -> dict[str, dict[str, Value]]:
 
 
 def read(
-    home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None
+    home: Home,
+    path: Path,
+    variants: Sequence[str] = (),
+    label: str | None = None,
+    text: str | None = None,
 ) -> tuple[Suite, str, Catalogue, Host]:
-    """The suite of a run that is asked for, its text, what was found for it, and this host.
+    """The suite of a run that is asked for, its text, what was found for it, and this host. With ``text`` the suite is
+    that one, and names the files that the suite at ``path`` names.
 
     Raises ``UserError`` for what cannot be the run's label, where the suite cannot be read, lacks one of the variants,
     or needs more processes than this host holds.
@@ -103,16 +108,25 @@ def read(
     if label is not None:
         run_names.label(label)
     catalogue = Catalogue(home, os.environ, files.spelled_out(path).parent)
-    suite, text = files.load(path, catalogue)
+    text = files.text_of(path) if text is None else text
+    suite = files.parse(text, str(files.spelled_out(path)), catalogue)
     require_variants(suite, variants)
     facts = probes.host_facts()
     require_room(suite, variants, facts)
     return suite, text, catalogue, facts
 
 
-def new(home: Home, path: Path, variants: Sequence[str] = (), label: str | None = None) -> Prepared:
-    """Begin a run of a suite file, for all its variants or some of them. Raises as :func:`read` does."""
-    suite, text, catalogue, facts = read(home, path, variants, label)
+def new(
+    home: Home,
+    path: Path,
+    variants: Sequence[str] = (),
+    label: str | None = None,
+    text: str | None = None,
+) -> Prepared:
+    """Begin a run of a suite file, for all its variants or some of them. Takes ``text`` and raises as :func:`read`
+    does.
+    """
+    suite, text, catalogue, facts = read(home, path, variants, label, text)
     own = own_data_sets(suite)
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = cases(suite, facts, variants)

@@ -86,6 +86,12 @@ def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
         raise UserError("\n".join(_sentences(problems, document, origin))) from None
 
 
+def plain(text: str, origin: str) -> dict[str, Any]:
+    """A suite's text that :func:`parse` takes, as plain dicts, lists and scalars."""
+    document: dict[str, Any] = _plain(_document(text, origin), {})
+    return document
+
+
 def _document(text: str, origin: str) -> Any:
     try:
         return YAML(typ="rt").load(io.StringIO(text))

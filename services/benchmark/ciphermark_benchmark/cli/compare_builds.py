@@ -1,0 +1,294 @@
+"""Two builds over all cases of a suite, sampled alternately in fresh processes, with verdicts."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ciphermark_analysis import build_comparison, build_search
+from ciphermark_analysis.build_comparison import Compared
+from ciphermark_benchmark import home as homes
+from ciphermark_benchmark.cli._builds import (
+    Bench,
+    Refused,
+    Subject,
+    described,
+    differences,
+    label,
+    subjects,
+    suite_text,
+)
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli.run import progress_of, say_that_it_waits
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
+from ciphermark_benchmark.runner import durations, runs
+from ciphermark_benchmark.suite import estimate, files
+from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core import host as hosts
+from ciphermark_core.budget import Budget
+from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
+from ciphermark_core.model import Case, Outcome, Sample
+from ciphermark_core.run import Host
+from ciphermark_measure.experiments import KINDS
+from ciphermark_present import formats
+from ciphermark_present.printed import Cells, Head, printed
+from ciphermark_present.query import Row
+from ciphermark_present.terminal import show
+from ciphermark_workloads.catalogue import WORKLOADS
+
+_EPILOG = """[bold]Examples[/bold]
+
+  ciphermark compare-builds quick seal seal-mine
+
+  ciphermark compare-builds gate.yaml base head --threshold 0.1 --all
+
+[bold]Exit code[/bold]  0: every result is unchanged or faster; 1: the head has a regression; 2: nothing could be
+compared; 3: no regression, and some result is undecided
+"""
+_REGRESSION, _TROUBLE, _UNDECIDED = 1, 2, 3
+_CLIENT_STAGES = (
+    2  # encryption and decryption, timed once for all operations on the same parameters and vectors
+)
+_ORDER = ("failed", "slower", "undecided", "faster", "unchanged")
+
+
+class Result(NamedTuple):
+    """One time that is compared: of a case, or of all cases with the same parameters and vector."""
+
+    case: str
+    stage: str
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command(epilog=_EPILOG)
+def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
+    suite: Annotated[
+        Path, typer.Argument(help="Suite whose cases are measured; its variants do not matter.")
+    ],
+    base: Annotated[str, typer.Argument(help="The variant that ratios are relative to.")],
+    head: Annotated[str, typer.Argument(help="The variant that is judged.")],
+    threshold: Annotated[
+        float, typer.Option(min=0.005, max=10, help="Smaller differences are unchanged; 0.05 is 5%.")
+    ] = SIGNIFICANCE_THRESHOLD - 1,
+    error: Annotated[
+        float, typer.Option(min=0.001, max=0.2, help="False-alarm rate of all verdicts together.")
+    ] = build_search.ERROR,
+    all: Annotated[bool, typer.Option("--all", help="Print unchanged results, too.")] = False,
+) -> None:
+    """Two builds over all cases of a suite, sampled alternately in fresh processes, with verdicts."""
+    if base == head:
+        raise UserError(
+            "name two builds; to compare a build with itself, give one a label: seal and seal@again"
+        )
+    home, console = homes.find(), console_for()
+    loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
+    able, refused = timed(loaded, text, (base, head), hosts.collect())
+    if not able:
+        raise UserError(_reason_against(refused))
+    bench = Bench(home, suite, progress_of)
+    family = _Family(bench, able, files.plain(text, str(suite)), (base, head), loaded.budget.budget)
+    processes = build_comparison.rule_for_family(_expected(able), error).processes
+    _announce(console, family, processes, error, threshold)
+    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
+        compared = build_comparison.compare(family.measure, processes, error, 1 + threshold)
+    _show(console, family, compared, refused, all)
+    raise typer.Exit(_exit_code(compared, family))
+
+
+def timed(
+    suite: Suite, text: str, builds: tuple[str, str], facts: Host
+) -> tuple[list[Subject], list[Refused]]:
+    """As :func:`subjects`, of cases that have a time: depth and noise have none."""
+    able, refused = subjects(suite, text, builds, facts)
+    return [item for item in able if _is_timed(item.case)], [item for item in refused if _is_timed(item.case)]
+
+
+def _is_timed(case: Case) -> bool:
+    return case.experiment not in KINDS or bool(KINDS[case.experiment].searched)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Trials of a case that gave no result with one of the builds."""
+
+    case: str
+    variant: str
+    reason: str
+
+
+@dataclass
+class _Family:
+    """The results of a suite, which is ``written`` so; measures them, and remembers which cases failed."""
+
+    bench: Bench
+    able: Sequence[Subject]
+    written: Mapping[str, Any]
+    builds: tuple[str, str]
+    budget: Budget
+    failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
+
+    def measure(self, names: Collection[Result] | None, processes: int) -> Mapping[Result, Sequence[float]]:
+        """Ratios of head by base, one for each pair of processes; of all results where no names are given."""
+        ended = self.bench.execute(self.text(names, processes))
+        self.failures |= {(item.case, item.variant): item for item in failures(ended.outcomes)}
+        failed = {case for case, _ in self.failures}
+        outcomes = [item for item in ended.outcomes if label(item.trial.case) not in failed]
+        return build_search.named_ratios(outcomes, *self.builds, result_of)
+
+    def text(self, names: Collection[Result] | None, processes: int) -> str:
+        """The suite that measures these results in so many processes."""
+        chosen = self.able if names is None else list(_measuring(self.able, names))
+        return suite_text(f"compare-builds-{self.written['name']}", self.written, chosen, processes)
+
+
+def result_of(case: Case, sample: Sample) -> Result | None:
+    """The result that a time is a sample of; a part of a stage is of none."""
+    if sample.step or sample.party:
+        return None
+    is_own = case.experiment not in KINDS or sample.stage in KINDS[case.experiment].searched
+    return Result(label(case) if is_own else _shared(case), sample.stage)
+
+
+def _shared(case: Case) -> str:
+    """What encryption and decryption depend on."""
+    return ", ".join(described(case))
+
+
+def failures(outcomes: Iterable[Outcome]) -> Iterator[Failure]:
+    """The trials without a result, and why."""
+    for outcome in outcomes:
+        case = outcome.trial.case
+        is_until_exhausted = case.experiment in KINDS and KINDS[case.experiment].is_until_exhausted
+        if outcome.status != "ok" and not (is_until_exhausted and outcome.status == "exhausted"):
+            reason = f"{outcome.status}: {outcome.error}" if outcome.error else outcome.status
+            yield Failure(label(case), case.variant, reason)
+
+
+def _measuring(able: Iterable[Subject], names: Collection[Result]) -> Iterator[Subject]:
+    """The subjects that these results are measured by: a shared one by the first that has it."""
+    wanted = {name.case for name in names}
+    for subject in able:
+        own, shared = label(subject.case), _shared(subject.case)
+        if own in wanted or (shared in wanted and subject.case.experiment in KINDS):
+            wanted.discard(shared)
+            yield subject
+
+
+def _expected(able: Sequence[Subject]) -> int:
+    """About how many results there will be. More or fewer change what a verdict takes, not its error."""
+    own = sum(
+        len(KINDS[s.case.experiment].searched)
+        if s.case.experiment in KINDS
+        else len(WORKLOADS[s.case.operation].stages)
+        for s in able
+    )
+    shared = {_shared(s.case) for s in able if s.case.experiment in KINDS}
+    return own + _CLIENT_STAGES * len(shared)
+
+
+def _reason_against(refused: Sequence[Refused]) -> str:
+    reasons = Counter(f"{item.variant}: {item.reason}" for item in refused)
+    why = "".join(f"; {reason}" for reason, _ in reasons.most_common(1))
+    return f"the suite has no timed case that both builds can execute{why}"
+
+
+def _announce(console: Console, family: _Family, processes: int, error: float, threshold: float) -> None:
+    base, head = family.builds
+    budget = replace(family.budget, processes=processes)
+    planned = [
+        PlannedCase(replace(s.case, variant=name), None) for s in family.able for name in family.builds
+    ]
+    took = durations.in_words(estimate.run_s(planned, budget))
+    for line in (
+        f"{head} (head) against {base} (base); cases: {len(family.able)}; {processes} fresh processes of each build, "
+        "sampled alternately",
+        f"Significance threshold {threshold:.3g}; false-alarm rate of all verdicts together {error:.3g}",
+        f"Estimated time: {took} on an idle host; undecided results are measured once more",
+    ):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _show(
+    console: Console,
+    family: _Family,
+    compared: Sequence[Compared[Result]],
+    refused: Sequence[Refused],
+    is_whole: bool,
+) -> None:
+    counts: Counter[str] = Counter(item.verdict for item in compared)
+    failed = [item for item in family.failures.values() if _is_regression(family, item)]
+    counted = [
+        *([f"{len(failed)} failed"] if failed else []),
+        *(f"{counts[v]} {v}" for v in _ORDER if counts[v]),
+    ]
+    console.print(Text(f"\nresults: {', '.join(counted) or 'none'}", style="bold"))
+    shown = [item for item in compared if is_whole or item.verdict != "unchanged"]
+    if shown:
+        show(
+            console,
+            [printed("time of head / time of base", "", _COLUMNS, [*map(_row, sorted(shown, key=_place))])],
+        )
+    for item in family.failures.values():
+        console.print(
+            Text(f"no result: {item.variant}, {item.case}: {item.reason}", style="red"), soft_wrap=True
+        )
+    for case in refused:
+        console.print(
+            Text(f"not comparable: {case.variant}, {label(case.case)}: {case.reason}"), soft_wrap=True
+        )
+    libraries = [family.bench.libraries.get(build) for build in family.builds]
+    if libraries[0] is not None and libraries[1] is not None:
+        for name, old, new in differences(libraries[0], libraries[1]):
+            console.print(Text(f"{name}: {old} → {new}"), soft_wrap=True)
+    console.print(Text(f"runs: {' '.join(family.bench.run_ids)}"), soft_wrap=True)
+
+
+def _place(item: Compared[Result]) -> tuple[int, float]:
+    return _ORDER.index(item.verdict), -abs(math.log(item.ratio.median))
+
+
+def _row(item: Compared[Result]) -> dict[str, Any]:
+    return {"verdict": item.verdict, "ratio": item.ratio, **item.name._asdict()}
+
+
+def _interval(row: Row) -> str:
+    ratio = row["ratio"]
+    return "too few pairs" if ratio.low is None else formats.interval(ratio.low, ratio.high)
+
+
+_COLUMNS: list[Cells] = [
+    (Head("verdict"), lambda row: row["verdict"]),
+    (Head("case", is_prose=True), lambda row: row["case"]),
+    (Head("time"), lambda row: row["stage"]),
+    (Head("ratio", is_number=True), lambda row: formats.brief_digits(row["ratio"].median)),
+    (Head("interval", is_number=True), _interval),
+    (Head("pairs", is_number=True, drop=1), lambda row: str(row["ratio"].n)),
+]
+
+
+def _is_regression(family: _Family, failure: Failure) -> bool:
+    """Whether a case fails with the head alone."""
+    base, head = family.builds
+    return failure.variant == head and (failure.case, base) not in family.failures
+
+
+def _exit_code(compared: Sequence[Compared[Result]], family: _Family) -> int:
+    verdicts = {item.verdict for item in compared}
+    if "slower" in verdicts or any(_is_regression(family, item) for item in family.failures.values()):
+        return _REGRESSION
+    if not compared:
+        return _TROUBLE
+    return _UNDECIDED if "undecided" in verdicts else 0
