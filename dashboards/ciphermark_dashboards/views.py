@@ -134,7 +134,9 @@ class Views:
         """
         judged = comparing.said_once(rows)
         if selection.parameters["show"] == SHOW.preferred:
-            notes = [_sentence(comparing.verdict_of_runs(judged))]
+            notes = [
+                _sentence(text) for text in (comparing.verdict_of_runs(judged), *comparing.certainty(judged))
+            ]
         else:
             notes = [", ".join(comparing.counted(judged))] if judged else []
         drift = comparison.drift(rows)

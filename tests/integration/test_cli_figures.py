@@ -22,7 +22,7 @@ from ciphermark_db.database import Database
 from ciphermark_measure import probes
 
 N = 4096
-DISTURBED = ("too few samples", "not comparable")  # verdicts of times, where others took the core meanwhile
+DISTURBED = ("undecided", "not comparable")  # verdicts of times, where others took the core meanwhile
 SEAL = {"schemes": ["bfv"], "ring_dimension": [N], "variants": ["seal"]}
 EXPERIMENTS = (
     SEAL | {"kind": "arithmetic", "variants": ["cleartext", "seal"], "operations": ["add", "mul"]},
@@ -156,16 +156,14 @@ def test_a_phase_that_is_none_has_nothing_to_rank(recorded):
 
 def test_a_run_differs_from_itself_in_nothing(recorded):
     ciphermark, ids, _ = recorded
-    rows = json.loads(ciphermark("compare", ids[0], ids[0], "--format", "json").out)
+    compared = ciphermark("compare", ids[0], ids[0], "--format", "json", code=None)
+    assert compared.code in (0, 3)  # of few samples, also among themselves
+    rows = json.loads(compared.out)
     verdicts = {row["verdict"] for row in rows}
     kinds = {verdict.partition(": ")[0] for verdict in verdicts}
     # tests run beside others, which disturb samples: too few may be quiet
-    assert (
-        {"unchanged", "not comparable"}
-        <= kinds
-        <= {"unchanged", "not comparable", "no difference", *DISTURBED}
-    )
-    reasons = ("both runs are unsupported", "no sample that counts in run a and run b")
+    assert {"unchanged", "not comparable"} <= kinds <= {"unchanged", *DISTURBED}
+    reasons = ("both runs are unsupported", "one sample of each process")
     told = {verdict.partition(": ")[2] for verdict in verdicts if "not comparable" in verdict}
     assert {reason for reason in told if not reason.startswith(reasons)} == set()
     for row in rows:
@@ -188,11 +186,11 @@ def test_runs_of_different_suites_are_not_comparable(recorded):
 
 def test_a_comparison_is_the_same_in_every_form(recorded, tmp_path):
     ciphermark, ids, _ = recorded
-    rows = json.loads(ciphermark("compare", ids[0], ids[0], "--format", "json").out)
-    text = ciphermark("compare", ids[0], ids[0], "--format", "csv").out
+    rows = json.loads(ciphermark("compare", ids[0], ids[0], "--format", "json", code=None).out)
+    text = ciphermark("compare", ids[0], ids[0], "--format", "csv", code=None).out
     assert [row["verdict"] for row in csv.DictReader(io.StringIO(text))] == [row["verdict"] for row in rows]
     path = tmp_path / "compared.parquet"
-    ciphermark("compare", ids[0], ids[0], "--format", "parquet", "-o", str(path))
+    ciphermark("compare", ids[0], ids[0], "--format", "parquet", "-o", str(path), code=None)
     read = pq.read_table(path).to_pylist()
     assert [{**row, "dimensions": json.loads(row["dimensions"])} for row in read] == rows
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_analysis.comparison import COLUMNS, Judgement, judged, settled, with_judgement
+from ciphermark_analysis.comparison import COLUMNS, Judgement, Rule, judged, settled, with_judgement
+from ciphermark_analysis.family import Family
 from ciphermark_core.metrics import METRICS
 
 # What each of two runs has of a case, and what of it a run without the case lacks.
@@ -48,23 +49,24 @@ def failed(side, status):
     [
         ({}, 2.0, "faster"),
         ({"b_median": 4.0, "b_low": 3.9, "b_high": 4.1}, 0.5, "slower"),
-        ({"b_median": 2.0, "b_low": 1.9, "b_high": 2.1}, 1.0, "no difference"),
+        ({"b_median": 2.0, "b_low": 1.9, "b_high": 2.1}, 1.0, "undecided"),  # room for 7% either way
         (
             {"b_median": 1.96, "b_low": 1.955, "b_high": 1.965, "a_low": 1.99, "a_high": 2.01},
             2 / 1.96,
-            "no difference",
+            "unchanged",
         ),
-        ({"a_low": None, "a_high": None, "a_n": 3}, 2.0, "too few samples"),
-        ({"b_low": None, "b_high": None, "b_n": 3}, 2.0, "too few samples"),
+        ({"b_median": 3.0, "b_low": 1.5, "b_high": 3.3}, 2 / 3, "undecided"),
+        ({"a_low": None, "a_high": None, "a_n": 3}, 2.0, "undecided: too few samples in run a"),
+        ({"b_low": None, "b_high": None, "b_n": 3}, 2.0, "undecided: too few samples in run b"),
         ({"b_log_qp": 150.0}, 2.0, "faster"),
         ({"a_status": "exhausted", "b_status": "exhausted"}, 2.0, "faster"),
     ],
 )
 def test_times_are_compared_with_an_interval(changes, ratio, verdict):
-    found = judged(ROW | changes)
+    found = judged(ROW | changes, Rule())
     assert found.ratio == pytest.approx(ratio)
     assert found.verdict == verdict
-    if verdict != "too few samples":
+    if not verdict.startswith("undecided:"):
         assert found.low <= found.ratio <= found.high
 
 
@@ -78,7 +80,7 @@ def test_times_are_compared_with_an_interval(changes, ratio, verdict):
     ],
 )
 def test_a_time_of_nothing_or_less_is_not_divided(changes):
-    found = judged(ROW | {"phase": "train.transfer"} | changes)
+    found = judged(ROW | {"phase": "train.transfer"} | changes, Rule())
     assert (found.ratio, found.low, found.high) == (None, None, None)
     assert found.verdict.startswith("not comparable: ")
 
@@ -105,21 +107,21 @@ SIZE = of("size")
     ],
 )
 def test_other_metrics_have_a_direction(changes, ratio, verdict):
-    found = judged(ROW | changes)
+    found = judged(ROW | changes, Rule())
     assert (found.ratio, found.verdict) == (ratio, verdict)
 
 
 @pytest.mark.parametrize(
     ("metric", "a", "b", "verdict"),
     [
-        ("peak_memory", 100.0, 104.0, "no difference"),
+        ("peak_memory", 100.0, 104.0, "unchanged"),
         ("peak_memory", 100.0, 106.0, "worse"),
         ("peak_memory", 106.0, 100.0, "better"),
         ("expansion", 6.6, 13.2, "worse"),
-        ("precision", 27.5, 25.5, "no difference"),
+        ("precision", 27.5, 25.5, "unchanged"),
         ("precision", 27.5, 25.4, "worse"),
         ("noise_budget", 100.0, 105.0, "better"),
-        ("noise_error", 1e-6, 3e-6, "no difference"),
+        ("noise_error", 1e-6, 3e-6, "unchanged"),
         ("noise_error", 1e-6, 5e-6, "worse"),
         ("accuracy", 0.86, 0.85, "worse"),
         ("agreement", 0.99, 1.0, "better"),
@@ -158,7 +160,7 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
     ],
 )
 def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):
-    assert judged(ROW | changes) == Judgement(None, None, None, f"not comparable: {reason}")
+    assert judged(ROW | changes, Rule()) == Judgement(None, None, None, f"not comparable: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -172,15 +174,15 @@ def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):
     ],
 )
 def test_at_one_level_other_parameters_are_compared_and_told(changes, remark):
-    found = judged(ROW | changes)
+    found = judged(ROW | changes, Rule())
     assert found.ratio is not None
     assert found.remark == remark
 
 
 def test_across_levels_is_compared_only_where_asked_and_says_so():
     row = ROW | {"a_security_2018": 0, "a_security_compared": 0}
-    assert judged(row).ratio is None
-    found = judged(row, any_security=True)
+    assert judged(row, Rule()).ratio is None
+    found = judged(row, Rule(any_security=True))
     assert (found.ratio, found.verdict) == (2.0, "faster")
     assert found.remark == "security <128 against 128 bits (2018)"
 
@@ -194,7 +196,7 @@ def ended(side, status, error=None):
 
 def verdicts(*rows):
     place = COLUMNS.index("verdict")
-    return [with_judgement(dict.fromkeys(COLUMNS) | row)[place] for row in settled(rows)]
+    return [with_judgement(dict.fromkeys(COLUMNS) | row, Rule())[place] for row in settled(rows)]
 
 
 FIGURES = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} | without("b"))
@@ -240,16 +242,64 @@ def test_a_long_error_is_cut():
     assert len(told) < 300
 
 
-def test_times_of_which_no_sample_counts_are_not_compared():
-    found = judged(ROW | {"b_quiet_share": 0.0, "a_quiet_share": 1.0})
-    assert (found.verdict, found.ratio) == ("not comparable: no sample that counts in run b", 2.0)
-    assert judged(ROW | {"b_quiet_share": 0.2, "a_quiet_share": 1.0}).verdict == "faster"
-    assert judged(ROW | {"b_quiet_share": 0.0, "b_slow_down": 1.4}).verdict == "faster"
+def test_times_of_disturbed_samples_alone_are_undecided():
+    disturbed = {"b_quiet_share": 0.0, "a_quiet_share": 1.0}
+    found = judged(ROW | disturbed, Rule())
+    assert (found.verdict, found.ratio, found.low) == (
+        "undecided: run b has disturbed samples only",
+        2.0,
+        None,
+    )
+    assert judged(ROW | disturbed | {"b_quiet_share": 0.2}, Rule()).verdict == "faster"
+    assert judged(ROW | disturbed | {"b_slow_down": 1.4}, Rule()).verdict == "faster"
 
 
-def test_what_the_anchors_explain_is_no_difference_and_is_remarked():
+def test_what_the_anchors_explain_is_undecided_and_is_remarked():
     slowed = ROW | {"a_anchor_s": 8e-5, "b_anchor_s": 4e-5}
-    found = judged(slowed)
-    assert (found.verdict, found.ratio, found.anchors) == ("no difference", 2.0, 2.0)
+    found = judged(slowed, Rule())
+    assert (found.verdict, found.ratio, found.anchors) == ("undecided", 2.0, 2.0)
     assert found.remark == "host 2.00 times faster in b by its anchor"
-    assert judged(slowed | {"a_anchor_s": 5e-5}).verdict == "faster"
+    assert judged(slowed | {"a_anchor_s": 5e-5}, Rule()).verdict == "faster"
+
+
+def test_a_first_execution_is_compared_once_there_are_processes_enough():
+    once = of("cold_time") | {"b_n": 1, "b_low": None, "b_high": None}
+    reason = "not comparable: one sample of each process, of too few processes"
+    assert judged(ROW | once, Rule()).verdict == reason
+    assert judged(ROW | of("cold_time", b_median=0.5, b_low=0.49, b_high=0.51), Rule()).verdict == "faster"
+
+
+@pytest.mark.parametrize(
+    ("metric", "threshold", "verdict"),
+    [
+        ("time", None, "slower"),
+        ("time", 1.5, "unchanged"),
+        ("cold_time", None, "unchanged"),  # within the factor of 2 of this metric
+        ("cold_time", 1.01, "unchanged"),
+        ("cold_time", 3.0, "unchanged"),
+    ],
+)
+def test_a_threshold_replaces_the_usual_one(metric, threshold, verdict):
+    quarter_slower = ROW | of(metric, b_median=2.5, b_low=2.49, b_high=2.51, a_low=1.99, a_high=2.01)
+    assert judged(quarter_slower, Rule(threshold=threshold)).verdict == verdict
+
+
+def test_of_many_times_each_has_a_wider_interval():
+    slightly = ROW | {"b_median": 2.4, "b_low": 2.25, "b_high": 2.6, "a_low": 1.95, "a_high": 2.05}
+    alone, one_of_many = (judged(slightly, Rule(family=Family(k))) for k in (1, 400))
+    assert (alone.verdict, one_of_many.verdict) == ("slower", "undecided")
+    assert one_of_many.low < alone.low < alone.high < one_of_many.high
+    assert 1 < alone.detectable < one_of_many.detectable
+
+
+def test_what_has_no_interval_of_times_counts_for_no_family():
+    rows = [
+        ROW,
+        ROW | without("b"),
+        ROW | SIZE,
+        ROW | {"b_low": None, "b_high": None},
+        ROW | {"b_quiet_share": 0.0},
+        ROW | {"a_is_composed": True},
+    ]
+    assert Rule.over(rows, any_security=False).family == Family(1)
+    assert Rule.over(rows * 3, any_security=False).family == Family(3)

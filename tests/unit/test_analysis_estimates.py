@@ -189,7 +189,24 @@ def test_the_floor_of_a_verdict_can_be_given():
 
 def test_ratio_of():
     ratio = ratio_of(Estimate(10, 6.0, 4.0, 8.0), Estimate(7, 2.0, 1.0, 4.0))
-    assert ratio == Estimate(7, 3.0, 1.0, 8.0)
+    assert (ratio.n, ratio.median) == (7, 3.0)
+    # log low = log 3 - sqrt((log 6 - log 4)² + (log 4 - log 2)²), and the other way round
+    assert ratio.low == pytest.approx(3 / math.exp(math.hypot(math.log(6 / 4), math.log(4 / 2))))
+    assert ratio.high == pytest.approx(3 * math.exp(math.hypot(math.log(8 / 6), math.log(2 / 1))))
+    assert 4.0 / 4.0 < ratio.low < ratio.high < 8.0 / 1.0  # not the worst of both medians at once
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "low", "high"),
+    [
+        (Estimate(8, 6.0, -1.0, 8.0), Estimate(8, 2.0, 2.0, 2.0), 0.0, 4.0),
+        (Estimate(8, 6.0, 6.0, 6.0), Estimate(8, 2.0, 0.0, 2.0), 3.0, None),
+        (Estimate(8, 0.0, 0.0, 1.0), Estimate(8, 0.0, 0.0, 1.0), None, None),
+    ],
+)
+def test_a_bound_of_nothing_is_infinitely_far(a, b, low, high):
+    ratio = ratio_of(a, b)
+    assert (ratio.low, ratio.high) == (pytest.approx(low), pytest.approx(high))
 
 
 @pytest.mark.parametrize(("a_low", "b_low"), [(None, 1.0), (4.0, None), (None, None)])

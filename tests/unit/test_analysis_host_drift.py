@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_analysis import comparison
-from ciphermark_analysis.estimates import Estimate, verdict
+from ciphermark_analysis.estimates import Estimate
+from ciphermark_analysis.family import decided
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 BASE = {"unit": "s", "variant": "seal", "anchor_ratio": 1.0, "ratio": 1.0}
 NAMES = ("quiet_share", "slow_down")
@@ -26,19 +28,20 @@ def rows(*pairs, variants=("seal", "openfhe")):
     [
         (None, (1.4, 1.38, 1.42), "faster"),
         (1.0, (1.4, 1.38, 1.42), "faster"),
-        (1.4, (1.4, 1.38, 1.42), "no difference"),  # all of it is the host's
-        (1.4, (1.3, 1.28, 1.32), "no difference"),  # the anchor suffers more than the work
-        (1.4, (1.0, 0.99, 1.01), "no difference"),
+        (1.4, (1.4, 1.38, 1.42), "undecided"),  # all of it is the host's
+        (1.4, (1.3, 1.28, 1.32), "undecided"),  # the anchor suffers more than the work
+        (1.4, (1.0, 0.99, 1.01), "undecided"),
         (1.1, (1.4, 1.38, 1.42), "faster"),  # the host explains a part
         (0.9, (1.4, 1.38, 1.42), "faster"),  # in spite of the host
-        (0.8, (0.8, 0.79, 0.81), "no difference"),
+        (0.8, (0.8, 0.79, 0.81), "undecided"),
         (0.95, (0.7, 0.69, 0.71), "slower"),
         (1.02, (0.9, 0.89, 0.91), "slower"),
     ],
 )
 def test_a_difference_is_claimed_where_it_stands_with_the_anchors_and_without(anchors, ratio, expected):
     median, low, high = ratio
-    assert verdict(comparison.widened(Estimate(20, median, low, high), anchors)) == expected
+    interval = comparison.widened(Estimate(20, median, low, high), anchors)
+    assert decided(interval, SIGNIFICANCE_THRESHOLD) == expected
 
 
 @given(median=factors, below=st.floats(0.5, 1.0), above=st.floats(1.0, 2.0), anchors=factors)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_analysis_comparison import ROW
 
-from ciphermark_analysis.comparison import COLUMNS
+from ciphermark_analysis.comparison import COLUMNS, Rule
+from ciphermark_analysis.estimates import Estimate, ratio_of
 from ciphermark_analysis.two_runs import SHARED, TOGETHER, UNKNOWN, judgements, relative, shared
 
 BASE = dict.fromkeys(COLUMNS) | ROW
@@ -22,7 +23,7 @@ def row(variant, ratio, **changes):
 
 def verdicts(rows):
     place = COLUMNS.index("verdict")
-    return [values[place].partition(":")[0] for values in judgements(rows, any_security=False)]
+    return [values[place].partition(":")[0] for values in judgements(rows, Rule())]
 
 
 SAME = (1.0, 1.0)  # quiet levels of the anchor alike in both runs
@@ -40,9 +41,9 @@ def group(ratios, hosts=SAME, **changes):
     ("ratios", "expected"),
     [
         ((0.4, 0.36, 0.42), [TOGETHER] * 3),
-        ((0.5, 0.5), ["no difference"] * 2),  # by the anchors' ratio alone
+        ((0.5, 0.5), ["undecided"] * 2),  # by the anchors' ratio alone
         ((0.2, 0.2), ["slower"] * 2),  # two builds of one library may both have become slower
-        ((0.4, 0.4, 1.0), ["slower", "slower", "no difference"]),
+        ((0.4, 0.4, 1.0), ["slower", "slower", "undecided"]),
         ((0.4, 0.4, 3.0), ["slower", "slower", "faster"]),
         ((0.25, 0.4, 0.4), ["slower"] * 3),  # one suffers far more than the others
         ((0.2, 0.2, 0.2), ["slower"] * 3),  # five times as long, where the anchor took twice as long
@@ -70,7 +71,7 @@ def test_a_change_that_all_variants_share_without_the_anchor_is_a_regression_and
 ):
     """As where seal, pyfhel and tenseal are all SEAL, and SEAL became slower."""
     place = COLUMNS.index("verdict")
-    found = judgements(group(ratios, hosts), any_security=False)
+    found = judgements(group(ratios, hosts), Rule())
     expected = f"{verdict}: all {len(ratios)} variants alike, {reason}"
     assert {values[place] for values in found} == {expected}
 
@@ -106,7 +107,7 @@ def test_whatever_a_host_does_within_the_powers_that_were_measured_is_no_regress
 def test_comparisons_are_judged_one_by_one():
     rows = [*group((0.5,) * 3), row("v0", 0.5, comparison_key="add")]
     place = COLUMNS.index("verdict")
-    assert [values[place] for values in judgements(rows, any_security=False)][2:] == [
+    assert [values[place] for values in judgements(rows, Rule())][2:] == [
         f"slower: all 3 variants alike, {SHARED}",
         "slower",
     ]
@@ -114,7 +115,7 @@ def test_comparisons_are_judged_one_by_one():
 
 def test_what_all_variants_share_is_told_of_the_whole():
     rows = [*group((0.5,) * 3), row("v0", 0.5, comparison_key="add")]
-    found = [dict(zip(COLUMNS, values, strict=True)) for values in judgements(rows, any_security=False)]
+    found = [dict(zip(COLUMNS, values, strict=True)) for values in judgements(rows, Rule())]
     assert shared(found).startswith(f"figures that moved in all variants alike, {SHARED}: 3 slower; look for")
     assert shared(found[3:]) is None
 
@@ -123,10 +124,10 @@ def test_a_variant_as_reference_cancels_what_it_shares():
     rows = [row("seal", 0.5), row("pyfhel", 0.5), row("openfhe", 1.0)]
     found = {r["variant"]: r for r in relative(rows, "seal")}
     assert {name: r["b_median"] for name, r in found.items()} == {"seal": 2.0, "pyfhel": 2.0, "openfhe": 1.0}
-    # the worst of both intervals: 0.95 * 4 s times (1.9 s / 4.2 s)
-    assert found["pyfhel"]["b_low"] == pytest.approx(0.95 * 4.0 * 1.9 / 4.2)
-    assert found["pyfhel"]["b_high"] == pytest.approx(1.05 * 4.0 * 2.1 / 3.8)
-    assert verdicts(list(found.values())) == ["no difference", "no difference", "faster"]
+    ratio = ratio_of(Estimate(10, 2.0, 1.9, 2.1), Estimate(10, 4.0, 3.8, 4.2))
+    assert found["pyfhel"]["b_low"] == pytest.approx(0.95 * 4.0 * ratio.low)
+    assert found["pyfhel"]["b_high"] == pytest.approx(1.05 * 4.0 * ratio.high)
+    assert verdicts(list(found.values())) == ["undecided", "undecided", "faster"]
 
 
 def test_the_anchor_as_reference_is_that_of_the_row():

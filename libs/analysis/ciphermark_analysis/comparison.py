@@ -15,8 +15,9 @@ from operator import itemgetter
 from statistics import median
 from typing import Any
 
-from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
-from ciphermark_core.metrics import Metric
+from ciphermark_analysis.estimates import Estimate, ratio_of
+from ciphermark_analysis.family import ONE, Family, decided
+from ciphermark_core.metrics import METRICS, SIGNIFICANCE_THRESHOLD, Metric
 
 Row = Mapping[str, Any]
 
@@ -198,7 +199,7 @@ LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2
 _MEDIANS = ("a_median", "b_median")
 _QUIET = ("a_quiet_share", "b_quiet_share")
 _OWN = tuple(f"{run}_{name}" for name in ("key_switching", "digits", "parameter_set_id") for run in "ab")
-_JUDGED = ("ratio", "ratio_low", "ratio_high", "anchor_ratio", "verdict", "remark")
+_JUDGED = ("ratio", "ratio_low", "ratio_high", "detectable_slowdown", "anchor_ratio", "verdict", "remark")
 _told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET)
 COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET, *_JUDGED)
 
@@ -217,7 +218,9 @@ class Judgement:
     """What the figures of two runs say about one case and metric.
 
     ``ratio`` is a/b, so more than 1 says that b is faster; ``anchors`` is that of the anchor, by which the interval is
-    widened. ``remark`` tells how their parameters and hosts differ.
+    widened. The interval holds together with those of all times that are compared. ``detectable`` is the smallest
+    slowdown that would probably be reported (:meth:`Family.detectable`), widened like the interval. ``remark`` tells
+    how their parameters and hosts differ.
     """
 
     ratio: float | None
@@ -226,6 +229,35 @@ class Judgement:
     verdict: str
     remark: str = ""
     anchors: float | None = None
+    detectable: float | None = None
+
+
+UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How the results of two runs are judged: across security levels or not, as one of so many times, and by which
+    significance ``threshold`` of times (a factor). ``None`` stands for that of each metric; where a metric's own is
+    larger than the usual one, as of first executions, the larger of both counts.
+    """
+
+    any_security: bool = False
+    threshold: float | None = None
+    family: Family = ONE
+
+    @classmethod
+    def over(cls, rows: Iterable[Row], any_security: bool, threshold: float | None = None) -> Rule:
+        """The rule for rows of :func:`settled` that are judged together."""
+        results = sum(_has_interval(row, any_security) for row in rows)
+        return cls(any_security, threshold, Family(results))
+
+    def threshold_of(self, row: Row) -> float:
+        """The threshold of a time; that of its metric is its floor."""
+        floor: float = row["floor"]
+        if self.threshold is None:
+            return floor
+        return self.threshold if floor <= SIGNIFICANCE_THRESHOLD else max(floor, self.threshold)
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
@@ -254,9 +286,9 @@ def settled(rows: Iterable[Row]) -> list[Row]:
     return output
 
 
-def judged(row: Row, any_security: bool = False) -> Judgement:
+def judged(row: Row, rule: Rule) -> Judgement:
     """The judgement of one row of :func:`settled`. Pure."""
-    reason = _ending(row) or _incomparable(row, any_security)
+    reason = _ending(row) or _incomparable(row, rule.any_security)
     if reason is not None:
         return Judgement(None, None, None, reason)
     a, b = row["a_median"], row["b_median"]
@@ -267,29 +299,64 @@ def judged(row: Row, any_security: bool = False) -> Judgement:
         return Judgement(
             None, None, None, "not comparable: a time that is what others leave may be none", remark
         )
-    return _of_times(row, remark)
+    return _of_times(row, remark, rule)
 
 
-def _of_times(row: Row, remark: str) -> Judgement:
+def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
     """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
-    a, b = (Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab")
-    ratio, anchors = ratio_of(a, b), anchor_ratio(row)
+    ratio, anchors = ratio_of(*estimates(row)), anchor_ratio(row)
     remarks = ", ".join(filter(None, (remark, host_remark(anchors))))
-    without = disturbed(row)
-    if without:
-        reason = f"not comparable: no sample that counts in run {' and run '.join(without)}"
-        return Judgement(ratio.median, None, None, reason, remarks, anchors)
-    ratio = widened(ratio, anchors)
-    return Judgement(ratio.median, ratio.low, ratio.high, verdict(ratio), remarks, anchors)
+    reason = _undecidable(row)
+    if reason is not None:
+        return Judgement(ratio.median, None, None, f"{UNDECIDED}: {reason}", remarks, anchors)
+    threshold, family = rule.threshold_of(row), rule.family
+    interval = widened(family.simultaneous(ratio), anchors)
+    detectable = family.detectable(ratio, threshold)
+    if detectable is not None and anchors is not None:
+        detectable *= max(1.0, 1 / anchors)
+    return Judgement(
+        interval.median,
+        interval.low,
+        interval.high,
+        decided(interval, threshold),
+        remarks,
+        anchors,
+        detectable,
+    )
 
 
-def with_judgement(row: Row, any_security: bool = False) -> tuple[Any, ...]:
+def estimates(row: Row) -> list[Estimate]:
+    """What the two runs have of a row with values in both."""
+    return [Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab"]
+
+
+def _undecidable(row: Row) -> str | None:
+    """Why two times that can be compared have no interval of their ratio."""
+    runs = disturbed(row)
+    if runs:
+        return f"run {' and run '.join(runs)} {'have' if runs[1:] else 'has'} disturbed samples only"
+    runs = _without_interval(row)
+    return f"too few samples in run {' and run '.join(runs)}" if runs else None
+
+
+def _without_interval(row: Row) -> list[str]:
+    return [side for side in "ab" if row[f"{side}_low"] is None or row[f"{side}_high"] is None]
+
+
+def _has_interval(row: Row, any_security: bool) -> bool:
+    """Whether a row of :func:`settled` has an interval by which times are judged."""
+    is_comparable = _ending(row) is None and _reason_against(row, any_security) is None
+    return is_comparable and row["unit"] == "s" and _are_above_zero(row) and _undecidable(row) is None
+
+
+def with_judgement(row: Row, rule: Rule) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
-    judgement = judged(row, any_security)
+    judgement = judged(row, rule)
     figures = (
         judgement.ratio,
         judgement.low,
         judgement.high,
+        judgement.detectable,
         judgement.anchors,
         judgement.verdict,
         judgement.remark,
@@ -390,6 +457,9 @@ def _reason_against(row: Row, any_security: bool) -> str | None:
         return f"security {_level(a)} against {_level(b)} (2018)"
     if row["a_is_composed"] != row["b_is_composed"]:
         return f"composed of several calls in run {'a' if row['a_is_composed'] else 'b'} alone"
+    metric = METRICS.get(row["metric"])
+    if metric is not None and metric.is_once and _without_interval(row):
+        return "one sample of each process, of too few processes"
     return None
 
 

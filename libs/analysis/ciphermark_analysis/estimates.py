@@ -22,7 +22,7 @@ from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 # The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
-METHOD = 1
+METHOD = 2
 CONFIDENCE = 0.95
 # Where somebody looks at a growing sample and stops when he likes what he sees: the sizes at which there is something
 # to see, and the ranks that cover the median at all of them at once with the confidence above, for every distribution.
@@ -175,10 +175,43 @@ def verdict(ratio: Estimate, floor: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
 
 
 def ratio_of(a: Estimate, b: Estimate) -> Estimate:
-    """Ratio of two unpaired medians, with the conservative interval [a.low/b.high, a.high/b.low]."""
-    low = a.low / b.high if a.low is not None and b.high else None
-    high = a.high / b.low if a.high is not None and b.low else None
-    return Estimate(min(a.n, b.n), a.median / b.median, low, high)
+    """As :func:`ratios_of`, of two."""
+    pair = (
+        Estimates(
+            *(np.array([math.nan if value is None else value]) for value in (x.n, x.median, x.low, x.high))
+        )
+        for x in (a, b)
+    )
+    return ratios_of(*pair)[0]
+
+
+def ratios_of(a: Estimates, b: Estimates) -> Estimates:
+    """Ratios of unpaired medians, element by element; NaN where b's median is 0.
+
+    Intervals are recovered from those of the medians on the log scale (MOVER, ratio of two independent estimates:
+    Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012):
+    log low = log a/b − sqrt((log a − log a.low)² + (log b.high − log b)²), and the other way round. They lie within
+    [a.low/b.high, a.high/b.low], which takes the worst of both at once. A bound of 0 or less is infinitely far on that
+    scale: the ratio then has the low bound 0, or no high one.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        median = np.where(b.median == 0, np.nan, a.median / b.median)
+        below = _factor(_distance(a.low, a.median), _distance(b.median, b.high))
+        above = _factor(_distance(a.median, a.high), _distance(b.low, b.median))
+        low, high = median / below, median * above
+    return Estimates(np.minimum(a.n, b.n), median, low, np.where(np.isinf(high), np.nan, high))
+
+
+def _distance(low: Floats, high: Floats) -> Floats:
+    """From a value to a larger one on the log scale; infinite where the smaller one is 0 or less."""
+    distance: Floats = np.log(high) - np.log(np.maximum(low, 0.0))
+    return distance
+
+
+def _factor(one: Floats, other: Floats) -> Floats:
+    """The factor of two distances on the log scale that are independent of each other."""
+    factor: Floats = np.exp(np.hypot(one, other))
+    return factor
 
 
 def inverse(ratio: Estimate) -> Estimate:

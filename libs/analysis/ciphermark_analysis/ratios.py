@@ -17,7 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ciphermark_analysis import METHOD, correction
-from ciphermark_analysis.estimates import Estimate, Estimates, Segments, Verdict, inverse, verdict
+from ciphermark_analysis.estimates import (
+    Estimate,
+    Estimates,
+    Segments,
+    Verdict,
+    inverse,
+    ratios_of,
+    verdict,
+)
 from ciphermark_analysis.results import distinct, optional
 from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group, Integers, Place
 from ciphermark_analysis.wins import Standing, standings
@@ -408,17 +416,10 @@ def _row(times: _Times, contest: _Contest, ratio: Estimate, share: float | None,
 
 
 def _unpaired(estimates: Estimates, own: Integers, base: Integers) -> Estimates:
-    """As :func:`~ciphermark_analysis.estimates.ratio_of`, of many; NaN where the base is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        medians, lows, highs = (
-            np.where(below[base] == 0, np.nan, above[own] / below[base])
-            for above, below in (
-                (estimates.median, estimates.median),
-                (estimates.low, estimates.high),
-                (estimates.high, estimates.low),
-            )
-        )
-    return Estimates(np.minimum(estimates.n[own], estimates.n[base]), medians, lows, highs)
+    """The ratios of medians that were not taken in turns."""
+    columns = [field.name for field in fields(Estimates)]
+    sides = (Estimates(*(getattr(estimates, name)[side] for name in columns)) for side in (own, base))
+    return ratios_of(*sides)
 
 
 def _widening(times: _Times, contests: Sequence[_Contest], is_paired: Booleans) -> Floats:

@@ -8,12 +8,13 @@ is the same in both runs or the anchor, cancels what both hosts did to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from ciphermark_analysis import comparison
-from ciphermark_analysis.comparison import COLUMNS, with_judgement
+from ciphermark_analysis.comparison import COLUMNS, Rule, with_judgement
+from ciphermark_analysis.estimates import ratio_of
 
 Row = Mapping[str, Any]
 _Judged = tuple[Row, float, str]  # with the ratio and the verdict
@@ -28,10 +29,9 @@ _ALIKE = 1.25  # the most that their ratios differ by
 _figure = itemgetter("comparison_key", "phase", "metric", "repetitions")
 
 
-def judgements(rows: Iterable[Row], any_security: bool) -> list[tuple[Any, ...]]:
+def judgements(rows: Sequence[Row], rule: Rule) -> list[tuple[Any, ...]]:
     """Values of ``COLUMNS`` for each row of :func:`~ciphermark_analysis.comparison.settled`."""
-    pairs = list(rows)
-    return _together(pairs, [with_judgement(row, any_security) for row in pairs])
+    return _together(rows, [with_judgement(row, rule) for row in rows])
 
 
 def shared(rows: Sequence[Row]) -> str | None:
@@ -51,8 +51,8 @@ def shared(rows: Sequence[Row]) -> str | None:
 def relative(rows: Sequence[Row], reference: str) -> list[Row]:
     """The rows, times of run b multiplied by what the reference took in a divided by what it took in b.
 
-    Bounds take the worst of both intervals. Run b's times are then told as they would be on run a's host. A time that
-    the reference has no like of in both runs is left out.
+    Bounds take the worst of run b's interval and of that ratio's. Run b's times are then told as they would be on run
+    a's host. A time that the reference has no like of in both runs is left out.
     """
     references = {_figure(row): row for row in rows if row["variant"] == reference and _has_times(row)}
     output = []
@@ -79,12 +79,8 @@ def _of_variant(row: Row | None) -> tuple[float, float, float] | None:
     """The ratio a/b of the reference, and the bounds of it, which are nothing (0) where it has none."""
     if row is None:
         return None
-    middle = row["a_median"] / row["b_median"]
-    bounds = [row[f"{side}_{name}"] for side in "ab" for name in ("low", "high")]
-    if None in bounds:
-        return middle, 0.0, 0.0
-    a_low, a_high, b_low, b_high = bounds
-    return middle, a_low / b_high, a_high / b_low
+    ratio = ratio_of(*comparison.estimates(row))
+    return ratio.median, ratio.low or 0.0, ratio.high or 0.0
 
 
 def _scaled(row: Row, middle: float, low: float, high: float) -> Row:

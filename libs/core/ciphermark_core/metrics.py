@@ -15,7 +15,7 @@ from ciphermark_core import registry
 
 Direction = Literal["lower", "higher"]
 FloorKind = Literal["factor", "difference"]
-Change = Literal["better", "worse", "no difference", "unchanged", "changed"]
+Change = Literal["better", "worse", "unchanged", "changed"]
 
 # Two processes of one and the same binary differ by up to this factor here (code and page placement); `make bench`
 # measures it with an A/A run. A smaller difference of times is no verdict.
@@ -26,9 +26,10 @@ SIGNIFICANCE_THRESHOLD = 1.05
 class Metric:
     """One metric. ``direction`` tells which figures are better; ``None`` where neither way is.
 
-    Figures within ``floor`` of each other show no difference: within that factor, or (``floor_kind``) apart by that
+    Figures within ``floor`` of each other are unchanged: within that factor, or (``floor_kind``) apart by that
     much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. What is
     measured part by part ``adds_up``, unless it is a level such as a high-water mark, whose largest part counts.
+    ``is_once``: each process has one sample, whatever number a suite asks for.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Metric:
     sentence: str
     floor_kind: FloorKind = "factor"
     adds_up: bool = True
+    is_once: bool = False
 
     def together(self, a: float, b: float) -> float:
         """The value of a whole from those of its two parts."""
@@ -50,11 +52,11 @@ class Metric:
             return "unchanged"
         if self.direction is None:
             return "changed"
-        if self._shows_no_difference(a, b):
-            return "no difference"
+        if self._is_within_floor(a, b):
+            return "unchanged"
         return "better" if (b > a) == (self.direction == "higher") else "worse"
 
-    def _shows_no_difference(self, a: float, b: float) -> bool:
+    def _is_within_floor(self, a: float, b: float) -> bool:
         if self.floor_kind == "difference":
             return abs(a - b) <= self.floor
         return 0 < max(a, b) <= self.floor * min(a, b)
@@ -80,6 +82,7 @@ for _metric in (
         2.0,
         "cold time",
         "Wall time of the first execution of an operation in a fresh process, on operands that it never touched.",
+        is_once=True,
     ),
     Metric(
         "first_touch_time",
@@ -88,6 +91,7 @@ for _metric in (
         1.25,
         "first-touch time",
         "Wall time of one execution on operands never touched before, by an operation executed often.",
+        is_once=True,
     ),
     Metric(
         "cpu_time",

@@ -384,11 +384,13 @@ _VERDICT_COLOURS = ("#5B5BD6", "#767676", "#C2255C", "#8E8E8E")  # none of them 
 _VERDICT_SHAPES = ("triangle-up", "circle", "triangle-down", "stroke")
 
 
-def verdict_look(title: str, field: str) -> dict[str, alt.Color | alt.Shape]:
-    """Colour and shape of a verdict, in one legend."""
+def verdict_look(
+    title: str, field: str, verdicts: Sequence[str] = _VERDICTS
+) -> dict[str, alt.Color | alt.Shape]:
+    """Colour and shape of a verdict, in one legend; ``verdicts`` are the words for faster, equal, slower, unknown."""
     return {
-        "color": alt.Color(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_COLOURS)),
-        "shape": alt.Shape(field, title=title, scale=alt.Scale(domain=_VERDICTS, range=_VERDICT_SHAPES)),
+        "color": alt.Color(field, title=title, scale=alt.Scale(domain=verdicts, range=_VERDICT_COLOURS)),
+        "shape": alt.Shape(field, title=title, scale=alt.Scale(domain=verdicts, range=_VERDICT_SHAPES)),
     }
 
 

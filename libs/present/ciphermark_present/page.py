@@ -88,7 +88,10 @@ OTHERS = tuple(item for name, item in _DECLARED.items() if name not in _HOW)  # 
 VECTOR = (SIZE, DATA, THREADS, *OTHERS)
 LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any"))
 SHOW = Filter(
-    "show", "Show", preferred="all", values=("all", "regressions", "changed", "unchanged", "not comparable")
+    "show",
+    "Show",
+    preferred="all",
+    values=("all", "regressions", "changed", "undecided", "unchanged", "not comparable"),
 )
 TIMES = Filter("times", "Times", preferred="corrected", values=("corrected", UNCORRECTED))
 PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from statistics import median
+from typing import Any, Literal
 
-from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, paired, settled
+from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, UNDECIDED, Rule, paired, settled
+from ciphermark_analysis.family import ERROR, POWER
 from ciphermark_analysis.two_runs import TOGETHER, judgements
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import charting, formats, headings, parameters
@@ -58,11 +60,13 @@ def _alike(row: Row) -> str | None:
 INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
 GAINS = ("mended", "faster", "better")
-_SAME = ("no difference", "unchanged")
-_ORDER = (*REGRESSIONS, "changed", *GAINS, TOGETHER, "too few samples", *_SAME, INCOMPARABLE)
+_OPEN = (TOGETHER, UNDECIDED)  # neither a change of the build nor the absence of one
+_SAME = ("unchanged",)
+_ORDER = (*REGRESSIONS, "changed", *GAINS, *_OPEN, *_SAME, INCOMPARABLE)
 _SHOWN = {
     "regressions": REGRESSIONS,
     "changed": (*REGRESSIONS, "changed", *GAINS),
+    UNDECIDED: _OPEN,
     "unchanged": _SAME,
     INCOMPARABLE: (INCOMPARABLE,),
 }
@@ -72,7 +76,8 @@ def judged(answers: Sequence[Answer], params: Row) -> Answer:
     """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
     pairs = settled(paired(*(answer.mappings for answer in answers)))
-    for row, judgement in zip(pairs, judgements(pairs, params["levels"] == "any"), strict=True):
+    rule = Rule.over(pairs, params["levels"] == "any")
+    for row, judgement in zip(pairs, judgements(pairs, rule), strict=True):
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, of_run))
     place = COLUMNS.index("verdict")
@@ -105,7 +110,7 @@ def _text(value: Any) -> str:
 
 
 def _bits(metric: str) -> str:
-    """By how many bits figures of a metric may differ and show no difference."""
+    """By how many bits values of a metric may differ and count as unchanged."""
     return f"{METRICS[metric].floor:g} bits"
 
 
@@ -126,7 +131,7 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
     scale = charting.log_scale()
     base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
-    look = charting.verdict_look("b is", "kind:N")
+    look = charting.verdict_look("b is", "kind:N", ("faster", "unchanged", "slower", UNDECIDED))
     whiskers = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("ratio_low:Q", scale=scale, title="Time in a / time in b"),
         x2=alt.X2("ratio_high:Q"),
@@ -153,10 +158,13 @@ TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
     lead=(
-        "Run a divided by run b: above 1, b is faster or smaller. Times whose interval does not clear the noise floor "
-        "of 5 %, also where it is widened by what the hosts' anchors differ, show no difference; neither do memory "
-        f"and sizes within 5 %, nor noise budgets within {_bits('noise_budget')} and precision within "
-        f"{_bits('precision')}. What failed in b alone is a regression. The SQL has the figures that are judged here."
+        "Run a divided by run b: above 1, b is faster or smaller. A time is slower or faster where its whole interval "
+        "lies beyond the significance threshold (5% for most), unchanged where all of it lies within, else undecided. "
+        f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
+        "widened by what the hosts' anchors differ. The detectable slowdown is the smallest that a comparison "
+        f"reports with a probability of {POWER:.0%}. Memory and sizes within 5% are unchanged, as are noise budgets "
+        f"within {_bits('noise_budget')} and precision within {_bits('precision')}. What failed in b alone is a "
+        "regression. The SQL has the results that are judged here."
     ),
     view="run_figures",
     narrowed_by=(),
@@ -180,8 +188,9 @@ TWO_RUNS = Figure(
         Column("a_median", "a", is_number=True, unit="unit"),
         Column("b_median", "b", is_number=True, unit="unit"),
         columns.count("ratio", "a / b"),
-        columns.count("ratio_low", "95 % from"),
+        columns.count("ratio_low", "Interval from"),
         columns.count("ratio_high", "to"),
+        columns.count("detectable_slowdown", "Detectable slowdown"),
         columns.count("anchor_ratio", "Anchor a / b"),
         Column("remark", "Parameters", _text),
     ),
@@ -206,22 +215,68 @@ CHANGES = (*REGRESSIONS, "changed", *GAINS)
 _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "scheme")
 
 
-def verdict_of_runs(rows: Sequence[Row]) -> str:
-    """How many were judged how, and whether run b has a regression."""
-    regressions = sum(kind_of(row["verdict"]) in REGRESSIONS for row in rows)
+Conclusion = Literal["no regression", "regression", "nothing compared", "undecided"]
+
+
+def conclusion(rows: Sequence[Row], power: float | None = None) -> Conclusion:
+    """What a comparison comes to as a whole, from its judged rows: ``undecided`` where nothing regressed and some
+    result is undecided.
+
+    With ``power``, a slowdown (a factor): an undecided result is accepted where its interval rules that out.
+    """
+    kinds = {kind_of(row["verdict"]) for row in rows}
+    if not kinds - {INCOMPARABLE}:
+        return "nothing compared"
+    if kinds.intersection(REGRESSIONS):
+        return "regression"
+    open_rows = [row for row in rows if kind_of(row["verdict"]) in _OPEN]
+    return "no regression" if all(_rules_out(row, power) for row in open_rows) else "undecided"
+
+
+def _rules_out(row: Row, slowdown: float | None) -> bool:
+    return slowdown is not None and row["ratio_low"] is not None and row["ratio_low"] * slowdown > 1
+
+
+def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
+    """The conclusion in words, and how many results were judged how."""
     counts = ", ".join(counted(rows)) or "no figures"
-    if not is_comparison(rows):
-        reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
-        why = "".join(f"; most often {reason}" for reason, _ in reasons.most_common(1))
-        return f"nothing could be compared: {counts}{why}"
-    if not regressions:
-        return f"no regression: {counts}"
-    return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
+    match conclusion(rows, power):
+        case "nothing compared":
+            reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
+            why = "".join(f"; most often {reason}" for reason, _ in reasons.most_common(1))
+            return f"nothing could be compared: {counts}{why}"
+        case "regression":
+            regressions = sum(kind_of(row["verdict"]) in REGRESSIONS for row in rows)
+            return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
+        case "undecided":
+            return f"undecided: {counts}"
+        case _:
+            return f"no regression: {counts}"
 
 
-def is_comparison(rows: Sequence[Row]) -> bool:
-    """Whether any figure of the two runs could be compared."""
-    return any(kind_of(row["verdict"]) != INCOMPARABLE for row in rows)
+def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
+    """The rate of false alarms of a comparison, the slowdowns that it finds, and how many undecided results are
+    accepted; nothing without an interval.
+    """
+    detectable = sorted(row["detectable_slowdown"] for row in rows if row["detectable_slowdown"] is not None)
+    if not detectable:
+        return []
+    notes = [
+        f"{len(detectable)} times compared; false-alarm rate of the whole comparison: {ERROR:.0%}",
+        f"detectable slowdown (power {POWER:.0%}): {_percent(median(detectable))} in the median, "
+        f"{_percent(detectable[-1])} at most",
+    ]
+    if power is not None:
+        accepted = [row for row in rows if kind_of(row["verdict"]) in _OPEN and _rules_out(row, power)]
+        notes.append(
+            f"{len(accepted)} undecided results are accepted: they rule out a slowdown of {_percent(power)}"
+        )
+    return notes
+
+
+def _percent(factor: float) -> str:
+    """A slowdown as a percentage."""
+    return f"{100 * (factor - 1):.3g}%"
 
 
 def largest(rows: Sequence[Row]) -> list[Printed]:
@@ -240,7 +295,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
         (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
         (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),
-        (Head("95 % interval", True), _interval),
+        (Head("interval", True), _interval),
     ]
     title = f"what changed, the {_LARGEST} largest of each kind"
     return [printed(title, "", columns, rows_shown[:_MOST_SHOWN], once=1)]
@@ -273,7 +328,8 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
             (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
             (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
             (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),
-            (Head("95 % interval", True), _interval),
+            (Head("interval", True), _interval),
+            (Head("detectable", True, drop=1), _detectable),
             (Head("verdict", is_prose=True), _verdict_and_remark),
         ]
         yield printed(_heading(same[0]), "", columns, same, once=1)
@@ -307,6 +363,11 @@ def _name(row: Row) -> str:
 
 def _interval(row: Row) -> str:
     return "" if row["ratio_low"] is None else formats.interval(row["ratio_low"], row["ratio_high"])
+
+
+def _detectable(row: Row) -> str:
+    factor = row["detectable_slowdown"]
+    return "" if factor is None else _percent(factor)
 
 
 def _verdict_and_remark(row: Row) -> str:

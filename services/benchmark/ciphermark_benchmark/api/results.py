@@ -13,7 +13,7 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel
 
-from ciphermark_analysis.comparison import COLUMNS, paired, settled
+from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled
 from ciphermark_analysis.two_runs import judgements
 from ciphermark_benchmark import export
 from ciphermark_benchmark.api.runs import RunId, Shared
@@ -151,9 +151,10 @@ def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str])
     figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
     settled_rows = settled(whole(pairs))
+    rule = Rule.over(settled_rows, any_security=False)
     judged = [
         (*judgement, *_parts(row))
-        for row, judgement in zip(settled_rows, judgements(settled_rows, any_security=False), strict=True)
+        for row, judgement in zip(settled_rows, judgements(settled_rows, rule), strict=True)
     ]
     return Table((*COLUMNS, *_PARTS), judged)
 

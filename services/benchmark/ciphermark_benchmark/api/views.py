@@ -237,7 +237,14 @@ _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
             description="the anchor's time beside run a's samples over that beside run b's", examples=[0.9968]
         ),
     ),
-    "verdict": (str, Field(examples=["no difference"])),
+    "detectable_slowdown": (
+        float | None,
+        Field(
+            description="the smallest slowdown, a factor, that would be reported with a probability of 80%",
+            examples=[1.1436],
+        ),
+    ),
+    "verdict": (str, Field(examples=["undecided"])),
     "remark": (str, Field(examples=[""])),
     "a_run_id": (UUID | None, Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])),
     "b_run_id": (UUID | None, Field(examples=["df71e836-d3cd-49ec-aa59-1c75ad3a2795"])),
@@ -262,8 +269,10 @@ _Compared = create_model("_Compared", __config__=ConfigDict(extra="forbid"), **_
 
 class ComparedRow(_Compared):
     """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
-    interval, widened by what the hosts' anchors differ; `verdict` puts it into words, with a reason behind a colon
-    where there is one, `remark` says how parameters and hosts differ.
+    interval, which holds together with those of all times and is widened by what the hosts' anchors differ. `verdict`
+    is `slower`, `faster`, `unchanged` or `undecided` for times, `better`, `worse`, `unchanged` or `changed` for other
+    metrics, or `failed`, `mended` or `not comparable`, with a reason behind a colon where there is one. `remark` says
+    how parameters and hosts differ.
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ciphermark_analysis import comparison, two_runs
-from ciphermark_analysis.comparison import COLUMNS, paired, settled, with_judgement
+from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled, with_judgement
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
@@ -25,7 +26,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
-from ciphermark_present.catalogue.comparing import REGRESSIONS, TWO_RUNS, kind_of, said_once
+from ciphermark_present.catalogue.comparing import TWO_RUNS, said_once
 from ciphermark_present.query import AS_MEASURED, Row
 from ciphermark_present.terminal import show
 
@@ -35,19 +36,32 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark compare before after --metric time --relative-to seal
 
-[bold]Exit code[/bold]  0: no regression; 1: run b has one; 2: they could not be compared
+  ciphermark compare before after --threshold 10% --require-power 25%
+
+[bold]Exit code[/bold]  0: every result is unchanged or better; 1: run b has a regression; 2: nothing could be compared;
+3: no regression, but some result is undecided
 """
-_REGRESSION, _TROUBLE = 1, 2
+_EXIT_CODES: dict[comparing.Conclusion, int] = {
+    "no regression": 0,
+    "regression": 1,
+    "nothing compared": 2,
+    "undecided": 3,
+}
+_LARGEST_PERCENT = 1000
 _CAVEATS = 2  # of a run, at a glance
 
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """Across security levels or not, relative to what, and whether every case is shown."""
+    """Across security levels or not, relative to what, whether every case is shown, by which threshold, and which
+    slowdown an undecided result has to rule out; both are factors.
+    """
 
     any_security: bool
     reference: str | None
     is_whole: bool
+    threshold: float | None
+    power: float | None
 
 
 app = typer.Typer(add_completion=False)
@@ -65,6 +79,20 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         str | None,
         typer.Option(help="A variant whose build is the same in both runs, or `anchor`: cancels the host."),
     ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most.",
+        ),
+    ] = None,
+    require_power: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT",
+            help="Accept an undecided result whose interval rules out a slowdown of so much, such as 20%.",
+        ),
+    ] = None,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
     any_security: Annotated[
@@ -74,13 +102,19 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
-    how = _How(any_security, relative_to, all)
+    how = _How(
+        any_security,
+        relative_to,
+        all,
+        _factor("--threshold", threshold),
+        _factor("--require-power", require_power),
+    )
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
         with caught_up(homes.find()) as database:
             database.is_uncorrected = uncorrected
             ids = run_names.resolved(database, run_a), run_names.resolved(database, run_b)
-            results = _chosen(_compared(database, ids, how), chosen)
+            results = _compared(database, ids, how, chosen)
             if form == "table":
                 _show(console_for(output), database, ids, said_once(results), how)
             else:
@@ -88,44 +122,63 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
                 export.write(table, form, output)
     except DatabaseUnavailable as error:  # 1 would say that there is a regression
         raise UserError(str(error)) from None
-    if not comparing.is_comparison(results):
-        raise typer.Exit(_TROUBLE)
-    if any(kind_of(row["verdict"]) in REGRESSIONS for row in results):
-        raise typer.Exit(_REGRESSION)
+    if code := _EXIT_CODES[comparing.conclusion(results, how.power)]:
+        raise typer.Exit(code)
 
 
-def _compared(database: Database, runs: tuple[str, str], how: _How) -> list[dict[str, Any]]:
-    """One row per case, phase and metric of either run. Ratios are within one security level, by the 2018 table, or
-    across levels where asked; times are relative to the reference where there is one.
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
+
+
+def _factor(option: str, text: str | None) -> float | None:
+    """``5%`` as the factor 1.05. Raises ``UserError`` for what is no percentage above 0."""
+    if text is None:
+        return None
+    percent = _PERCENT.fullmatch(text.strip())
+    if percent is None or not 0 < float(percent[1]) <= _LARGEST_PERCENT:
+        raise UserError(f"{option} {text}: must be a percentage above 0% and at most 1000%, such as 5%")
+    return 1 + float(percent[1]) / 100
+
+
+def _compared(
+    database: Database, runs: tuple[str, str], how: _How, chosen: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
+    """One row per case, phase and metric of either run that the reader chose. Ratios are within one security level, by
+    the 2018 table, or across levels where asked; times are relative to the reference where there is one. What is chosen
+    is judged together; what moved together is looked for among all.
     """
     of_runs = [rows(database, TWO_RUNS, run_id) for run_id in runs]
     pairs = settled(paired(*of_runs))
-    if how.reference is None:
-        judged = two_runs.judgements(pairs, how.any_security)
-    else:
+    if how.reference is not None:
         pairs = two_runs.relative(pairs, how.reference)
         if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in pairs):
             raise UserError(f"--relative-to {how.reference}: no time of it is in both runs")
-        judged = [with_judgement(row, how.any_security) for row in pairs]
-    return [dict(zip(COLUMNS, row, strict=True)) for row in judged]
+    _require_names(pairs, chosen)
+    rule = Rule.over([row for row in pairs if _is_chosen(row, chosen)], how.any_security, how.threshold)
+    is_relative = how.reference is not None
+    judged = [with_judgement(row, rule) for row in pairs] if is_relative else two_runs.judgements(pairs, rule)
+    results = (dict(zip(COLUMNS, row, strict=True)) for row in judged)
+    return [row for row in results if _is_chosen(row, chosen)]
 
 
-def _chosen(found: Sequence[dict[str, Any]], chosen: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """The rows that the reader asked for; raises ``UserError`` for a name that no row has."""
+def _require_names(pairs: Sequence[Row], chosen: Mapping[str, Sequence[str]]) -> None:
+    """Raises ``UserError`` for a chosen name that no row has."""
     for column, names in chosen.items():
-        values = sorted({row[column] for row in found if row[column]})
+        values = sorted({row[column] for row in pairs if row[column]})
         for name in names:
             if name not in values:
                 raise UserError(f"--{column} {name}: these runs have {', '.join(values) or 'none'}")
-    return [
-        row for row in found if all(not names or row[column] in names for column, names in chosen.items())
-    ]
+
+
+def _is_chosen(row: Row, chosen: Mapping[str, Sequence[str]]) -> bool:
+    return all(not names or row[column] in names for column, names in chosen.items())
 
 
 def _show(
     console: Console, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
-    console.print(Text(comparing.verdict_of_runs(found), style="bold"))
+    console.print(Text(comparing.verdict_of_runs(found, how.power), style="bold"))
+    for sentence in comparing.certainty(found, how.power):
+        console.print(Text(sentence))
     of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
     for name, run in zip("ab", of_runs, strict=True):
         place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"
