@@ -155,6 +155,38 @@ def test_what_is_wrong_in_a_workload_is_found(mine, deed):
         assert f"mine.py:{line}, in circuit" in found.text
 
 
+REFUSED = {
+    "name": ('name = "inner-product"', 'name = "Inner Product!"', "the name 'Inner Product!' is not made of"),
+    "option": (
+        "    length: Annotated",
+        "    records: int = 3\n    length: Annotated",
+        "its option 'records' means",
+    ),
+    "key of suites": (
+        "    length: Annotated",
+        "    threads: int = 3\n    length: Annotated",
+        "option 'threads'",
+    ),
+    "ring": ("8192, (60", "8193, (60", "parameters for ckks have N = 8193, which must be a power of two"),
+    "security": ("8192, (60", "4096, (60", "a chain of 160.0 bits at N = 4096 is above 109"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, tmp_path, what):
+    """Also where cleartext is no part of it: the file is to blame, not the library."""
+    old, new, words = REFUSED[what]
+    path, _ = mine({old: new})
+    ciphermark = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200"})
+    suite = ciphermark.suite({"kind": "own", "variants": ["seal"], "workloads": [f"./{path.name}"]})
+    planned = ciphermark("suite", "explain", str(suite), code=None)
+    checked = ciphermark("workload", "check", str(path), "--variant", "seal", code=2)
+    for done in (planned, checked):
+        assert words in done.out + done.err
+        assert "cleartext" not in done.out + done.err
+    assert "right" not in checked.out
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [

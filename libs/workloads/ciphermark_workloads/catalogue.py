@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from ciphermark_core.descriptor import Dimension, register
+from ciphermark_core.descriptor import register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads import options
@@ -39,14 +39,11 @@ def add(workloads: dict[str, AnyWorkload], workload: AnyWorkload) -> None:
     """Add a workload and make its options known as dimensions; raises ``UserError`` for what is there already."""
     if workload.name in workloads:
         raise UserError(f"two workloads are called {workload.name}: name one of them otherwise")
-    for option in options.declared(workload.Options):
-        try:
-            register(Dimension(option.name, option.kind, option.sentence))
-        except ValueError:
-            raise UserError(
-                f"{workload.name}: its option {option.name!r} means something else in another workload: name it "
-                "otherwise, or give it the same type and description"
-            ) from None
+    reasons = options.faults(workload.Options)
+    if reasons:
+        raise UserError(f"{workload.name}: {'; '.join(reasons)}")
+    for dimension in options.dimensions(workload.Options):
+        register(dimension)
     workloads[workload.name] = workload
 
 

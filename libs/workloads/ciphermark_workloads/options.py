@@ -18,7 +18,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
-from ciphermark_core.descriptor import DATA_SET, Dimension, Value, register
+from ciphermark_core.descriptor import DATA_SET, DIMENSIONS, Dimension, Value, register
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 
@@ -57,6 +57,27 @@ def _declared(field: msgspec.structs.FieldInfo) -> Option:
         any((note.extra or {}).get(mark, False) for note in notes) for mark in ("is_newer", "is_file")
     )
     return Option(field.name, kind, field.default, sentence, is_newer, is_file)
+
+
+def dimensions(options: type[msgspec.Struct]) -> list[Dimension[Any]]:
+    """What the options of a type are in cases."""
+    return [Dimension(option.name, option.kind, option.sentence) for option in declared(options)]
+
+
+def faults(options: type[msgspec.Struct]) -> list[str]:
+    """What is wrong in the options that a type declares; a name that suites or others use has their meaning."""
+    reasons = []
+    for option, dimension in zip(declared(options), dimensions(options), strict=True):
+        if option.kind not in (int, float, str, bool):
+            reasons.append(f"option {option.name} is a {option.kind}: options are texts, numbers or flags")
+        if option.default is msgspec.NODEFAULT:
+            reasons.append(f"option {option.name} has no default")
+        if DIMENSIONS.get(option.name, dimension) != dimension:
+            reasons.append(
+                f"its option {option.name!r} means something else in suites or in another workload: name it otherwise, "
+                "or give it the same type and description"
+            )
+    return reasons
 
 
 def read(options: type[msgspec.Struct], values: Mapping[str, Value], owner: str) -> msgspec.Struct:

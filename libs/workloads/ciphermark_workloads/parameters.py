@@ -57,6 +57,14 @@ def sends_seeded(workload: Workload[Any, Any], declared: Declaration) -> bool:
     return workload.is_seeded and declared.writes_seeded
 
 
+def reason_against(spec: ParameterSpec) -> str | None:
+    """Why no library has a workload's parameters, whatever it is; ``None`` where nothing is known against them."""
+    n = spec.ring_dimension
+    if n < 2 or n & (n - 1):
+        return f"the workload's parameters for {spec.scheme} have N = {n}, which must be a power of two"
+    return None
+
+
 def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:
     """A parameter set with some of it otherwise; t follows N, at the size that it had, unless it is given."""
     given = msgspec.structs.asdict(override)

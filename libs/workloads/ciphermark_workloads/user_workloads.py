@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from ciphermark_core.descriptor import Value
-from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.data_sets import named
 from ciphermark_workloads.options import declared
@@ -34,7 +34,6 @@ SUFFIX = ".py"
 MOST_FILE_BYTES = 1 << 30
 _MODULE = "_ciphermark_own_"  # what the names of modules begin with that are files of users
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 _COPY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}\.[a-z]{1,8}", re.ASCII)
 
@@ -94,6 +93,21 @@ def load(text: str, folder: Path) -> AnyWorkload:
         names = ", ".join(type(item).__name__ for item in offered)
         raise UserError(f"{name} has {len(offered)} workloads ({names}): name one, as in {name}:MyWorkload")
     return offered[0]
+
+
+def sound(text: str, folder: Path) -> AnyWorkload:
+    """As :func:`load`; raises ``UserError`` for a workload whose declarations are wrong, too."""
+    # Not at the top: users' files are told from others where no workload is loaded.
+    from ciphermark_workloads.declarations import faults
+
+    workload, file = load(text, folder), text.partition(":")[0]
+    try:
+        reasons = faults(workload)
+    except Exception as error:  # whatever the workload does
+        raise UserError(explained(error, folder / file)) from error
+    if reasons:
+        raise UserError(f"{file}: {'; '.join(reasons)}")
+    return workload
 
 
 def _module(path: Path) -> ModuleType:
@@ -228,18 +242,10 @@ class CatalogueWithCopies(UserDict[str, AnyWorkload]):
 def copied(text: str, folder: Path) -> WorkloadCopy:
     """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder; it is installed in this process.
 
-    Raises ``UserError`` for what cannot be loaded, and for one that has no name, family or parameters.
+    Raises ``UserError`` as :func:`sound` does.
     """
-    # Not at the top: users' files are told from others where no workload is loaded.
-    from ciphermark_workloads.catalogue import WORKLOADS, families
-
     file, _, kind = text.partition(":")
-    workload = load(text, folder)
-    if not _NAME.fullmatch(str(getattr(workload, "name", ""))):
-        raise UserError(f"{file}: a workload's name is made of letters, digits, dots and dashes, at most 40")
-    if workload.family not in families(WORKLOADS):
-        raise UserError(f"{file}: there is no family {workload.family!r}; leave `family` out")
-    _require_parameters(workload, folder / file)
+    workload = sound(text, folder)
     source = (folder / file).read_text(encoding="utf-8")
     if kind:
         source += f"\n\nWORKLOADS = ({kind}(),)\n"
@@ -279,17 +285,6 @@ def _renamed(workload: AnyWorkload, name: str) -> AnyWorkload:
     other = copy.copy(workload)
     object.__setattr__(other, "name", name)  # of a frozen dataclass, too
     return other
-
-
-def _require_parameters(workload: AnyWorkload, path: Path) -> None:
-    for scheme in workload.schemes:
-        try:
-            workload.parameters(scheme)
-            workload.roomy_parameters(scheme)
-        except Unsupported:
-            continue
-        except Exception as error:  # whatever the workload does
-            raise UserError(explained(error, path)) from error
 
 
 # --- Files that options name ------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import faulthandler
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -23,12 +23,11 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_measure import confinement
 from ciphermark_measure.parties.in_process import InProcess
-from ciphermark_workloads import options, user_workloads
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import Override, changed, recommended
 from ciphermark_workloads.programs import all_traced, keys_of
-from ciphermark_workloads.workload import Returns
 
 SEED = 1
 TINY = Override(ring_dimension=2048, security=0)
@@ -41,27 +40,6 @@ class Found(msgspec.Struct, frozen=True):
 
     verdict: Literal["right", "wrong", "unsupported"]
     text: str
-
-
-def faults(workload: AnyWorkload) -> list[str]:
-    """What is wrong in what a workload declares. Pure."""
-    reasons = [
-        f"it says no {name}" for name in ("name", "title", "schemes") if not getattr(workload, name, None)
-    ]
-    if reasons:
-        return reasons
-    reasons += [f"there is no scheme {item!r}" for item in workload.schemes if item not in SCHEMES]
-    returns = [stage.returns for stage in workload.stages]
-    if any(item not in get_args(Returns) for item in returns) or returns.count("result") != 1:
-        reasons.append("one stage returns the `result`, others `state` or `nothing`")
-    elif returns[-1] != "result":
-        reasons.append("the last stage returns the `result`")
-    for item in options.declared(workload.Options):
-        if item.kind not in (int, float, str, bool):
-            reasons.append(f"option {item.name} is a {item.kind}: options are texts, numbers or flags")
-        if item.default is msgspec.NODEFAULT:
-            reasons.append(f"option {item.name} has no default")
-    return reasons
 
 
 def examined(workload: AnyWorkload, variant: str, scheme: Scheme) -> Found:
@@ -122,10 +100,7 @@ def found_in(path: str, variant: str, scheme: Scheme) -> Found:
     """As :func:`examined`, of a file; whatever the workload does wrong is told with its place there."""
     file = Path(path.partition(":")[0])
     try:
-        workload = user_workloads.load(path, Path()) if user_workloads.is_own(path) else _installed(path)
-        wrong = faults(workload)
-        if wrong:
-            return Found("wrong", f"{file.name}: {'; '.join(wrong)}")
+        workload = user_workloads.sound(path, Path()) if user_workloads.is_own(path) else _installed(path)
         return examined(workload, variant, scheme)
     except UserError as error:
         return Found("wrong", str(error))

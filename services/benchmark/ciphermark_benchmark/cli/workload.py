@@ -15,20 +15,24 @@ from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli.program import require_installed, setting
+from ciphermark_benchmark.suite import plan
+from ciphermark_benchmark.suite.feasibility import DEADLINE_S
+from ciphermark_benchmark.suite.files import parse
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_measure.layers import LayerFound, LayersFound
-from ciphermark_measure.parties.examination import Found, faults
+from ciphermark_measure.parties.examination import Found
 from ciphermark_present import terminal
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.options import Option
 
-_CLEARTEXT = "cleartext"
+_CLEARTEXT, _DATA_SET = "cleartext", "boston"
 _LETTING_GO_S = 20.0  # loading a library, and ending the process
 _COLOURS = {"right": "green", "wrong": "red", "unsupported": "yellow"}
 _LAYERS_DEADLINE_S = 1800.0
@@ -92,8 +96,10 @@ def check(
     """
     console = console_for()
     verdicts = set()
-    for name, scheme in _subjects(_loaded(workload), variant or ()):
-        examined = _examined(workload, name, scheme, deadline)
+    loaded = _loaded(workload)
+    refused = _refused(loaded, variant or (), deadline)
+    for name, scheme in _subjects(loaded, variant or ()):
+        examined = refused.get((name, scheme)) or _examined(workload, name, scheme, deadline)
         verdict, colour = examined.verdict, _COLOURS[examined.verdict]
         verdicts.add(verdict)
         text = f"{name:<10} {scheme:<5} [{colour}]{verdict:<12}[/{colour}] {escape(examined.text)}"
@@ -108,25 +114,53 @@ def check(
 
 
 def _loaded(name: str) -> AnyWorkload:
-    """The workload; raises ``UserError`` for one that cannot be loaded, or whose declarations are wrong."""
-    if not user_workloads.is_own(name):
-        return named(WORKLOADS, name)
-    workload = user_workloads.load(name, Path())
-    wrong = faults(workload)
-    if wrong:
-        raise UserError(f"{name}: {'; '.join(wrong)}")
-    return workload
+    """The workload; raises ``UserError`` for one that a suite refuses, too."""
+    if user_workloads.is_own(name):
+        return WORKLOADS[user_workloads.copied(name, Path()).name]
+    return named(WORKLOADS, name)
+
+
+def _available(variants: Sequence[str]) -> dict[str, Availability]:
+    """These variants, or those that are installed where none is named; cleartext before all libraries."""
+    flags = frozenset(host.collect().cpu_flags)
+    there = {name: registry.availability(name, flags) for name in variants or registry.declarations()}
+    chosen = {name: item for name, item in there.items() if variants or item.is_installed}
+    return dict(sorted(chosen.items(), key=lambda item: (item[0] != _CLEARTEXT, item[0])))
 
 
 def _subjects(workload: AnyWorkload, variants: Sequence[str]) -> Iterator[tuple[str, Scheme]]:
     """Variants and schemes, cleartext before all libraries."""
-    flags = frozenset(host.collect().cpu_flags)
-    names = variants or [
-        name for name in registry.declarations() if registry.availability(name, flags).is_installed
-    ]
+    names = _available(variants)
     for scheme in workload.schemes:
-        for name in sorted(names, key=lambda name: (name != _CLEARTEXT, name)):
+        for name in names:
             yield name, scheme
+
+
+def _refused(
+    workload: AnyWorkload, variants: Sequence[str], deadline_s: float
+) -> dict[tuple[str, Scheme], Found]:
+    """What a suite with this workload and nothing else would refuse, by variant and scheme. What it refuses of
+    cleartext is the workload's fault, whichever variant it is.
+    """
+    experiment: dict[str, object] = {"kind": workload.family, "workloads": [workload.name]}
+    if workload.takes_data:
+        experiment["data_sets"] = [_DATA_SET]
+    available = {**_available(variants), **_available([_CLEARTEXT])}
+    suite = parse(
+        json.dumps({"name": "check", "experiments": [{**experiment, "variants": [*available]}]}), "check"
+    )
+    planned = [item for item in plan.cases(suite, available, min(deadline_s, DEADLINE_S)) if item.reason]
+    reasons = {
+        (item.case.variant, item.case.parameters.scheme): str(item.reason)
+        for item in planned
+        if item.status == "unsupported"
+    }
+    return {
+        (name, scheme): Found(
+            "wrong" if reasons.get((_CLEARTEXT, scheme)) == reason else "unsupported", reason
+        )
+        for (name, scheme), reason in reasons.items()
+    }
 
 
 def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) -> Found:

@@ -115,7 +115,7 @@ Floats = npt.NDArray[np.float64]
 
 _SEED = 1
 _ROWS = 500  # of a stand-in for data that are elsewhere: more make more ciphertexts, no deeper program
-_DEADLINE_S = 10.0  # ten times what the largest program takes
+DEADLINE_S = 10.0  # ten times what the largest program takes
 # Kinds of keys, and what they are for.
 _KEYS = {
     "rotations": "rotations",
@@ -130,7 +130,8 @@ class ProgramFeasibility:
     loop or crash: what it does then is for the parties to tell.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, deadline_s: float = DEADLINE_S) -> None:
+        self._deadline_s = deadline_s
         self._known: dict[tuple[object, ...], str | None] = {}
         self._memory: dict[tuple[object, ...], int | None] = {}
         self._endless: set[str] = set()
@@ -160,7 +161,7 @@ class ProgramFeasibility:
         if workload.name in self._endless:
             return None
         try:
-            return forked(ask, _DEADLINE_S)
+            return forked(ask, self._deadline_s)
         except TimeoutError:
             self._endless.add(workload.name)
             return None

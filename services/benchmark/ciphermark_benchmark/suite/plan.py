@@ -17,6 +17,7 @@ import msgspec
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.suite.feasibility import (
+    DEADLINE_S,
     ParameterFeasibility,
     ProgramFeasibility,
     reason_against_memory,
@@ -36,7 +37,7 @@ from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
 from ciphermark_workloads.options import BATCH, to_case
-from ciphermark_workloads.parameters import Override, recommended
+from ciphermark_workloads.parameters import Override, reason_against, recommended
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
@@ -105,10 +106,14 @@ class _Candidate(NamedTuple):
     data: Known | None = None
 
 
-def cases(suite: Suite, available: Mapping[str, Availability]) -> list[PlannedCase]:
-    """Every case of a suite once, in the order of the file. ``available`` has all its variants."""
+def cases(
+    suite: Suite, available: Mapping[str, Availability], deadline_s: float = DEADLINE_S
+) -> list[PlannedCase]:
+    """Every case of a suite once, in the order of the file. ``available`` has all its variants; what a user's file is
+    asked for takes ``deadline_s`` at most.
+    """
     by_key: dict[str, PlannedCase] = {}
-    parameters, programs = ParameterFeasibility(), ProgramFeasibility()
+    parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s)
     for candidate in _candidates(suite, available):
         case, reason, workload, data = candidate
         if case.key in by_key:
@@ -388,7 +393,8 @@ def _parameters(
 
 def _reason_against_workload(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
     declared, scheme = available.declaration, case.parameters.scheme
-    reason = reason_against_variant(case, available, declared.has_threads or declared.programs_have_threads)
+    has_threads = declared.has_threads or declared.programs_have_threads
+    reason = reason_against(case.parameters) or reason_against_variant(case, available, has_threads)
     if reason is not None:
         return reason
     missing = [name for name in workload.operations(scheme) if not declared.has(name, scheme)]
