@@ -24,6 +24,20 @@ if TYPE_CHECKING:
     from ciphermark_db.statistics import TrialSamples
 
 CONNECT_TIMEOUT_S = 10
+# Each side gives the other one up after half a minute of silence, not after a quarter of an hour or two hours: a server
+# that was cut off, and a session whose client was, with the locks that it holds.
+_CLIENT: dict[str, Any] = {
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_SERVER = (
+    "tcp_keepalives_idle=10",
+    "tcp_keepalives_interval=5",
+    "tcp_keepalives_count=3",
+    "tcp_user_timeout=30000",
+)
 QUERY_TIMEOUT_S = 60.0
 _HOST_STATE_EVERY_S = 2.0  # it is of all trials of a run
 # Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
@@ -43,6 +57,20 @@ class ContentRefused(UserError):
     """PostgreSQL takes what is recorded, but not this: the text says why. It would refuse it again."""
 
 
+def settings(url: str, *options: str) -> dict[str, Any]:
+    """psycopg's arguments of a connection that may hold locks. ``options`` are settings of the session, such as
+    ``"jit=off"``, beside those that the URL has.
+    """
+    own = str(conninfo_to_dict(url).get("options") or "")
+    given = " ".join([*filter(None, [own]), *(f"-c {option}" for option in (*_SERVER, *options))])
+    return {
+        "application_name": "ciphermark",
+        "connect_timeout": CONNECT_TIMEOUT_S,
+        "options": given,
+        **_CLIENT,
+    }
+
+
 def connect(url: str) -> Connection:
     """A connection in autocommit mode, so that every transaction in the code is a visible block.
 
@@ -55,9 +83,7 @@ def connect(url: str) -> Connection:
             f"not a PostgreSQL URL: {str(error).strip()}. Write postgresql://user@host:port/database"
         ) from None
     try:
-        return psycopg.connect(
-            url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S, application_name="ciphermark"
-        )
+        return psycopg.connect(url, autocommit=True, **settings(url))
     except psycopg.OperationalError as error:
         raise unavailable(url, error) from error
 

@@ -60,8 +60,10 @@ class Hosts:
         ip("address", "add", f"{NETWORK}.1/24", "dev", self.bridge)
         ip("link", "set", self.bridge, "up")
 
-    def add(self, name: str) -> list[str]:
-        """A new host; returns the words before a command that make it run there."""
+    def add(self, name: str, machine: str = "") -> list[str]:
+        """A new host, on a machine of its own or of this name; returns the words before a command that make it run
+        there.
+        """
         number = len(self._names) + 2
         space, outer = f"cm{self._mark}{name}", f"cmv{self._mark}{number}"
         self._names.append(space)
@@ -71,8 +73,9 @@ class Hosts:
         ip("-n", space, "address", "add", f"{NETWORK}.{number}/24", "dev", "eth0")
         ip("-n", space, "link", "set", "lo", "up")
         ip("-n", space, "link", "set", "eth0", "up")
-        boot_id = self._folder / f"boot-{name}"
-        boot_id.write_text(f"{uuid.uuid4()}\n")
+        boot_id = self._folder / f"boot-{machine or name}"
+        if not boot_id.exists():
+            boot_id.write_text(f"{uuid.uuid4()}\n")
         inside = f'hostname {name} && mount --bind {boot_id} /proc/sys/kernel/random/boot_id && exec "$@"'
         return ["ip", "netns", "exec", space, "unshare", "--uts", "--mount", "sh", "-c", inside, "sh"]
 
@@ -185,6 +188,25 @@ def test_another_host_goes_on_where_one_ends(
     )
     kept = jobs.rows("select id, run_id, started_at from trial where run_id = %s order by id", [shared])
     assert kept == recorded
+
+
+@pytest.mark.extended
+def test_a_worker_takes_over_a_machine_from_one_that_was_cut_off(
+    jobs: Jobs, hosts: Hosts, network_url: str, workers: Workers
+) -> None:
+    """Two containers of one machine. Between them and the server stands what keeps a dead connection open."""
+    alpha, beta = (hosts.add(name, machine="one") for name in ("alpha", "beta"))
+    workers.start(network_url, "alpha", alpha)
+    wait_until(lambda: jobs.rows("select 1 from offer"), "alpha is there")
+    second = workers.start(network_url, "beta", beta)
+    waiting = "select waits_for from offer where hostname = 'beta' and waits_for is not null"
+    wait_until(lambda: jobs.rows(waiting), "beta says what it waits for")
+    assert " on alpha" in str(jobs.rows(waiting))
+    assert second.said("the worker stands by")
+    hosts.cut(0)
+    (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
+    assert jobs.wait(job_id, "done")["hostname"] == "beta"
+    assert jobs.rows(waiting) == []
 
 
 @pytest.mark.extended

@@ -64,6 +64,9 @@ def test_why_a_run_waits() -> None:
     told = why_it_waits(Needs(("openfhe",), are_chosen=True), [OFFER])
     assert told == "a host that meets its needs: alpha lacks variant openfhe"
     assert why_it_waits(Needs(("openfhe",)), [OFFER]) == "its turn"
+    standby = replace(OFFER, hostname="beta", waits_for="the machine, which another worker has")
+    assert why_it_waits(Needs(), [OFFER, standby]) == "its turn"
+    assert why_it_waits(Needs(), [standby]) == "beta, which waits for the machine, which another worker has"
 
 
 @pytest.mark.parametrize(

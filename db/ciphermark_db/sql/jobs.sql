@@ -127,19 +127,31 @@ select abort_requested from queue.procrastinate_jobs where id = %(queue_job_id)s
 -- name: lock_machine
 select pg_try_advisory_lock(hashtextextended(%(machine)s, 7267101933));
 
+-- name: machine_holder
+select
+    a.application_name || coalesce(' at ' || host(a.client_addr), '')
+    || ', connected since ' || to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ' UTC'
+from pg_locks as l
+join pg_stat_activity as a on a.pid = l.pid
+where
+    l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended(%(machine)s, 7267101933);
+
 -- name: announce
-insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb, cores)
+insert into offer (worker_id, hostname, fingerprint, cpu_model, variants, isa, memory_mb, cores, waits_for)
 values (
-    %(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s, %(cores)s
+    %(worker_id)s, %(hostname)s, %(fingerprint)s, %(cpu_model)s, %(variants)s, %(isa)s, %(memory_mb)s, %(cores)s,
+    %(waits_for)s
 )
-on conflict (worker_id) do update set variants = excluded.variants;
+on conflict (worker_id) do update set variants = excluded.variants, waits_for = excluded.waits_for;
 
 -- name: forget_offers
 delete from offer where worker_id not in (select id from queue.procrastinate_workers);
 
 -- name: hosts
 select
-    o.worker_id, o.hostname, o.fingerprint, o.cpu_model, o.variants, o.isa, o.memory_mb, o.cores, o.since,
+    o.worker_id, o.hostname, o.fingerprint, o.cpu_model, o.variants, o.isa, o.memory_mb, o.cores, o.since, o.waits_for,
     w.last_heartbeat,
     w.last_heartbeat > now() - %(stalled_s)s * interval '1 second' as is_alive,
     (

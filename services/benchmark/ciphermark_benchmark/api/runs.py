@@ -174,7 +174,10 @@ def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
         return NO_WORKER
     needed = needs.among(offers)
     lacking = {offer.hostname: offer.lacks(needed) for offer in offers}
-    if not all(lacking.values()):
+    able = [offer for offer in offers if not offer.lacks(needed)]
+    if able and all(offer.waits_for for offer in able):
+        return "; ".join(f"{offer.hostname}, which waits for {offer.waits_for}" for offer in able)
+    if able:
         return "its turn"
     lacks = "; ".join(f"{host} lacks {', '.join(items)}" for host, items in lacking.items())
     return f"a host that meets its needs: {lacks}"

@@ -143,6 +143,10 @@ class HostView(BaseModel):
     last_heartbeat: datetime = Field(examples=["2026-11-21T21:26:26.037521Z"])
     is_alive: bool = Field(examples=[True])
     run_id: str | None = Field(description="what it executes", examples=[_RUN_ID])
+    waits_for: str | None = Field(
+        description="what it waits for before it takes runs, such as a machine that another worker has",
+        examples=[None],
+    )
 
 
 class Hosts(BaseModel):

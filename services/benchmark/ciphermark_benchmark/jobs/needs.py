@@ -53,6 +53,7 @@ class Offer:
     isa: tuple[str, ...]
     memory_mb: int
     cores: int | None = None  # of a worker that tells none
+    waits_for: str | None = None  # before its worker takes jobs
 
     def lacks(self, needs: Needs) -> list[str]:
         """What of the needs the host does not meet, each in a few words; empty where it meets all."""

@@ -21,12 +21,13 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager
 from procrastinate.schema import SchemaManager
 from procrastinate.sql import queries
-from psycopg import AsyncConnection, Error, sql
+from psycopg import AsyncConnection, sql
 from psycopg.rows import dict_row
 
 from ciphermark_benchmark.jobs.decisions import Claim, Fate
+from ciphermark_benchmark.jobs.machine import CONNECT_TIMEOUT_S
 from ciphermark_benchmark.jobs.needs import Needs, Offer
-from ciphermark_db.database import connect, may_pass
+from ciphermark_db.database import connect, may_pass, settings
 from ciphermark_db.sql import blocks
 
 Row = dict[str, Any]
@@ -38,19 +39,10 @@ AWAY = (
 )
 
 SCHEMA = "queue"
-# Of every connection that deals with the queue: its functions name their tables without a schema.
-OPTIONS = f"-c search_path={SCHEMA},public -c jit=off"
+# Of every connection that deals with the queue: its functions name their tables without a schema. Whoever is cut off
+# in a transaction keeps no entry of the queue from others.
+OPTIONS = (f"search_path={SCHEMA},public", "jit=off", "idle_in_transaction_session_timeout=30s")
 TASK = "ciphermark.execute"
-# A server that was cut off is given up after so many milliseconds, not after a quarter of an hour. Connecting begins
-# again every few seconds: the kernel itself would ask ever more rarely, and not hear for a minute that it is back.
-CONNECTION: dict[str, Any] = {
-    "application_name": "ciphermark",
-    "connect_timeout": 5,
-    "tcp_user_timeout": 30_000,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-}
 _POOL: dict[str, Any] = {
     "min_size": 1,
     "timeout": 10.0,
@@ -194,38 +186,6 @@ class Store:
         await self.rows("announce", _params(offer) | {"worker_id": worker_id})
 
 
-class Machine:
-    """A lock in the database that is held as long as the connection lasts."""
-
-    def __init__(self, url: str, name: str) -> None:
-        self._url = url
-        self._name = name
-        self._connection: AsyncConnection[Any] | None = None
-
-    async def is_ours(self) -> bool:
-        """Whether this worker has the machine, now or from now on. Raises psycopg's errors."""
-        if self._connection is not None:
-            try:
-                await self._connection.execute("select 1")
-                return True
-            except Error:
-                await self.release()
-        connection = await AsyncConnection.connect(self._url, autocommit=True, **CONNECTION)
-        cursor = await connection.execute(blocks("jobs")["lock_machine"], {"machine": self._name})
-        row = await cursor.fetchone()
-        if row is None or not row[0]:
-            await connection.close()
-            return False
-        self._connection = connection
-        return True
-
-    async def release(self) -> None:
-        """Let another worker have it."""
-        if self._connection is not None:
-            await self._connection.close()
-            self._connection = None
-
-
 def _of(claim: Claim) -> Row:
     return {"id": claim.job_id, "attempt": claim.attempt}
 
@@ -264,7 +224,8 @@ def install_queue(url: str) -> None:
 
 def queue_connector(url: str, most: int = 4) -> PsycopgConnector:
     """A connector with up to so many connections, which find the queue's tables."""
-    return PsycopgConnector(conninfo=url, kwargs={"options": OPTIONS, **CONNECTION}, max_size=most, **_POOL)
+    own = settings(url, *OPTIONS) | {"connect_timeout": CONNECT_TIMEOUT_S}
+    return PsycopgConnector(conninfo=url, kwargs=own, max_size=most, **_POOL)
 
 
 def queue_application(url: str) -> App:

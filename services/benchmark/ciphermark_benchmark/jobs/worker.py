@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 import structlog
@@ -37,12 +37,12 @@ from ciphermark_benchmark.jobs.decisions import (
     fate_after_rescue,
     next_step,
 )
+from ciphermark_benchmark.jobs.machine import Machine
 from ciphermark_benchmark.jobs.needs import offer_of
 from ciphermark_benchmark.jobs.store import (
     AWAY,
     TASK,
     Entry,
-    Machine,
     Row,
     Store,
     is_away,
@@ -96,10 +96,13 @@ class RetryingManager(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take a job whose needs the host meets, unless another worker measures on this machine."""
-        if self._retry.is_over or not await self._host.machine.is_ours():
+        if self._retry.is_over:
             return None
+        is_ours = await self._host.machine.is_ours()
         if self._host.has_changed():
             await self._host.store.announce(worker_id, self._host.offer)
+        if not is_ours:
+            return None
         names = await self._host.store.queues(self._host.offer)
         return await super().fetch_job(names, worker_id) if names else None
 
@@ -135,14 +138,17 @@ class HostSide:
         self.machine = machine
         self._facts = facts
         self._builds = added.state()
-        self.offer = offer_of(facts)
+        self.offer = replace(offer_of(facts), waits_for=machine.waits_for)
 
     def has_changed(self) -> bool:
-        """Whether builds of the user's own were added or removed since this was asked last; the offer follows them."""
-        builds = added.state()
-        if builds == self._builds:
+        """Whether builds of the user's own were added or removed, or the worker waits for something else, since this
+        was asked last; the offer follows.
+        """
+        builds, waits_for = added.state(), self.machine.waits_for
+        if builds == self._builds and waits_for == self.offer.waits_for:
             return False
-        self._builds, self.offer = builds, offer_of(self._facts)
+        offer = self.offer if builds == self._builds else offer_of(self._facts)
+        self._builds, self.offer = builds, replace(offer, waits_for=waits_for)
         return True
 
 
@@ -245,7 +251,9 @@ class BenchmarkWorker:
         self._settings = settings
         self.hostname = facts.hostname
         self._facts = facts
-        self._machine = Machine(settings.url, host.machine() or facts.fingerprint)
+        self._machine = Machine(
+            settings.url, host.machine() or facts.fingerprint, facts.hostname, settings.stalled_s
+        )
         self._attempts = Attempts()
         self.retry = Retry()  # for calls that must get through
         self._worker: Worker | None = None
@@ -291,11 +299,13 @@ class BenchmarkWorker:
             update_heartbeat_interval=self._settings.stalled_s / 4,
             stalled_worker_timeout=self._settings.stalled_s,
         )
-        rescuing = asyncio.create_task(Rescue(self._worker, store, self._settings.stalled_s).for_ever())
+        rescue = Rescue(self._worker, store, self._settings.stalled_s)
+        beside = [asyncio.create_task(rescue.for_ever()), asyncio.create_task(self._machine.kept())]
         try:
             await self._worker.run()  # type: ignore[no-untyped-call]
         finally:
-            rescuing.cancel()
+            for task in beside:
+                task.cancel()
 
     def start(self, claim: Claim) -> Attempt:
         """Begin an attempt."""

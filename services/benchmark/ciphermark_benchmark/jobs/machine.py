@@ -1,0 +1,82 @@
+"""The right to measure on a machine: one worker has it at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import Any
+
+import structlog
+from psycopg import AsyncConnection, Error
+
+from ciphermark_db.database import settings
+from ciphermark_db.sql import blocks
+
+CONNECT_TIMEOUT_S = 5
+_log = structlog.get_logger()
+
+
+class Machine:
+    """A lock of a session in the database, held as a lease: the server ends a session that says nothing for
+    ``lease_s``, whatever still keeps its connection open. :meth:`kept` renews it while a job is executed.
+
+    ``waits_for`` says who has the machine while another worker does.
+    """
+
+    def __init__(self, url: str, name: str, hostname: str, lease_s: float) -> None:
+        self._url = url
+        self._name = name
+        self._hostname = hostname
+        self._lease_s = lease_s
+        self._connection: AsyncConnection[Any] | None = None
+        self._alone = asyncio.Lock()  # who renews and who asks for a job
+        self.waits_for: str | None = None
+
+    async def is_ours(self) -> bool:
+        """Whether this worker has the machine, now or from now on. Raises psycopg's errors."""
+        async with self._alone:
+            holder = await self._holder()
+        if holder != self.waits_for:
+            _log.info("the worker stands by" if holder else "the worker has the machine", waits_for=holder)
+        self.waits_for = holder
+        return holder is None
+
+    async def kept(self) -> None:
+        """Renew the lease for ever, whether the database is there or not."""
+        while True:
+            with suppress(Error):
+                await self.is_ours()
+            await asyncio.sleep(self._lease_s / 4)
+
+    async def release(self) -> None:
+        """Let another worker have it."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None
+
+    async def _holder(self) -> str | None:
+        """Who else has the machine; ``None`` where this worker does."""
+        if self._connection is not None:
+            try:
+                await self._connection.execute("select 1")
+                return None
+            except Error:
+                await self.release()
+        lease = f"idle_session_timeout={round(self._lease_s * 1000)}"
+        own = settings(self._url, lease) | {
+            "application_name": f"ciphermark worker {os.getpid()} on {self._hostname}",
+            "connect_timeout": CONNECT_TIMEOUT_S,
+        }
+        connection = await AsyncConnection.connect(self._url, autocommit=True, **own)
+        try:
+            cursor = await connection.execute(blocks("jobs")["lock_machine"], {"machine": self._name})
+            if await cursor.fetchone() == (True,):
+                self._connection = connection
+                return None
+            cursor = await connection.execute(blocks("jobs")["machine_holder"], {"machine": self._name})
+            row = await cursor.fetchone()
+            return "the machine, which another worker has" + (f": {row[0]}" if row else "")
+        finally:
+            if self._connection is not connection:
+                await connection.close()
