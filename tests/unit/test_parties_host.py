@@ -11,7 +11,7 @@ from ciphermark_parties.host import outward
     ("text", "expected"),
     [
         ("RuntimeError: bad input (in add)", "RuntimeError: bad input (in add)"),
-        ("/root/build/src/context.cpp:l.281: other keys", "context.cpp:l.281: other keys"),
+        ("/build/src/context.cpp:l.281: other keys", "context.cpp:l.281: other keys"),
         ("cannot open '/var/lib/libseal.so.1', twice", "cannot open 'libseal.so.1', twice"),
         ("ask GET http://127.0.0.1/v1/sessions, 1/s and a / b", "ask GET http://127.0.0.1/v1/sessions, 1/s and a / b"),
         (

@@ -103,6 +103,11 @@ def changed(**others):
         ("a.npz", archive(**changed(side=np.array(np.nan))), "whole numbers from 0 on are asked for"),
         ("a.npz", archive(**changed(stride=np.array(0))), "at least 1"),
         ("a.npz", archive(**changed(side=np.array(0))), "at least 1"),
+        ("a.npz", archive(**changed(side=np.array(np.inf))), "whole numbers from 0 on are asked for"),
+        ("a.npz", archive(**changed(padding=np.array([10**9, 2]))), "padding is less than a kernel"),
+        ("a.npz", archive(**changed(side=np.array(10**9), stride=np.array(10**9))), "a padded image has at most 1024"),
+        ("a.npz", archive(**changed(convolution_weights=np.zeros((3, 0, 0)))), "a kernel is not larger"),
+        ("a.npz", archive(**changed(dense_weights=np.full((20, 48), 1e300))), "logits may reach inf"),
         ("a.npz", archive(**changed(padding=np.array([1]))), "2 whole numbers are asked for"),
         ("a.npz", archive(**changed(dense_weights=np.array(3.0))), "layer dense has weights of"),
     ],
@@ -121,8 +126,67 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(mo
         user_networks.network("a.npz", written.getvalue())
 
 
+def with_shape(shape, order="<f8"):
+    """An archive whose array ``images`` has this shape in its head, and no contents."""
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"shape": shape, "fortran_order": False, "descr": order})
+    return zipped("images", head.getvalue())
+
+
+def zipped(name, contents):
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(f"{name}.npy", contents)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (with_shape((1 << 40, 12, 12)), "bytes are too many"),
+        (with_shape((1 << 26, 12, 12), "|u1"), "bytes are too many"),  # as floats
+        (with_shape((-1, 12, 12)), "images has a shape of"),
+        (with_shape((6, 12, 12)), "no archive of arrays"),
+        (zipped("images", b"\x93NUMPY\x01\x00\x10\x00" + b"(" * 16), "no archive of arrays"),
+    ],
+)  # fmt: skip
+def test_an_array_is_held_to_its_bound_by_its_head(data, told):
+    with pytest.raises(UserError, match=f"^a.npz: .*{told}"):
+        user_networks.images("a.npz", data, 12, 255)
+
+
+def mutants(data, count):
+    """Bytes that differ from these in a few places, or end early; the same in every call."""
+    random = np.random.default_rng(len(data))
+    for _ in range(count):
+        changed = bytearray(data)
+        for place in random.integers(0, len(data), random.integers(1, 6)):
+            changed[place] = random.integers(256)
+        yield bytes(changed[: random.integers(1, len(data))] if random.random() < 0.2 else changed)
+
+
+def test_mutated_files_are_read_or_refused():
+    of = network()
+    small = archive(images=IMAGES.astype(np.uint8), labels=np.zeros(6))
+    compressed = io.BytesIO()
+    np.savez_compressed(compressed, images=IMAGES.astype(np.uint8))
+    readers = [
+        (user_networks.network, "a.npz", user_networks.packed(of)),
+        (user_networks.of_onnx, "a.onnx", exported(of)),
+        (user_networks.of_onnx, "a.onnx", exported(of, "matrix")),
+        *((lambda name, data: user_networks.images(name, data, 12, 255), name, data)
+          for name, data in (("a.npz", small), ("a.npz", compressed.getvalue()), ("a.csv", lines(IMAGES)))),
+    ]  # fmt: skip
+    for read, name, data in readers:
+        for mutant in mutants(data, 60):
+            try:
+                read(name, mutant)
+            except UserError as error:
+                assert str(error).startswith(name)  # noqa: PT017
+
+
 def test_objects_are_not_unpickled():
-    with pytest.raises(UserError, match="no archive of arrays"):
+    with pytest.raises(UserError, match="side has object, no numbers"):
         user_networks.network("a.npz", archive(**changed(side=np.array([{}], dtype=object))))
 
 
@@ -226,6 +290,34 @@ def with_branch(nodes):
     return [*nodes, helper.make_node("Identity", ["maps"], ["also"])]
 
 
+def with_cycle(nodes):
+    """The first square is made of what comes later; nothing leads to the output."""
+    nodes[2] = helper.make_node("Identity", ["squares"], ["maps_again"])
+    nodes[3:] = [helper.make_node("Identity", ["maps_again"], ["squares"])]
+    return nodes
+
+
+def with_inputs(node, *inputs):
+    def changed(nodes):
+        del nodes[node].input[len(inputs) :]
+        return nodes
+
+    return changed
+
+
+def without_output(nodes):
+    del nodes[1].output[:]
+    return nodes
+
+
+def with_attribute(node, name, value):
+    def changed(nodes):
+        nodes[node].attribute.append(helper.make_attribute(name, value))
+        return nodes
+
+    return changed
+
+
 def with_shift(nodes):
     nodes[1] = helper.make_node("Mul", ["maps", "two"], ["squares"])
     return nodes
@@ -243,6 +335,18 @@ def with_linear(nodes):
         ({"nodes": with_relu}, "a step Relu; the circuits serve convolution, square, dense layer"),
         ({"nodes": with_branch}, "2 steps go on from 'maps'"),
         ({"nodes": without("Flatten")}, "0 steps go on from 'squares'"),
+        ({"nodes": with_cycle}, "its steps come back to 'squares'"),
+        ({"nodes": with_inputs(0, "image")}, "its Conv computes with is no constant"),
+        ({"nodes": with_inputs(1, "maps")}, "multiplies by something else than the value itself"),
+        ({"nodes": with_inputs(3, "flat")}, "its Gemm computes with is no constant"),
+        ({"nodes": without_output}, "no ONNX file that can be read"),
+        ({"window": {"pads": [1, 1]}}, "pads that are not 4 whole numbers"),
+        ({"window": {"strides": [3.0, 3.0]}}, "strides that are not 2 whole numbers"),
+        ({"window": {"strides": [0, 0]}}, "at least 1"),
+        ({"window": {"pads": [-1, -1, 2, 2]}}, "padding is less than a kernel"),
+        ({"constants": {"dense": np.zeros(48)}}, r"weights of \(48,\), no matrix"),
+        ({"constants": {"dense": np.full((20, 48), 1j)}}, "complex128, no numbers"),
+        ({"constants": {"kernels": np.full((3, 1, 4, 4), 1e200)}}, "logits may reach inf"),
         ({"nodes": with_shift}, "multiplies by something else than the value itself"),
         ({"nodes": with_linear}, "the file has convolution, square, dense layer, dense layer"),
         ({"constants": {"two": np.array([3.0])}}, r"a power of \[3.0\]"),
@@ -259,6 +363,20 @@ def with_linear(nodes):
 def test_what_the_circuits_do_not_serve_is_refused_by_its_name(others, told):
     with pytest.raises(UserError, match=f"^a.onnx: .*{told}"):
         user_networks.of_onnx("a.onnx", exported(network(), **others))
+
+
+def test_no_other_file_is_read(tmp_path, monkeypatch):
+    """A tensor may name one, relative to the folder of whoever reads."""
+    monkeypatch.chdir(tmp_path)
+    of = network()
+    (tmp_path / "secret").write_bytes(of.dense.bias.tobytes())
+    model = onnx.load_model_from_string(exported(of))
+    (tensor,) = (item for item in model.graph.initializer if item.name == "dense_bias")
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="secret")
+    with pytest.raises(UserError, match="its tensor dense_bias is in another file"):
+        user_networks.of_onnx("a.onnx", model.SerializeToString())
 
 
 @pytest.mark.parametrize("data", [b"", b"no protobuf", exported(network())[:100]])
@@ -316,7 +434,7 @@ def test_images_are_those_of_the_file(file, data, labels):
         ("a.npz", archive(images=IMAGES, labels=np.arange(5)), "classes: 6 whole numbers are asked for"),
         ("a.npz", archive(images=IMAGES, labels=np.full(6, 0.5)), "classes: whole numbers from 0 on"),
         ("a.csv", b"", "the file is empty"),
-        ("a.csv", b"a,b\n", "line 1: could not convert string to float: 'a'; there is no header"),
+        ("a.csv", b"b," * 143 + b"a\n", "line 1: could not convert string to float: 'b'; there is no header"),
         ("a.csv", lines(IMAGES) + b"\n1,2", "line 7: 2 numbers, and an image of 12 × 12 pixels has 144"),
         ("a.csv", lines(IMAGES[:1]) + b"\n" + lines(IMAGES[:1], [1]), "line 2: 145 numbers"),
         ("a.csv", b"\xff\xfe1", "byte 0 is not UTF-8"),

@@ -15,11 +15,13 @@ by its name. Files are read where a suite is read, so that parties need no ``onn
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,21 +32,35 @@ from ciphermark_workloads.inference.network import Layer, Network, Shape
 
 LAYERS = ("convolution", "dense", "last")
 ARRAYS = ("side", "stride", *(f"{layer}_{part}" for layer in LAYERS for part in ("weights", "bias")))
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 28  # unpacked, and of all arrays as floats
+_MOST_SIDE = 1024  # of a padded image
+_LARGEST_LOGIT = 1e100
+_LARGEST_WHOLE = 1 << 53
 _PADDING = "padding"
 
 Labels = npt.NDArray[np.int64]
+
+
+@contextmanager
+def _foreign(name: str, kind: str) -> Iterator[None]:
+    """Whatever reading foreign bytes raises is a ``UserError`` that names the file; ``kind`` is what it should be."""
+    try:
+        yield
+    except UserError:
+        raise
+    except ValueError as error:
+        raise UserError(f"{name}: {error}") from None
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise UserError(f"{name}: it is no {kind} that can be read: {what}") from None
 
 
 def network(name: str, data: bytes) -> Network:
     """The network of a file; raises ``UserError`` for what is none, with the reason."""
     if Path(name).suffix != ".npz":
         raise UserError(f"{name}: a network is a file mine.npz or mine.onnx")
-    held = _arrays(name, data, ARRAYS, (_PADDING,))
-    try:
-        return _network(held)
-    except ValueError as error:
-        raise UserError(f"{name}: {error}") from None
+    with _foreign(name, "network"):
+        return _network(_arrays(name, data, ARRAYS, (_PADDING,)))
 
 
 def packed(of: Network) -> bytes:
@@ -70,8 +86,6 @@ def _network(held: Mapping[str, npt.NDArray[Any]]) -> Network:
         raise ValueError(f"convolution_weights are (maps, k, k), not {kernels.shape}")
     side, stride = (_whole(held[name].reshape(-1), 1)[0] for name in ("side", "stride"))
     before, after = _whole(held.get(_PADDING, np.zeros(2)), 2)
-    if side < 1 or stride < 1 or kernels.shape[1] > before + side + after:
-        raise ValueError("side and stride are at least 1, and a kernel is not larger than the padded image")
     convolution, dense, last = (
         Layer(weights.astype(np.float64), held[f"{name}_bias"].astype(np.float64))
         for name, weights in (
@@ -79,9 +93,42 @@ def _network(held: Mapping[str, npt.NDArray[Any]]) -> Network:
             *((name, held[f"{name}_weights"]) for name in LAYERS[1:]),
         )
     )
+    return _checked((side, kernels.shape[1], stride, before, after), convolution, dense, last)
+
+
+def _checked(
+    window: tuple[int, int, int, int, int], convolution: Layer, dense: Layer, last: Layer
+) -> Network:
+    """The network with this side, kernel, stride, and zeros before and after. Raises ``ValueError`` for a window that
+    is none, and for weights with which logits may be beyond all measure.
+    """
+    side, kernel, stride, before, after = window
+    if side < 1 or stride < 1 or not 0 < kernel <= before + side + after:
+        raise ValueError("side and stride are at least 1, and a kernel is not larger than the padded image")
+    if not (0 <= before < kernel and 0 <= after < kernel) or before + side + after > _MOST_SIDE:
+        raise ValueError(f"padding is less than a kernel, and a padded image has at most {_MOST_SIDE} rows")
     maps, hidden, classes = (np.atleast_1d(layer.weights).shape[0] for layer in (convolution, dense, last))
-    shape = Shape(side, kernels.shape[1], stride, maps, hidden, classes, before, after)
-    return Network(shape, convolution, dense, last)
+    shape = Shape(side, kernel, stride, maps, hidden, classes, before, after)
+    network = Network(shape, convolution, dense, last)
+    largest = _largest_logit(network)
+    if not largest <= _LARGEST_LOGIT:
+        raise ValueError(
+            f"its logits may reach {largest:g}, and {_LARGEST_LOGIT:g} is the largest that is served"
+        )
+    return network
+
+
+def _largest_logit(network: Network) -> float:
+    """A bound for all images."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.ones(network.shape.taps)
+        for layer in (network.convolution, network.dense, network.last):
+            values = np.abs(layer.weights) @ values + np.abs(layer.bias)
+            if layer is network.convolution:
+                values = np.repeat(values, network.shape.positions)
+            reached = float(values.max(initial=0.0))
+            values = values**2
+    return reached
 
 
 def images(name: str, data: bytes, side: int, largest_pixel: float) -> tuple[Floats, Labels | None]:
@@ -92,7 +139,8 @@ def images(name: str, data: bytes, side: int, largest_pixel: float) -> tuple[Flo
     read = _IMAGES.get(Path(name).suffix)
     if read is None:
         raise UserError(f"{name}: images are a file mine.npz or mine.csv")
-    pixels, labels = read(name, data, side)
+    with _foreign(name, "file of images"):
+        pixels, labels = read(name, data, side)
     if pixels.ndim != 3 or pixels.shape[1:] != (side, side) or not len(pixels):
         raise UserError(f"{name}: images are of (count, {side}, {side}) here, not {pixels.shape}")
     if not np.isfinite(pixels).all():
@@ -112,18 +160,23 @@ def _of_npz(name: str, data: bytes, side: int) -> tuple[Floats, Labels | None]:
 
 
 def _of_csv(name: str, data: bytes, side: int) -> tuple[Floats, Labels | None]:
-    rows: list[list[float]] = []
-    for number, line in enumerate(_text(name, data).splitlines(), 1):
+    rows: list[Floats] = []
+    for number, line in enumerate(io.StringIO(_text(name, data)), 1):
         if not line.strip():
             continue
+        count = line.count(",") + 1
+        if count - side**2 not in (0, 1) or (rows and count != len(rows[0])):
+            raise UserError(
+                f"{name}, line {number}: {count} numbers, and an image of {side} × {side} pixels has "
+                f"{side**2}, or with its class one more, the same in all lines"
+            )
         try:
-            rows.append([float(cell) for cell in line.split(",")])
+            rows.append(np.array([float(cell) for cell in line.split(",")]))
         except ValueError as error:
             raise UserError(f"{name}, line {number}: {error}; there is no header") from None
-        if len(rows[-1]) != len(rows[0]) or len(rows[-1]) - side**2 not in (0, 1):
+        if 8 * len(rows) * count > MOST_BYTES:
             raise UserError(
-                f"{name}, line {number}: {len(rows[-1])} numbers, and an image of {side} × {side} pixels has "
-                f"{side**2}, or with its class one more, the same in all lines"
+                f"{name}, line {number}: as numbers, the lines up to here take over {MOST_BYTES} bytes"
             )
     if not rows:
         raise UserError(f"{name}: the file is empty")
@@ -153,7 +206,7 @@ def _whole(values: npt.NDArray[Any], count: int) -> list[int]:
     """So many whole numbers from 0 on; raises ``ValueError`` for others."""
     if values.shape != (count,):
         raise ValueError(f"{count} whole numbers are asked for, and there is an array of {values.shape}")
-    if not all(value >= 0 and value == int(value) for value in values.tolist()):
+    if not all(0 <= value <= _LARGEST_WHOLE and value == int(value) for value in values.tolist()):
         raise ValueError(f"whole numbers from 0 on are asked for, not {values.tolist()[:10]}")
     return [int(value) for value in values.tolist()]
 
@@ -161,23 +214,49 @@ def _whole(values: npt.NDArray[Any], count: int) -> list[int]:
 def _arrays(
     name: str, data: bytes, asked: tuple[str, ...], offered: tuple[str, ...]
 ) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of an archive, numbers all of them; raises ``UserError`` for others and for missing ones."""
+    """The arrays of an archive, numbers all of them; raises ``UserError`` for others, for missing ones, and for more
+    than there may be, before they are unpacked.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(item.file_size for item in archive.infolist())
-        if unpacked > MOST_BYTES:
-            raise UserError(f"{name}: {unpacked} bytes are too many, {MOST_BYTES} are the most")
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            held = {key: archive[key] for key in archive.files if key in (*asked, *offered)}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+            _require_size(name, sum(item.file_size for item in archive.infolist()))
+            entries = {key: f"{key}.npy" for key in (*asked, *offered) if f"{key}.npy" in archive.namelist()}
+            missing = [key for key in asked if key not in entries]
+            if missing:
+                raise UserError(f"{name}: it lacks {', '.join(missing)}; asked for: {', '.join(asked)}")
+            total = 0
+            for key, entry in entries.items():
+                with archive.open(entry) as file:
+                    total += _bytes_as_floats(name, key, file)
+            _require_size(name, total)
+            return {key: _array(archive, entry) for key, entry in entries.items()}
+    except UserError:
+        raise
+    except Exception as error:  # whatever readers of archives and arrays raise at foreign bytes
         raise UserError(f"{name}: it is no archive of arrays (numpy.savez): {error}") from None
-    missing = [key for key in asked if key not in held]
-    if missing:
-        raise UserError(f"{name}: it lacks {', '.join(missing)}; asked for: {', '.join(asked)}")
-    for key, array in held.items():
-        if array.dtype.kind not in "iuf":
-            raise UserError(f"{name}: {key} has {array.dtype}, no numbers")
-    return held
+
+
+def _array(archive: zipfile.ZipFile, entry: str) -> npt.NDArray[Any]:
+    with archive.open(entry) as file:
+        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array
+
+
+def _bytes_as_floats(name: str, key: str, file: IO[bytes]) -> int:
+    """What an array takes as floats, by its head; raises ``UserError`` for one that is not of numbers."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    if dtype.kind not in "iuf":
+        raise UserError(f"{name}: {key} has {dtype}, no numbers")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"{key} has a shape of {shape}")
+    return 8 * math.prod(shape)
+
+
+def _require_size(name: str, size: int) -> None:
+    if size > MOST_BYTES:
+        raise UserError(f"{name}: {size} bytes are too many, {MOST_BYTES} are the most")
 
 
 Array = npt.NDArray[Any]
@@ -195,10 +274,13 @@ class _Node:
     attributes: Mapping[str, Any]
 
     def constant(self, place: int, constants: Constants) -> Array:
-        """What is known beforehand of an input; raises ``ValueError`` where that is nothing."""
-        if self.inputs[place] not in constants:
+        """What is known beforehand of an input; raises ``ValueError`` where that is nothing, or no numbers."""
+        if len(self.inputs) <= place or self.inputs[place] not in constants:
             raise ValueError(f"what its {self.kind} computes with is no constant of the file")
-        return constants[self.inputs[place]].astype(np.float64)
+        constant = constants[self.inputs[place]]
+        if constant.dtype.kind not in "iuf":
+            raise ValueError(f"its {self.kind} computes with {constant.dtype}, no numbers")
+        return constant.astype(np.float64)
 
     def bias(self, outputs: int, constants: Constants) -> Array:
         """The third input, zeros where there is none."""
@@ -218,22 +300,27 @@ def of_onnx(name: str, data: bytes) -> Network:
     """Of a file; raises ``UserError`` for one that is no such network, or cannot be read."""
     import onnx  # here, since it is needed for such files alone and takes long to load
 
-    try:
+    with _foreign(name, "ONNX file"):
         graph = onnx.load_model_from_string(data).graph
-        constants = {item.name: onnx.numpy_helper.to_array(item) for item in graph.initializer}
+        constants = {item.name: _content(item) for item in graph.initializer}
         nodes = []
         for item in graph.node:
             attributes = {each.name: onnx.helper.get_attribute_value(each) for each in item.attribute}
             if item.op_type == "Constant" and "value" in attributes:
-                constants[item.output[0]] = onnx.numpy_helper.to_array(attributes["value"])
+                constants[item.output[0]] = _content(attributes["value"])
             else:
                 nodes.append(_Node(item.op_type, tuple(item.input), item.output[0], attributes))
-    except Exception as error:  # whatever a parser raises at foreign bytes
-        raise UserError(f"{name}: it is no ONNX file that can be read: {error}") from None
-    try:
         return _assembled(graph, nodes, constants)
-    except ValueError as error:
-        raise UserError(f"{name}: {error}") from None
+
+
+def _content(tensor: Any) -> Array:
+    """Raises ``ValueError`` for a tensor that is in another file: which one, the file would choose."""
+    import onnx
+
+    if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
+        raise ValueError(f"its tensor {tensor.name} is in another file; export it into one file")
+    content: Array = onnx.numpy_helper.to_array(tensor)
+    return content
 
 
 def _assembled(graph: Any, nodes: list[_Node], constants: Constants) -> Network:
@@ -247,9 +334,8 @@ def _assembled(graph: Any, nodes: list[_Node], constants: Constants) -> Network:
         kinds = ", ".join(part.kind for part in parts) or "nothing"
         raise ValueError(f"the circuits serve {', '.join(_SERVED)}; the file has {kinds}")
     convolution, dense, last = (part.layer for part in parts if part.layer is not None)
-    kernel, stride, *margin = parts[0].window
-    sizes = (len(layer.weights) for layer in (convolution, dense, last))
-    return Network(Shape(side, kernel, stride, *sizes, *margin), convolution, dense, last)
+    kernel, stride, before, after = parts[0].window
+    return _checked((side, kernel, stride, before, after), convolution, dense, last)
 
 
 def _side(given: Any) -> int:
@@ -260,14 +346,17 @@ def _side(given: Any) -> int:
 
 
 def _chain(start: str, end: str, nodes: list[_Node]) -> Iterator[_Node]:
-    """What becomes of the input, step by step. Raises ``ValueError`` where it branches or ends elsewhere."""
-    value = start
+    """What becomes of the input, step by step. Raises ``ValueError`` where it branches, ends elsewhere or recurs."""
+    value, met = start, {start}
     while value != end:
         users = [node for node in nodes if value in node.inputs]
         if len(users) != 1:
             raise ValueError(f"{len(users)} steps go on from {value!r}, and a network is one chain")
         yield users[0]
         value = users[0].output
+        if value in met:
+            raise ValueError(f"its steps come back to {value!r}, and a network is one chain")
+        met.add(value)
 
 
 def _parts(chain: Iterator[_Node], constants: Constants) -> Iterator[_Part]:
@@ -291,14 +380,15 @@ def _parts(chain: Iterator[_Node], constants: Constants) -> Iterator[_Part]:
 
 def _with_bias(layer: Layer, node: _Node, constants: Constants) -> Layer:
     added = next((constants[item] for item in node.inputs if item in constants), None)
-    if added is None or added.size not in (1, len(layer.bias)):
+    is_bias = added is not None and added.dtype.kind in "iuf" and added.size in (1, len(layer.bias))
+    if added is None or not is_bias:
         raise ValueError("it adds something to a layer that is no constant for each of its outputs")
     return Layer(layer.weights, layer.bias + added.astype(np.float64).reshape(-1))
 
 
 def _convolution(node: _Node, constants: Constants) -> _Part:
     kernels, attributes = node.constant(1, constants), node.attributes
-    strides, pads = attributes.get("strides", [1, 1]), attributes.get("pads", [0, 0, 0, 0])
+    strides, pads = _sizes(attributes, "strides", [1, 1]), _sizes(attributes, "pads", [0, 0, 0, 0])
     if kernels.ndim != 4 or kernels.shape[1] != 1 or kernels.shape[2] != kernels.shape[3]:
         raise ValueError(f"its kernels are {kernels.shape}, and are to be (maps, 1, k, k)")
     if (
@@ -313,8 +403,18 @@ def _convolution(node: _Node, constants: Constants) -> _Part:
     return _Part("convolution", layer, (kernels.shape[2], strides[0], pads[0], pads[2]))
 
 
+def _sizes(attributes: Mapping[str, Any], name: str, default: list[int]) -> list[int]:
+    """Whole numbers, as many as by default; raises ``ValueError`` for others."""
+    sizes = attributes.get(name, default)
+    if not (
+        isinstance(sizes, list) and len(sizes) == len(default) and all(isinstance(n, int) for n in sizes)
+    ):
+        raise ValueError(f"its convolution has {name} that are not {len(default)} whole numbers")
+    return sizes
+
+
 def _product(node: _Node, constants: Constants) -> _Part:
-    if node.inputs[0] != node.inputs[1]:
+    if len(node.inputs) != 2 or node.inputs[0] != node.inputs[1]:
         raise ValueError("it multiplies by something else than the value itself, which would be a square")
     return _Part("square")
 
@@ -326,8 +426,15 @@ def _power(node: _Node, constants: Constants) -> _Part:
     return _Part("square")
 
 
+def _weights(node: _Node, constants: Constants) -> Array:
+    weights = node.constant(1, constants)
+    if weights.ndim != 2:
+        raise ValueError(f"its dense layer has weights of {weights.shape}, no matrix")
+    return weights
+
+
 def _gemm(node: _Node, constants: Constants) -> _Part:
-    attributes, weights = node.attributes, node.constant(1, constants)
+    attributes, weights = node.attributes, _weights(node, constants)
     if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1 or attributes.get("transA", 0):
         raise ValueError("its dense layer has factors, or its input the wrong way round")
     weights = weights if attributes.get("transB", 0) else weights.T
@@ -335,7 +442,7 @@ def _gemm(node: _Node, constants: Constants) -> _Part:
 
 
 def _matrix(node: _Node, constants: Constants) -> _Part:
-    weights = node.constant(1, constants).T
+    weights = _weights(node, constants).T
     return _Part("dense layer", Layer(weights, np.zeros(len(weights))))
 
 
