@@ -220,6 +220,20 @@ class Database:
         self._samples = statistics.latest(self._samples | samples)
         self._host_state_due |= dict.fromkeys(due, now + _HOST_STATE_EVERY_S)
 
+    def import_run(self, run: Run, outcomes: Sequence[Outcome]) -> int:
+        """Record a run that was measured elsewhere, with its outcomes and statistics, in one transaction: all that is
+        not recorded already, or nothing. Returns the number of outcomes that were not.
+        """
+        from ciphermark_db import statistics  # loads numpy
+
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            recording.record_run(connection, run, is_imported=True)
+            new = recording.record_outcomes(connection, outcomes)
+            statistics.update(connection, new, statistics.record_samples(connection, new))
+            statistics.update_host_state(connection, run.id)
+        self.analyze()
+        return len(new)
+
     def update_host_state(self, run_id: str) -> None:
         """Compute what the host was like during a run; :meth:`record_outcomes` does so from time to time only."""
         from ciphermark_db import statistics  # loads numpy
@@ -243,6 +257,10 @@ class Database:
         hosts; empty for an unknown run.
         """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
+
+    def trials(self, run_id: str) -> set[str]:
+        """The ids of the recorded trials of this run alone."""
+        return {row[0] for row in self._rows("trials", {"run_id": run_id})}
 
     def runs_named(self, asked: str) -> list[str]:
         """The id of the run that a text means to the function ``run_named``; two where it may mean several."""

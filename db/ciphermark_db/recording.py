@@ -57,7 +57,7 @@ def lock_runs(connection: psycopg.Connection[Any], runs: Iterable[str]) -> None:
 
 def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Record outcomes but for their samples, and return those whose trials were not recorded before. Their runs must be
-    recorded.
+    recorded. Raises what psycopg does for a trial that another run has.
 
     What is shared is written in one order by everybody, so that two who record at the same time wait for each other in
     one direction only.
@@ -65,7 +65,8 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
     sql = blocks("record")
     lock_runs(connection, {item.trial.run_id for item in outcomes})
     trials = {"trials": [item.trial.id for item in outcomes]}
-    recorded = {trial_id for (trial_id,) in connection.execute(sql["recorded"], trials)}
+    recorded = dict(connection.execute(sql["recorded"], trials).fetchall())
+    _require_owners(outcomes, recorded)
     fresh = {item.trial.id: item for item in reversed(outcomes) if item.trial.id not in recorded}
     new = sorted(fresh.values(), key=lambda item: item.trial.id)
     groupings = [_grouping(item) for item in new]
@@ -79,6 +80,16 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
     _execute(connection, "record_trial_program", programs)
     _execute(connection, "record_trial_layer", [row for trial, use in uses for row in _layers(trial, use)])
     return new
+
+
+def _require_owners(outcomes: Iterable[Outcome], recorded: Mapping[str, str]) -> None:
+    """Raise what psycopg does where a trial is recorded as one of another run; ``recorded`` has the runs of trials."""
+    for item in outcomes:
+        trial_id, run_id = item.trial.id, item.trial.run_id
+        if (owner := recorded.get(trial_id, run_id)) != run_id:
+            raise psycopg.IntegrityError(
+                f"trial {trial_id} of run {run_id} is recorded as one of run {owner}"
+            )
 
 
 def record_refusals(connection: psycopg.Connection[Any], outcomes: Iterable[Outcome], reason: str) -> None:

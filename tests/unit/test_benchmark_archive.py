@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import lzma
 import shutil
+import tracemalloc
 from dataclasses import replace
+from hashlib import sha256
 
 import any_model as strategies
 import pytest
@@ -15,6 +17,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
+from ciphermark_core.model import ProgramUse
 
 anywhere = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -105,11 +108,49 @@ def test_a_home_that_cannot_be_written_is_told(tmp_path):
         archive.keep(Home(tmp_path / "home", None), path, *archive.read(path))
 
 
-@pytest.mark.parametrize("run_id", ["../run-1", "", "a/b", "run\0"])
-def test_a_run_whose_id_is_no_name_is_refused(tmp_path, run_id):
-    path = packed(tmp_path / "run.xz", replace(HEADER, run=replace(HEADER.run, id=run_id)))
-    with pytest.raises(UserError, match="cannot be the id of a run"):
-        archive.read(path)
+@pytest.mark.parametrize("run_id", ["../run-1", "", "a/b", "run\0", "run\n", "last"])
+def test_a_run_whose_id_or_label_is_no_name_is_refused(tmp_path, run_id):
+    for field in ("id", "label"):
+        path = packed(tmp_path / "run.xz", replace(HEADER, run=replace(HEADER.run, **{field: run_id})))
+        with pytest.raises(UserError, match=rf"no archive of a run .* at `\$\.run\.{field}`"):
+            archive.read(path)
+
+
+@pytest.mark.parametrize(
+    "moment", ["10000-01-01", "infinity", "0044-03-15 BC", "1999-12-31T23:59:59Z", "2200-01-01T00:00:00Z"]
+)
+def test_a_time_outside_of_this_time_is_refused(tmp_path, moment):
+    with pytest.raises(UserError, match=r"at `\$\.run\.started_at`"):
+        archive.read(packed(tmp_path / "a.xz", replace(HEADER, run=replace(HEADER.run, started_at=moment))))
+    with pytest.raises(UserError, match=r"at `\$\.started_at`"):
+        archive.read(packed(tmp_path / "b.xz", HEADER, replace(outcome(0), started_at=moment)))
+
+
+def test_content_that_was_changed_does_not_match_its_digest(home, tmp_path):
+    path = written(home, tmp_path, [outcome(0)])
+    content = lzma.decompress(path.read_bytes())
+    for changed in (content.replace(b"trial-0", b"trial-9"), content + content.splitlines(keepends=True)[1]):
+        path.write_bytes(lzma.compress(changed))
+        with pytest.raises(UserError, match="its digest is not that of its content"):
+            archive.read(path)
+
+
+def test_a_program_under_the_name_of_another_is_refused(tmp_path):
+    use = ProgramUse("infer", sha256(b"another").hexdigest(), "bfv", 1, 0, 1, (), b"this")
+    with pytest.raises(UserError, match="has another digest"):
+        archive.read(packed(tmp_path / "run.xz", HEADER, replace(outcome(0), programs=(use,))))
+
+
+def test_lines_without_end_take_no_memory(tmp_path):
+    path = tmp_path / "run.xz"
+    path.write_bytes(lzma.compress(wire.to_line(HEADER) + b"\n" * (1 << 24), preset=0))
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError, match="is no archive of a run"):
+            archive.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(home, tmp_path):

@@ -63,7 +63,7 @@ def test_what_is_no_value_of_the_type_is_refused(line):
 
 
 def test_an_unknown_status_is_refused():
-    good = b'{"trial": %s, "status": "%s", "started_at": "", "duration_s": 1}'
+    good = b'{"trial": %s, "status": "%s", "started_at": "2026-01-01T00:00:00Z", "duration_s": 1}'
     spec = model.ParameterSpec("bfv", 4096)
     case = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
     trial = wire.to_line(model.Trial("a", "b", case, 0, 1, budget.Budget())).strip()

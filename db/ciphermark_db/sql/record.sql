@@ -19,7 +19,7 @@ update run set label = %(label)s where id = %(id)s;
 select id from run where id = any (%(runs)s) order by id for update;
 
 -- name: recorded
-select id from trial where id = any (%(trials)s);
+select id, run_id from trial where id = any (%(trials)s);
 
 -- name: record_refusal
 insert into refusal (trial_id, run_id, reason) values (%(trial_id)s, %(run_id)s, %(reason)s)

@@ -20,7 +20,7 @@ def outcome(line: bytes) -> Outcome:
     document = msgspec.json.decode(line, type=dict[str, Any])
     try:
         return msgspec.convert(_outcome(document), Outcome)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"no outcome: {error!r}") from None
 
 

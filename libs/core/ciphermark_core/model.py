@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
@@ -18,6 +18,18 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
+from ciphermark_core.limits import (
+    Factor,
+    Int32,
+    Int64,
+    Moment,
+    Natural,
+    Positive,
+    Positive32,
+    Positive64,
+    Seconds,
+    Word,
+)
 from ciphermark_core.metrics import METRICS
 
 Scheme = Literal["bfv", "bgv", "ckks"]
@@ -45,10 +57,10 @@ class BootstrappingParameters:
     a first bootstrapping, which is ``precision_bits`` then.
     """
 
-    level_budget: tuple[int, int] = (3, 3)
-    slots: int | None = None
-    iterations: int = 1
-    precision_bits: int | None = None
+    level_budget: tuple[Int32, Int32] = (3, 3)
+    slots: Positive32 | None = None
+    iterations: Positive32 = 1
+    precision_bits: Int32 | None = None
 
     @property
     def text(self) -> str:
@@ -68,9 +80,9 @@ class Bootstrapping:
     """
 
     parameters: BootstrappingParameters
-    depth: int
+    depth: Int32
     error: float
-    operand_level: int = 0
+    operand_level: Int32 = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +103,12 @@ class ParameterSpec:
     """
 
     scheme: Scheme
-    ring_dimension: int
-    modulus_bits: tuple[int, ...] | None = None
-    plain_modulus: int | None = None
-    scale_bits: int | None = None
-    security: int = 128
-    depth: int | None = None
+    ring_dimension: Annotated[int, msgspec.Meta(ge=2, le=(1 << 31) - 1)]
+    modulus_bits: tuple[Positive32, ...] | None = None
+    plain_modulus: Positive | None = None
+    scale_bits: Annotated[int, msgspec.Meta(ge=0, le=1000)] | None = None
+    security: Int32 = 128
+    depth: Int32 | None = None
     ring_dimension_is_minimum: bool = False
     division: Division = "equal"
     secret_distribution: SecretDistribution = field(
@@ -107,7 +119,7 @@ class ParameterSpec:
             "examples": ["sparse ternary"],
         },
     )
-    hamming_weight: int | None = field(
+    hamming_weight: Int32 | None = field(
         default=None,
         metadata={
             "ge": 1,
@@ -178,18 +190,18 @@ class Parameters:
     """
 
     spec: ParameterSpec
-    ring_dimension: int
-    moduli: tuple[int, ...]
-    special_moduli: tuple[int, ...]
-    slots: int
-    plain_modulus: int | None = None
-    scale: float | None = None
+    ring_dimension: Positive32
+    moduli: tuple[Positive, ...]
+    special_moduli: tuple[Positive, ...]
+    slots: Positive32
+    plain_modulus: Positive | None = None
+    scale: Annotated[float, msgspec.Meta(gt=0)] | None = None
     key_switching: KeySwitching | None = None
     scaling: Scaling = "exact"
-    secret_distribution: str = "uniform ternary"
-    encryption: str = "public key"
+    secret_distribution: Word = "uniform ternary"
+    encryption: Word = "public key"
     slot_generator: int = 3
-    hamming_weight: int | None = None
+    hamming_weight: Int32 | None = None
     bootstrapping: Bootstrapping | None = None
 
     def require_bootstrapping(self) -> Bootstrapping:
@@ -245,9 +257,9 @@ class LibraryInfo:
     ``is_reference`` a pseudo-library, which is never ranked.
     """
 
-    library: str
-    variant: str
-    version: str
+    library: Word
+    variant: Word
+    version: Word
     hexl: bool
     build: dict[str, str]
     is_debug: bool = False
@@ -262,14 +274,14 @@ class Case:
     the names of :data:`~ciphermark_core.descriptor.DIMENSIONS`; what is unset is absent.
     """
 
-    variant: str
-    experiment: str
-    operation: str
+    variant: Word
+    experiment: Word
+    operation: Word
     parameters: ParameterSpec
-    size: int
+    size: Int64
     data_pattern: DataPattern
-    threads: int = 1
-    dimensions: Mapping[str, Value] = field(default_factory=dict)
+    threads: Int32 = 1
+    dimensions: Mapping[Word, Value] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -286,11 +298,11 @@ class Case:
 class Trial:
     """One execution of a case in the worker number ``process``."""
 
-    id: str
-    run_id: str
+    id: Word
+    run_id: Word
     case: Case
-    process: int
-    seed: int
+    process: Int32
+    seed: Natural
     budget: Budget
 
 
@@ -306,17 +318,17 @@ class Sample:
     for most of it.
     """
 
-    metric: str
+    metric: Word
     value: float
-    stage: str
-    party: str | None = None
-    step: str | None = None
-    ordinal: int = 0
-    loops: int = 1
+    stage: Word
+    party: Word | None = None
+    step: Word | None = None
+    ordinal: Int32 = 0
+    loops: Positive64 = 1
     is_warmup: bool = False
-    repetitions: int | None = None
+    repetitions: Int32 | None = None
     is_disturbed: bool = False
-    slow_down: float = 1.0
+    slow_down: Factor = 1.0
 
     @property
     def phase(self) -> str:
@@ -339,7 +351,7 @@ class Accuracy:
     """
 
     max_abs_error: float
-    wrong_slots: int
+    wrong_slots: Int64
     tolerance: float
     precision_bits: float | None = None
 
@@ -348,9 +360,9 @@ class Accuracy:
 class OperationCount:
     """How often a program has an operation at a level."""
 
-    operation: str
-    level: int
-    n: int
+    operation: Word
+    level: Int32
+    n: Int32
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,12 +372,12 @@ class LayerFacts:
     ``operand_bytes`` and ``result_bytes`` are what it takes and ends with in memory.
     """
 
-    name: str
-    level: int
-    end_level: int
+    name: Word
+    level: Int32
+    end_level: Int32
     scale_bits: float | None
-    operand_bytes: int
-    result_bytes: int
+    operand_bytes: Int64
+    result_bytes: Int64
     counts: tuple[OperationCount, ...]
 
 
@@ -378,12 +390,12 @@ class ProgramUse:
     order, where the workload names several.
     """
 
-    stage: str
-    digest: str
+    stage: Word
+    digest: Word
     scheme: Scheme
-    depth: int
-    constants: int
-    live_ciphertexts: int
+    depth: Int32
+    constants: Int32
+    live_ciphertexts: Int32
     counts: tuple[OperationCount, ...]
     content: bytes
     layers: tuple[LayerFacts, ...] = ()
@@ -395,14 +407,14 @@ class Outcome:
 
     trial: Trial
     status: Status
-    started_at: str
-    duration_s: float
+    started_at: Moment
+    duration_s: Seconds
     samples: tuple[Sample, ...] = ()
     accuracy: Accuracy | None = None
     parameters: Parameters | None = None
     library: LibraryInfo | None = None
     error: str | None = None
-    facts: dict[str, float] = field(default_factory=dict)
+    facts: dict[Word, float] = field(default_factory=dict)
     programs: tuple[ProgramUse, ...] = ()
 
     @property

@@ -7,7 +7,9 @@ import re
 from ciphermark_core.errors import UserError
 
 RULE = "a name has 1 to 64 letters, digits, dots, underscores and hyphens, and begins with a letter or digit"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+PATTERN = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+LATEST = "last"  # where a run is named: the latest one
+_NAME = re.compile(PATTERN)
 
 
 def required(text: str, what: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ciphermark_core.limits import Int32, Int64, Moment, Natural, RunName, Word
+
 
 @dataclass(frozen=True, slots=True)
 class Host:
@@ -13,21 +15,21 @@ class Host:
     under which ``doctor`` prints it.
     """
 
-    fingerprint: str
-    hostname: str
-    cpu_model: str
-    cpu_flags: tuple[str, ...]
-    caches: dict[str, int]
-    cores: int
-    memory_bytes: int
-    operating_system: str
-    kernel: str
-    governor: str | None
+    fingerprint: Word
+    hostname: Word
+    cpu_model: Word
+    cpu_flags: tuple[Word, ...]
+    caches: dict[Word, int]
+    cores: Int32
+    memory_bytes: Int64
+    operating_system: Word
+    kernel: Word
+    governor: Word | None
     turbo: bool | None
     smt: bool | None
-    container: str | None
-    clock_source: str | None
-    clock_resolution_ns: int
+    container: Word | None
+    clock_source: Word | None
+    clock_resolution_ns: Int64
     clock_noise: float
     load_1min: float
     warnings: tuple[str, ...] = ()
@@ -37,11 +39,11 @@ class Host:
 class Run:
     """One execution of a suite on a host. ``suite_text`` is the file as the user wrote it, ``label`` a name for it."""
 
-    id: str
-    suite_name: str
+    id: RunName
+    suite_name: Word
     suite_text: str
-    seed: int
-    started_at: str
+    seed: Natural
+    started_at: Moment
     host: Host
-    software_version: str
-    label: str | None = None
+    software_version: Word
+    label: RunName | None = None

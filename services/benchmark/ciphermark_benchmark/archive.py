@@ -1,7 +1,8 @@
 """Archives: one file that holds a run with all that was recorded of it, to keep, send, and read elsewhere.
 
-The file is what the run's journal is, one JSON line for the run and one for each outcome, compressed by xz. What tells
-of the place where it was measured more than its host facts do (the suite's path) is left out.
+The file is what the run's journal is, one JSON line for the run and one for each outcome, then a line with the SHA-256
+digest of all before it, compressed by xz. What tells of the place where it was measured more than its host facts do
+(the suite's path) is left out.
 """
 
 from __future__ import annotations
@@ -10,17 +11,23 @@ import lzma
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
-from ciphermark_core import legacy_format, names, wire
+from ciphermark_core import legacy_format, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
-from ciphermark_db.database import Database
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Digest
 
 # 1 GB of journal: more than a week of measuring. A small file may claim to hold more than any memory does.
 _LARGEST_BYTES = 1 << 30
+_LONGEST_LINE_BYTES = 1 << 26
+_DIGEST = b'{"sha256":'
 
 
 def held(home: Home, run_id: str) -> tuple[Header, list[Outcome]]:
@@ -61,8 +68,8 @@ def keep(home: Home, path: Path, header: Header, outcomes: list[Outcome]) -> Non
 def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: Path) -> None:
     """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
     archive_header = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
-    lines = [wire.to_line(archive_header), *(wire.to_line(outcome) for outcome in outcomes)]
-    _put(lzma.compress(b"".join(lines), preset=9), path)
+    content = b"".join([wire.to_line(archive_header), *(wire.to_line(outcome) for outcome in outcomes)])
+    _put(lzma.compress(content + _digest_line(sha256(content)), preset=9), path)
 
 
 def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -72,30 +79,19 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def read(path: Path) -> tuple[Header, list[Outcome]]:
     """Run and outcomes of an archive, all of them checked. Raises ``UserError`` for anything else."""
-    lines = iter(_unpacked(path).splitlines())
     try:
-        header = wire.from_line(next(lines, b""), Header)
-        outcomes = [legacy_format.outcome(line) for line in lines]
+        with lzma.open(path) as file:
+            header, outcomes = _content(_signed(path, _lines(path, file)))
+    except OSError as error:
+        raise UserError(f"{path}: cannot read: {error.strerror or error}") from None
+    except (lzma.LZMAError, EOFError) as error:
+        raise UserError(f"{path} is no archive of a run, or is cut short: {error}") from None
     except ValueError as error:
         raise UserError(f"{path} is no archive of a run that this version reads: {error}") from None
-    names.required(header.run.id, "the id of a run")  # files are named by it
     strangers = {item.trial.run_id for item in outcomes} - {header.run.id}
     if strangers:
         raise UserError(f"{path} is damaged: it holds outcomes of another run, {min(strangers)}")
     return header, latest(outcomes)
-
-
-def record(database: Database, header: Header, outcomes: list[Outcome]) -> int:
-    """Record a run from an archive; returns how many outcomes were not here before.
-
-    What is recorded already stays as it is; all that is new is recorded in one transaction.
-    """
-    trials = database.recorded_trials(header.run.id)
-    fresh = [outcome for outcome in outcomes if outcome.trial.id not in trials]
-    database.record_run(header.run, is_imported=True)
-    database.record_outcomes(fresh)
-    database.analyze()
-    return len(fresh)
 
 
 def _journal(home: Home, run_id: str) -> Journal | None:
@@ -127,22 +123,43 @@ def _put(content: bytes, path: Path) -> None:
         raise UserError(f"{path}: cannot write the archive: {error.strerror}") from None
 
 
-def _unpacked(path: Path) -> bytes:
-    try:
-        with lzma.open(path) as file:
-            return b"".join(_pieces(path, file))
-    except OSError as error:
-        raise UserError(f"{path}: cannot read: {error.strerror or error}") from None
-    except (lzma.LZMAError, EOFError) as error:
-        raise UserError(f"{path} is no archive of a run, or is cut short: {error}") from None
+def _content(lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]:
+    """The run and its outcomes in the lines of an archive; raises ``ValueError`` where they hold anything else."""
+    header = wire.from_line(next(lines, b""), Header)
+    outcomes = [legacy_format.outcome(line) for line in lines]
+    for use in (use for item in outcomes for use in item.programs):
+        if use.digest != sha256(use.content).hexdigest():
+            raise ValueError(f"program {use.digest} has another digest")
+    return header, outcomes
 
 
-def _pieces(path: Path, file: lzma.LZMAFile) -> Iterator[bytes]:
+def _signed(path: Path, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines before the digest, which must be theirs; archives of earlier versions have none."""
+    digest = sha256()
+    for line in lines:
+        if line.startswith(_DIGEST):
+            if line != _digest_line(digest) or next(lines, None) is not None:
+                raise UserError(f"{path} is damaged: its digest is not that of its content")
+            return
+        digest.update(line)
+        yield line
+
+
+def _digest_line(digest: Digest) -> bytes:
+    return wire.to_line({"sha256": digest.hexdigest()})
+
+
+def _lines(path: Path, file: lzma.LZMAFile) -> Iterator[bytes]:
+    """The lines of an archive, one at a time."""
     size = 0
-    while piece := file.read(1 << 20):
-        size += len(piece)
+    while line := file.readline(min(_LONGEST_LINE_BYTES, _LARGEST_BYTES - size) + 1):
+        size += len(line)
         if size > _LARGEST_BYTES:
             raise UserError(
                 f"{path} unpacks to more than {_LARGEST_BYTES >> 20} MB: it is no archive of a run"
             )
-        yield piece
+        if len(line) > _LONGEST_LINE_BYTES:
+            raise UserError(
+                f"{path} has a line of more than {_LONGEST_LINE_BYTES >> 20} MB: it is no archive of a run"
+            )
+        yield line

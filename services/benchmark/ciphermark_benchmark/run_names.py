@@ -13,13 +13,10 @@ if TYPE_CHECKING:
 RUN_HELP = "A run: its id or the beginning of it, its label, last, last~1 (the one before), last:SUITE."
 
 
-LATEST = "last"
-
-
 def label(text: str) -> str:
     """The text, where it may be a run's label; raises ``UserError`` for any other."""
-    if text == LATEST:
-        raise UserError(f"{LATEST!r} means the latest run, and cannot be the label of one")
+    if text == names.LATEST:
+        raise UserError(f"{names.LATEST!r} means the latest run, and cannot be the label of one")
     return names.required(text, "the label of a run")
 
 

@@ -90,9 +90,9 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
     home = homes.find()
     with caught_up(home, is_to_record=True) as database:
         for path, header, outcomes in archives:
+            new = database.import_run(header.run, outcomes)
             archive.keep(home, path, header, outcomes)
-            fresh = archive.record(database, header, outcomes)
-            what = f"{fresh} of {len(outcomes)} trials are new"
+            what = f"{new} of {len(outcomes)} trials are new"
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
 
 

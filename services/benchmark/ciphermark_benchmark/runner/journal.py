@@ -17,8 +17,7 @@ from time import sleep
 
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.run_names import LATEST
-from ciphermark_core import legacy_format, wire
+from ciphermark_core import legacy_format, names, wire
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
@@ -165,7 +164,7 @@ def _read_header(path: Path) -> Header:
 def _latest_called(home: Home, name: str) -> list[Path]:
     """The journal of the latest unfinished run that a name means, as a list of one or none."""
     begun = [(_read_header(path).run, path) for path in home.pending.glob("*.jsonl")]
-    called = [(run.started_at, path) for run, path in begun if name in (run.label, LATEST)]
+    called = [(run.started_at, path) for run, path in begun if name in (run.label, names.LATEST)]
     return [max(called)[1]] if called else []
 
 

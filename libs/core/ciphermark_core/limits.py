@@ -1,0 +1,40 @@
+"""What fields of the central types may hold: ranges of the columns that store them, and texts that can be shown.
+
+They hold for whatever is decoded, by every way in: see :mod:`ciphermark_core.wire`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from ciphermark_core import names
+
+_LARGEST_32, _LARGEST_64 = (1 << 31) - 1, (1 << 63) - 1
+# C0 and C1 controls, line and paragraph separators, and what changes the direction of text.
+CONTROLS = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+
+Int32 = Annotated[int, Meta(ge=0, le=_LARGEST_32)]
+Positive32 = Annotated[int, Meta(ge=1, le=_LARGEST_32)]
+Int64 = Annotated[int, Meta(ge=0, le=_LARGEST_64)]
+Positive64 = Annotated[int, Meta(ge=1, le=_LARGEST_64)]
+# Up to 2^64 − 1: msgspec decodes no larger number where there is a bound.
+Natural = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+
+Seconds = Annotated[float, Meta(ge=0, le=1e10)]
+Factor = Annotated[float, Meta(gt=0, le=1e10)]
+
+# A name or a short text on one line.
+Word = Annotated[str, Meta(max_length=1000, pattern=rf"^[^{CONTROLS}]*\Z")]
+# A name that somebody gives to a run; `last` means another one.
+RunName = Annotated[str, Meta(pattern=rf"^(?!{names.LATEST}\Z)(?:{names.PATTERN})\Z")]
+# A time with its offset from UTC, in the years 2000 to 2199.
+Moment = Annotated[
+    str,
+    Meta(
+        pattern=r"^2[01]\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ]"
+        r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)\Z"
+    ),
+]

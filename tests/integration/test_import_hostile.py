@@ -1,0 +1,143 @@
+"""Archives that somebody else wrote: what cannot be recorded and shown is refused as a whole, before the first row."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import REPOSITORY
+
+from ciphermark_benchmark import archive
+from ciphermark_benchmark.cli.runs import table_of
+from ciphermark_core.errors import UserError
+from ciphermark_db.database import Database
+
+Path_ = tuple[str | int, ...]
+LINES = [
+    json.loads(line)
+    for line in lzma.decompress((REPOSITORY / "reference" / "tenseal-ml.jsonl.xz").read_bytes()).splitlines()
+]
+HEADER = LINES[0]
+WHOLE = next(
+    line
+    for line in LINES[1:]
+    if line["status"] == "ok" and line["programs"] and line["parameters"]["special_moduli"]
+)
+VALUES = (
+    *(-1, 0, 1 << 31, 1 << 62, 1 << 63, (1 << 64) - 1, 1 << 64, -(1 << 63), 1e308, -1e308, 5e-324, 0.5),
+    *(
+        "",
+        "\0",
+        "\x1b[2J",
+        "a\u202eb",
+        "infinity",
+        "10000-01-01",
+        "0044-03-15 BC",
+        "2026-02-30T00:00:00+00:00",
+        "last",
+    ),
+    *(None, True, [], {}, ["a"], {"a": -1}, [[0]], [-1], [0]),
+)
+
+
+def places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """Every place in a document; of a list the first element alone."""
+    if path:
+        yield path
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else [*enumerate(value)][:1]
+        if isinstance(value, list)
+        else ()
+    )
+    for key, item in items:
+        yield from places(item, (*path, key))
+
+
+def with_value(document: Any, path: Path_, value: Any) -> Any:
+    if not path:
+        return value
+    changed = document.copy()
+    changed[path[0]] = with_value(document[path[0]], path[1:], value)
+    return changed
+
+
+def packed(path: Path, *lines: Any) -> Path:
+    path.write_bytes(lzma.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines), preset=0))
+    return path
+
+
+def imported(database: Database, path: Path) -> int:
+    header, outcomes = archive.read(path)
+    return database.import_run(header.run, outcomes)
+
+
+LAYER = {
+    **{
+        "name": "first",
+        "level": 1,
+        "end_level": 0,
+        "scale_bits": 40.0,
+        "operand_bytes": 8,
+        "result_bytes": 8,
+    },
+    "counts": [{"operation": "mul", "level": 1, "n": 1}],
+}
+SMALL = WHOLE | {
+    "samples": WHOLE["samples"][:40],
+    "programs": [program | {"layers": [LAYER]} for program in WHOLE["programs"][:1]],
+}
+
+
+def disables_nothing(database: Database, path: Path, line: int, part: slice) -> None:
+    """Import with every value of a part of all in every field; then the runs are listed, or nothing is recorded."""
+    lines, accepted = [HEADER, SMALL], 0
+    changes = [(place, value) for place in places(lines[line]) for value in VALUES]
+    for place, value in changes[part]:
+        changed = [*lines]
+        changed[line] = with_value(lines[line], place, value)
+        try:
+            imported(database, packed(path, *changed))
+        except UserError:
+            assert database.query("select count(*) from run").rows == [(0,)], (place, value)
+            continue
+        accepted += 1
+        table_of(database.report("runs", limit=20))
+        database.query("select * from results")
+        database.query("truncate run, series, sample cascade", read_only=False)
+    assert accepted
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_whatever_a_field_holds_disables_nothing(database: Database, tmp_path, line: int) -> None:
+    disables_nothing(database, tmp_path / "run.xz", line, slice(0, None, 23))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("line", [0, 1])
+def test_all_of_it(database: Database, tmp_path, line: int) -> None:
+    disables_nothing(database, tmp_path / "run.xz", line, slice(0, None))
+
+
+def test_a_refused_archive_leaves_nothing(ciphermark, tmp_path) -> None:
+    """PostgreSQL alone knows that there is no such day."""
+    day = with_value(SMALL, ("started_at",), "2026-02-30T00:00:00+00:00")
+    path = packed(tmp_path / "run.xz", HEADER, SMALL, with_value(day, ("trial", "id"), "another"))
+    assert "out of range" in ciphermark("runs", "import", str(path), code=2).err
+    assert "no run is recorded yet" in ciphermark("runs").out
+    assert not list(ciphermark.home.rglob("*.xz"))
+
+
+def test_trials_of_another_run_are_refused(ciphermark, tmp_path) -> None:
+    thief = with_value(HEADER, ("run", "id"), "thief")
+    stolen = packed(tmp_path / "stolen.xz", thief, with_value(SMALL, ("trial", "run_id"), "thief"))
+    genuine = packed(tmp_path / "genuine.xz", HEADER, SMALL)
+    assert "1 of 1 trials are new" in ciphermark("runs", "import", str(genuine)).out
+    refused = ciphermark("runs", "import", str(stolen), code=2).err
+    assert f"is recorded as one of run {HEADER['run']['id']}" in " ".join(refused.split())
+    assert ciphermark.rows("select run_id from runs") == [{"run_id": HEADER["run"]["id"]}]
