@@ -261,17 +261,34 @@ def test_a_new_suite_is_written_as_answered_and_never_over_another(bare, tmp_pat
 
 def test_what_a_new_suite_lacks_is_asked_for_where_somebody_can_answer(bare, tmp_path):
     error = bare("suite", "new", str(tmp_path / "mine.yaml"), "--values", "10", code=2).err
-    assert "Say it with --largest: there is nobody to ask here" in error
+    assert error == "without a terminal, add --largest, --depth, --exact or --approximate\n"
+    assert not (tmp_path / "mine.yaml").exists()
+
+
+def test_a_suite_of_which_nothing_can_be_executed_is_not_written(bare, tmp_path):
+    answers = (
+        "--values",
+        "10",
+        "--approximate",
+        "--largest",
+        "1",
+        "--depth",
+        "40",
+        "--security-table",
+        "2018",
+    )
+    error = bare("suite", "new", str(tmp_path / "mine.yaml"), *answers, code=2).err
+    assert error.endswith("; possible: --depth 19\n")
     assert not (tmp_path / "mine.yaml").exists()
 
 
 def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
-    """Four questions, answered one after another."""
+    """Five questions, answered one after another."""
     master, slave = pty.openpty()
     path = tmp_path / "asked.yaml"
     process = subprocess.Popen([PROGRAM, "suite", "new", str(path)], stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
-    os.write(master, b"100\n10\n2\ny\n")
+    os.write(master, b"100\n10\n2\ny\nn\n")
     said = b""
     try:
         while chunk := os.read(master, 4096):

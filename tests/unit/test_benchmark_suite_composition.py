@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.cli.suite import Wish, composed, plain_modulus_bits
 from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.composition import Wish, composed, plain_modulus_bits, refusal
+from ciphermark_benchmark.suite.form import Suite
+from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case
 from ciphermark_core.security import TABLES, Table
@@ -22,8 +24,12 @@ VARIANTS = ["seal", "openfhe"]
 
 def cases(wish: Wish) -> list[Case]:
     suite = files.parse(composed(wish, VARIANTS), "mine.yaml")
-    available = {name: Availability(registry.declaration(name)) for name in VARIANTS}
-    return [item.case for item in plan.cases(suite, available)]
+    return [item.case for item in planned(suite)]
+
+
+def planned(suite: Suite) -> list[PlannedCase]:
+    available = {name: Availability(registry.declaration(name)) for name in suite.variants}
+    return plan.cases(suite, available)
 
 
 @given(
@@ -36,7 +42,7 @@ def cases(wish: Wish) -> list[Case]:
 def test_what_was_answered_is_what_is_measured(
     values: int, largest: int, depth: int, is_exact: bool, security: int
 ) -> None:
-    wish = Wish("mine", values, largest, depth, is_exact, security)
+    wish = Wish("mine", values, largest, depth, is_exact, security=security)
     if is_exact and (largest - 1) ** (depth + 1) >= 1 << 59:
         with pytest.raises(UserError, match="do not fit a plaintext modulus"):
             composed(wish, VARIANTS)
@@ -88,10 +94,58 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
         (Wish("mine", 0, 10, 1, True), "values must be from 1"),
         (Wish("mine", 1, 1, 1, True), "largest must be from 2"),
         (Wish("mine", 1, 10, 0, True), "depth must be from 1 to 64, not 0"),
-        (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate"),
+        (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate.*3 primes of 25 bits.*16777215"),
+        (Wish("mine", 1, 10.5, 1, True), "below a whole number, not 10.5"),
+        (Wish("mine", 1, 0, 1, False), "largest must be above 0"),
         (Wish("mine", 1, 10, 1, False, precision_bits=41), "40 bits of precision at most, not 41"),
     ],
 )
 def test_the_impossible_is_told_with_what_can_be_done(wish: Wish, words: str) -> None:
     with pytest.raises(UserError, match=words):
         composed(wish, VARIANTS)
+
+
+def refused(wish: Wish) -> str:
+    return refusal(wish, VARIANTS, lambda text: planned(files.parse(text, "mine.yaml")))
+
+
+def test_where_nothing_can_be_executed_what_could_be_is_named() -> None:
+    wish = Wish("mine", 100, 1, 40, False, security_table="2018")
+    assert not any(
+        item.reason is None for item in planned(files.parse(composed(wish, VARIANTS), "mine.yaml"))
+    )
+    assert "nothing can be executed with 40 multiplications in a row" in refused(wish)
+    assert refused(wish).endswith("; possible: --depth 19")
+    assert all(case for case in cases(replace(wish, depth=19)))
+    assert refused(replace(wish, depth=25)).endswith("; possible: --depth 19 or --precision-bits 11")
+
+
+@pytest.mark.parametrize("has_public_factors", [False, True])
+@pytest.mark.parametrize("is_exact", [False, True])
+def test_no_library_is_asked_for_what_it_lacks(is_exact: bool, has_public_factors: bool) -> None:
+    variants = ["seal", "seal-hexl", "tenseal", "pyfhel", "openfhe"]
+    wish = Wish("mine", 1000, 3, 2, is_exact, has_public_factors)
+    items = planned(files.parse(composed(wish, variants), "mine.yaml"))
+    assert {item.case.variant for item in items} == {*variants}
+    assert {item.reason for item in items} == {None}
+    operations = {item.case.operation for item in items}
+    assert {
+        "add",
+        "rotate(1)",
+        "none",
+        "zstd",
+        "mul_plain" if has_public_factors else "mul_full",
+    } <= operations
+    assert ("mul_full" in operations) != has_public_factors
+
+
+def test_real_numbers_may_be_small() -> None:
+    text = composed(Wish("mine", 100, 1, 2, False), VARIANTS)
+    assert "100 real numbers of magnitude at most 1, 2 multiplications" in text
+    assert "divided" not in text
+    assert "of magnitude at most 0.25," in composed(Wish("mine", 100, 0.25, 2, False), VARIANTS)
+
+
+def test_workers_have_the_memory_that_was_answered() -> None:
+    suite = files.parse(composed(Wish("mine", 100, 1, 2, False, memory_mb=512), VARIANTS), "mine.yaml")
+    assert suite.budget.memory_mb == 512

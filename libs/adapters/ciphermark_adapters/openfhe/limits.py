@@ -22,7 +22,15 @@ _BGV_PLAIN_BITS = 32
 
 
 def refusal(spec: ParameterSpec) -> str | None:
-    """Why OpenFHE cannot take a request; ``None`` where nothing is known against it."""
+    """Why OpenFHE cannot take a request, or not as secure as asked; ``None`` where nothing is known against it."""
+    reason = reason_against(spec)
+    if reason is None and spec.modulus_bits is not None and len(spec.modulus_bits) > 1:
+        reason = _refused_size(spec, spec.modulus_bits)
+    return reason
+
+
+def reason_against(spec: ParameterSpec) -> str | None:
+    """Why OpenFHE cannot take a request, however secure; ``None`` where nothing is known against it."""
     t = spec.plain_modulus or 0
     if spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
         return (
@@ -59,6 +67,24 @@ def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None
     if scale_bits >= first:
         return f"a scale of {scale_bits} bits does not fit into a first prime of {first} bits"
     return None
+
+
+def _refused_size(spec: ParameterSpec, chain: tuple[int, ...]) -> str | None:
+    """Why a chain is not as secure as asked, whatever primes OpenFHE takes: none is below 2^(b − 1), and in ckks they
+    lie on both sides of the scale.
+    """
+    if not spec.security or method(spec) == "bv":
+        return None
+    data = [min(size, MOST_DATA_BITS) for size in chain[:-1]]
+    least = sum(data) - (1 if spec.scheme == "ckks" else len(data)) + SPECIAL_BITS - 1
+    bound = security.limit(spec.security_table, spec.ring_dimension, spec.security)
+    if bound is None or least <= bound:
+        return None
+    return (
+        f"with OpenFHE's special prime of {SPECIAL_BITS} bits the chain has at least {least} bits, above {bound}, the "
+        f"{spec.security_table} table's limit for {spec.security} bits at N = {spec.ring_dimension}; write "
+        "`security: none` to allow it"
+    )
 
 
 def room_bits(spec: ParameterSpec) -> int:

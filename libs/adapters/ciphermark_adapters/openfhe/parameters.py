@@ -90,7 +90,7 @@ def _check(spec: ParameterSpec) -> None:
     requests.require_scale(spec)
     requests.require_slots(spec)
     _require_bootstrapping(spec)
-    reason = limits.refusal(spec)
+    reason = limits.reason_against(spec)
     if reason is not None:
         raise Unsupported(reason)
 

@@ -2,6 +2,7 @@
 
 from ciphermark_adapters.seal.declaration import default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
+from ciphermark_core.model import ParameterSpec
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")
 _CKKS = ("negate", *_BFV, "square")
@@ -13,6 +14,18 @@ _PLAIN = (
 )
 
 _SCALAR = f"encodes the number in every slot; {_NEW_VECTOR}"
+
+_LARGEST_RING = 32768  # of the security table that SEAL enforces for TenSEAL
+
+
+def _refusal(spec: ParameterSpec) -> str | None:
+    if spec.ring_dimension > _LARGEST_RING:
+        return (
+            f"TenSEAL insists on 128 bits of security by SEAL's table, which ends at N = {_LARGEST_RING}: "
+            f"N = {spec.ring_dimension} is not in it"
+        )
+    return None
+
 
 DECLARATIONS = (
     Declaration(
@@ -27,6 +40,7 @@ DECLARATIONS = (
         compressions=("zstd",),
         lacks_best=None,
         default_chain=default_chain,
+        refusal=_refusal,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
         generates=("relinearization_key",),
         requires=("tenseal",),

@@ -7,10 +7,10 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -24,12 +24,13 @@ from ciphermark_core import host as hosts
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, offered
-from ciphermark_core.security import NEWEST, TABLES, Table
+from ciphermark_core.security import NEWEST
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
 if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `suite list` needs none of it
     from ciphermark_benchmark.suite import form
+    from ciphermark_benchmark.suite.composition import Wish
     from ciphermark_benchmark.suite.plan import PlannedCase
 
 app = typer.Typer(
@@ -55,41 +56,6 @@ _NUMBERS = {"size", "threads"}
 _USUAL = {"division": "equal"}
 _PROSE = {"operation"}  # with its options
 _FIRST_LEFT_OUT = {"threads", "size", "scale, t", "chain", "N"}  # where there is no room for all; data stay
-_LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
-_MOST_T_BITS = 60
-_MOST_BGV_BITS = 30
-_SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep chains
-_LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60
-_MOST_DEPTH = 64
-_MOST_VALUES = 1 << 40
-_CHAIN_SIZE = 1024
-_SUITE = """\
-# {words}. Written by `ciphermark suite new`; change what you like.
-name: {wish.name}
-# Samples are taken until each median is known within 3 %, or for 2 seconds.
-budget: {{samples: 8, min_time_s: 0.1, precision: 3%, most_time_s: 2}}
-experiments:
-  # The computation as a whole: {multiplications}, on one ciphertext. How many of its
-  # slots hold values makes no difference to the time.
-  - kind: repetition
-{parameters}
-    sizes: [{size}]
-    operations: [mul]
-    repetitions: [{wish.depth}]
-  # Single operations on all values: in as many ciphertexts as they take at each library's N.
-  - kind: arithmetic
-{parameters}
-    depth: {wish.depth}
-    sizes: [{wish.values}]
-    operations: [add, mul_full, {{rotate: [1]}}]
-  # What has to be stored and sent: keys and ciphertexts, in bytes.
-  - kind: serialization
-{parameters}
-    depth: {wish.depth}
-    sizes: [{size}]
-    operations: [none]
-"""
-T = TypeVar("T")
 
 
 def loaded(path: Path) -> form.Suite:
@@ -120,70 +86,128 @@ def list_() -> None:
     console.print(f"\n{_ABOUT_LIST}")
 
 
+_Exact = Annotated[
+    bool | None,
+    typer.Option("--exact/--approximate", help="Whole numbers that come out exactly, or real ones."),
+]
+_Largest = Annotated[
+    float | None, typer.Option(help="Numbers are below this; real ones have at most this magnitude.")
+]
+_Table = Annotated[
+    Literal["2018", "2024"],
+    typer.Option(help="Table that they are of: HE Standard (2018), or guidelines (Bossuat et al., 2024)."),
+]
+_LargestResult = Annotated[
+    int | None, typer.Option(help="Exact: the largest result, where it is less than factors can make.")
+]
+_PublicFactors = Annotated[
+    bool | None,
+    typer.Option(
+        "--public-factors/--encrypted-factors",
+        help="One factor of every product is public, such as the weights of a model.",
+    ),
+]
+
+
 @app.command("new", epilog=_NEW_EXAMPLES)
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     file: Annotated[Path, typer.Argument(help="The file to write; the suite is called like it.")],
     values: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
-    exact: Annotated[
-        bool | None,
-        typer.Option("--exact/--approximate", help="Whole numbers that come out exactly, or real ones."),
-    ] = None,
-    largest: Annotated[int | None, typer.Option(help="Numbers are below this.")] = None,
+    exact: _Exact = None,
+    largest: _Largest = None,
     depth: Annotated[int | None, typer.Option(help="How many multiplications follow one another.")] = None,
     security: Annotated[Literal["128", "192", "256"], typer.Option(help="Bits of security.")] = "128",
-    security_table: Annotated[
-        Literal["2018", "2024"],
-        typer.Option(
-            help="Table that they are of: HE Standard (2018), or guidelines (Bossuat et al., 2024)."
-        ),
-    ] = NEWEST,
-    largest_result: Annotated[
-        int | None, typer.Option(help="Exact: the largest result, where it is less than factors can make.")
-    ] = None,
+    security_table: _Table = NEWEST,
+    largest_result: _LargestResult = None,
     precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
+    public_factors: _PublicFactors = None,
+    memory_mb: Annotated[int | None, typer.Option(help="Memory that a worker may have, in MB.")] = None,
 ) -> None:
     """Write a suite for a computation that you have in mind. Asks for what is not given."""
+    from ciphermark_benchmark.suite.composition import Wish
+
     if file.exists():
         raise UserError(f"{file} is there already: name another file, or remove it")
     wish = Wish(
         file.stem,
-        _answer("--values", values, "How many numbers are computed on?", int),
-        _answer("--largest", largest, "They are below?", int),
-        _answer("--depth", depth, "How many multiplications follow one another?", int),
-        _answer("--exact or --approximate", exact, "Whole numbers that must come out exactly?", bool),
-        int(security),
-        largest_result,
-        precision_bits,
-        security_table,
+        **_answers(values, largest, depth, exact, public_factors),
+        security=int(security),
+        security_table=security_table,
+        largest_result=largest_result,
+        precision_bits=precision_bits,
+        memory_mb=memory_mb,
     )
-    _write(file, composed(wish, _installed()))
+    _write(file, wish)
 
 
-def _write(file: Path, text: str) -> None:
-    """Write a suite, and print what it comes to."""
+def _answers(
+    values: int | None,
+    largest: float | None,
+    depth: int | None,
+    exact: bool | None,
+    public_factors: bool | None,
+) -> dict[str, Any]:
+    """What was given, or else is answered at a terminal. Raises ``UserError`` with every option that lacks without
+    one.
+    """
+    questions = (
+        _Question("values", "--values", values, "How many numbers are computed on?", int),
+        _Question("largest", "--largest", largest, "They are below?", float),
+        _Question("depth", "--depth", depth, "How many multiplications follow one another?", int),
+        _Question(
+            "is_exact", "--exact or --approximate", exact, "Whole numbers that must come out exactly?", bool
+        ),
+    )
+    lacking = [item.option for item in questions if item.value is None]
+    if lacking and not sys.stdin.isatty():
+        raise UserError(f"without a terminal, add {', '.join(lacking)}")
+    answers = {item.name: _asked(item) if item.value is None else item.value for item in questions}
+    if public_factors is None and lacking:
+        public_factors = typer.confirm("Is one factor of every product public, such as a weight of a model?")
+    return {**answers, "has_public_factors": bool(public_factors)}
+
+
+class _Question(NamedTuple):
+    """What a suite needs, under its name in ``Wish``: the option that says it, and its value if it was given."""
+
+    name: str
+    option: str
+    value: object
+    text: str
+    kind: type
+
+
+def _asked(question: _Question) -> Any:
+    return (
+        typer.confirm(question.text)
+        if question.kind is bool
+        else typer.prompt(question.text, type=question.kind)
+    )
+
+
+def _write(file: Path, wish: Wish) -> None:
+    """Write the suite, and print what it comes to. Raises ``UserError`` where nothing could be executed."""
     from ciphermark_benchmark.runner import runs
-    from ciphermark_benchmark.suite import files, plan
+    from ciphermark_benchmark.suite import composition, files, plan
 
-    suite = files.parse(text, str(file))
+    facts, names = hosts.collect(), _installed()
+
+    def planned_of(text: str) -> tuple[form.Suite, list[PlannedCase]]:
+        suite = files.parse(text, str(file))
+        return suite, plan.cases(suite, runs.available(suite, facts))
+
+    text = composition.composed(wish, names)
+    suite, planned = planned_of(text)
+    if not any(item.reason is None for item in planned):
+        raise UserError(composition.refusal(wish, names, lambda text: planned_of(text)[1]))
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
-    facts = hosts.collect()
-    planned = plan.cases(suite, runs.available(suite, facts))
     took = durations.expected(homes.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
-
-
-def _answer(option: str, value: T | None, question: str, kind: type[T]) -> T:
-    if value is not None:
-        return value
-    if not sys.stdin.isatty():
-        raise UserError(f"{question} Say it with {option}: there is nobody to ask here")
-    answer: Any = typer.confirm(question) if kind is bool else typer.prompt(question, type=kind)
-    return cast(T, answer)
 
 
 def _installed() -> list[str]:
@@ -390,104 +414,3 @@ def _of(count: int, lacking: int) -> str:
     if not count:
         return ""
     return f"{count - lacking} of {count}" if lacking else str(count)
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by
-    ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
-    ``largest_result``; otherwise ``precision_bits`` of the largest one.
-    """
-
-    name: str
-    values: int
-    largest: int
-    depth: int
-    is_exact: bool
-    security: int = 128
-    largest_result: int | None = None
-    precision_bits: int = 20
-    security_table: Table = NEWEST
-
-
-def composed(wish: Wish, variants: Sequence[str]) -> str:
-    """The suite's text. Raises ``UserError`` for what no scheme can do, with what can be done about it."""
-    _require_possible(wish)
-    multiplications = "multiplication" if wish.depth == 1 else f"{wish.depth} multiplications in a row"
-    return _SUITE.format(
-        words=_words(wish),
-        wish=wish,
-        multiplications=multiplications,
-        parameters=_parameters(wish, variants),
-        size=min(wish.values, _CHAIN_SIZE),
-    )
-
-
-def largest_result(wish: Wish) -> int:
-    """The largest number that ``depth`` factors below ``largest``, one after another, can make of another such."""
-    return wish.largest_result or (wish.largest - 1) ** (wish.depth + 1)
-
-
-def plain_modulus_bits(wish: Wish) -> int:
-    """Bits of a plaintext modulus that no result exceeds."""
-    return max(_LEAST_T_BITS, largest_result(wish).bit_length() + 1)
-
-
-def scale_bits(wish: Wish) -> int:
-    """log2 of a ckks scale for the precision."""
-    return max(_LEAST_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
-
-
-def _require_possible(wish: Wish) -> None:
-    bounds = {
-        "values": (wish.values, 1, _MOST_VALUES),
-        "largest": (wish.largest, 2, 1 << _MOST_T_BITS),
-        "depth": (wish.depth, 1, _MOST_DEPTH),
-    }
-    for name, (value, least, most) in bounds.items():
-        if not least <= value <= most:
-            raise UserError(f"{name} must be from {least:,} to {most:,}, not {value:,}")
-    if wish.is_exact and plain_modulus_bits(wish) > _MOST_T_BITS:
-        raise UserError(
-            f"results of up to {largest_result(wish).bit_length()} bits do not fit a plaintext modulus, which has "
-            f"{_MOST_T_BITS} at most: say how large results can really get (--largest-result), compute modulo several "
-            "numbers side by side, or approximately (--approximate)"
-        )
-    if not wish.is_exact and scale_bits(wish) > _MOST_SCALE_BITS:
-        most = _MOST_SCALE_BITS - _SCALE_OVER_PRECISION
-        raise UserError(f"ckks keeps {most} bits of precision at most, not {wish.precision_bits}")
-
-
-def _parameters(wish: Wish, variants: Sequence[str]) -> str:
-    if wish.is_exact:
-        comment = f"t: results up to {largest_result(wish):,} are exact"
-        values = f"plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
-    else:
-        values = (
-            f"scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
-        )
-    return f"""\
-    variants: [{", ".join(variants)}]
-    schemes: [{", ".join(_schemes(wish))}]
-    ring_dimension: smallest  # at which the chain is secure, for each library by itself
-    modulus_bits: for-depth   # primes for so many multiplications
-    {values}
-    security: {{bits: {wish.security}, table: {wish.security_table}}}"""
-
-
-def _schemes(wish: Wish) -> tuple[str, ...]:
-    """In bgv every prime of the chain is larger than t times the noise of a product: a large t leaves none."""
-    if not wish.is_exact:
-        return ("ckks",)
-    return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MOST_BGV_BITS else ("bfv",)
-
-
-def _promise(wish: Wish) -> str:
-    return f"{wish.security} bits of security by the {TABLES[wish.security_table]}"
-
-
-def _words(wish: Wish) -> str:
-    kind = "whole numbers" if wish.is_exact else "real numbers"
-    depth = f"{wish.depth} multiplication{'' if wish.depth == 1 else 's'} in a row"
-    scaled = "" if wish.is_exact else f" (divided by {wish.largest:,} before they are encrypted)"
-    return f"{wish.values:,} {kind} below {wish.largest:,}{scaled}, {depth}, {_promise(wish)}"

@@ -1,0 +1,239 @@
+"""A suite out of a few answers: what ``ciphermark suite new`` writes. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark.suite.fields import kind_of
+from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core.errors import UserError
+from ciphermark_core.model import Case, ParameterSpec, Scheme
+from ciphermark_core.security import NEWEST, TABLES, Table
+from ciphermark_measure.experiments import KINDS
+
+_LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
+_MOST_T_BITS = 60
+_MOST_BGV_BITS = 30
+_SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep chains
+_LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60
+_MOST_DEPTH = 64
+_MOST_VALUES = 1 << 40
+_CHAIN_SIZE = 1024
+_BEGINNING = """\
+# {words}. Written by `ciphermark suite new`; change what you like.
+name: {wish.name}
+# Samples are taken until each median is known within 3 %, or for 2 seconds.
+budget: {{samples: 8, min_time_s: 0.1, precision: 3%, most_time_s: 2{memory}}}
+experiments:
+"""
+_CHAIN = """\
+  # The computation as a whole: {multiplications}, on one ciphertext. How many of its
+  # slots hold values makes no difference to the time.
+"""
+_SINGLE = """\
+  # Single operations on all values: in as many ciphertexts as they take at each library's N.
+"""
+_SIZES = """\
+  # What has to be stored and sent: keys and ciphertexts, in bytes.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by
+    ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
+    ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
+    ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual.
+    """
+
+    name: str
+    values: int
+    largest: float
+    depth: int
+    is_exact: bool
+    has_public_factors: bool = False
+    security: int = 128
+    security_table: Table = NEWEST
+    largest_result: int | None = None
+    precision_bits: int = 20
+    memory_mb: int | None = None
+
+
+def composed(wish: Wish, variants: Sequence[str]) -> str:
+    """The suite's text. Raises ``UserError`` for what no scheme can do, with what can be done about it."""
+    _require_possible(wish)
+    memory = f", memory_mb: {wish.memory_mb}" if wish.memory_mb else ""
+    return _BEGINNING.format(words=_words(wish), wish=wish, memory=memory) + "".join(
+        _experiments(wish, variants)
+    )
+
+
+def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequence[PlannedCase]]) -> str:
+    """Why nothing of the wish's suite can be executed, and what could. ``planned`` are the cases of a suite's text."""
+    reasons = Counter(item.reason for item in planned(composed(wish, variants)))
+    (why, _), *_ = reasons.most_common(1)
+
+    def is_possible(other: Wish) -> bool:
+        return any(item.reason is None for item in planned(composed(other, variants)))
+
+    deepest = _largest(wish.depth - 1, lambda depth: is_possible(replace(wish, depth=depth)))
+    finest = 0
+    if not wish.is_exact:
+        finest = _largest(
+            wish.precision_bits - 1, lambda bits: is_possible(replace(wish, precision_bits=bits))
+        )
+    choices = {"--depth": deepest, "--precision-bits": finest}
+    possible = [f"{option} {value}" for option, value in choices.items() if value]
+    advice = f"; possible: {' or '.join(possible)}" if possible else ""
+    return f"nothing can be executed with {_multiplications(wish)}: {why}{advice}"
+
+
+def _largest(most: int, is_possible: Callable[[int], bool]) -> int:
+    """The largest number from 1 to ``most`` that is possible, as all below it are; 0 for none."""
+    return bisect_left(range(1, most + 1), True, key=lambda number: not is_possible(number))
+
+
+def largest_result(wish: Wish) -> int:
+    """The largest number that ``depth`` factors below ``largest``, one after another, can make of another such."""
+    return wish.largest_result or (int(wish.largest) - 1) ** (wish.depth + 1)
+
+
+def plain_modulus_bits(wish: Wish) -> int:
+    """Bits of a plaintext modulus that no result exceeds."""
+    return max(_LEAST_T_BITS, largest_result(wish).bit_length() + 1)
+
+
+def scale_bits(wish: Wish) -> int:
+    """log2 of a ckks scale for the precision."""
+    return max(_LEAST_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
+
+
+def _require_possible(wish: Wish) -> None:
+    bounds: dict[str, tuple[float, float, float]] = {
+        "values": (wish.values, 1, _MOST_VALUES),
+        "depth": (wish.depth, 1, _MOST_DEPTH),
+    }
+    if wish.is_exact:
+        bounds["largest"] = (wish.largest, 2, 1 << _MOST_T_BITS)
+    for name, (value, least, most) in bounds.items():
+        if not least <= value <= most:
+            raise UserError(f"{name} must be from {least:,} to {most:,}, not {value:,}")
+    if wish.largest <= 0:
+        raise UserError(f"largest must be above 0, not {wish.largest:g}")
+    if wish.is_exact and not float(wish.largest).is_integer():
+        raise UserError(f"whole numbers are below a whole number, not {wish.largest:g}")
+    if wish.is_exact and plain_modulus_bits(wish) > _MOST_T_BITS:
+        raise UserError(_split(largest_result(wish).bit_length()))
+    if not wish.is_exact and scale_bits(wish) > _MOST_SCALE_BITS:
+        most = _MOST_SCALE_BITS - _SCALE_OVER_PRECISION
+        raise UserError(f"ckks keeps {most} bits of precision at most, not {wish.precision_bits}")
+
+
+def _split(result_bits: int) -> str:
+    """What to do about results that one plaintext modulus does not hold."""
+    count = -(-(result_bits + 1) // (_MOST_BGV_BITS - 1))  # primes of b bits are above 2^(b-1)
+    bits = max(_LEAST_T_BITS, -(-(result_bits + 1) // count) + 1)
+    return (
+        f"results of up to {result_bits} bits do not fit a plaintext modulus, which has {_MOST_T_BITS} at most. Say "
+        f"how large results can really get (--largest-result), approximate (--approximate), or compute modulo {count} "
+        f"primes of {bits} bits and combine the remainders: `--largest-result {(1 << (bits - 1)) - 1}` writes the "
+        f"suite for one of them, and time and bytes are {count} times its results"
+    )
+
+
+def _experiments(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
+    """Each in as many parts as the variants differ in what they have: none is asked for what it lacks."""
+    product = "mul_plain" if wish.has_public_factors else "mul_full"
+    size = min(wish.values, _CHAIN_SIZE)
+    if not wish.has_public_factors:
+        yield _CHAIN.format(multiplications=_multiplications(wish))
+        yield from _parts(
+            wish, variants, "repetition", ("mul",), f"sizes: [{size}]", f"repetitions: [{wish.depth}]"
+        )
+    yield _SINGLE
+    depth = f"depth: {wish.depth}"
+    yield from _parts(
+        wish, variants, "arithmetic", ("add", product, "rotate(1)"), depth, f"sizes: [{wish.values}]"
+    )
+    yield _SIZES
+    yield from _parts(wish, variants, "serialization", ("none", "zstd"), depth, f"sizes: [{size}]", most=1)
+
+
+def _parts(
+    wish: Wish,
+    variants: Sequence[str],
+    kind: str,
+    operations: Sequence[str],
+    *lines: str,
+    most: int | None = None,
+) -> Iterator[str]:
+    """An experiment for each group of variants that have the same of its schemes and operations, ``most`` of these."""
+    groups: dict[tuple[tuple[Scheme, ...], tuple[str, ...]], list[str]] = {}
+    for variant in variants:
+        able = {
+            scheme: tuple(text for text in operations if _has(variant, scheme, kind, text))[:most]
+            for scheme in _schemes(wish)
+        }
+        for own in dict.fromkeys(texts for texts in able.values() if texts):
+            schemes = tuple(scheme for scheme, texts in able.items() if texts == own)
+            groups.setdefault((schemes, own), []).append(variant)
+    for (schemes, own), names in groups.items():
+        texts = [f"{{{text.rstrip(')').replace('(', ': [')}]}}" if "(" in text else text for text in own]
+        body = [*_parameters(wish, names, schemes), *lines, f"operations: [{', '.join(texts)}]"]
+        yield "".join(
+            f"{'  - ' if not number else '    '}{line}\n"
+            for number, line in enumerate([f"kind: {kind}", *body])
+        )
+
+
+def _has(variant: str, scheme: Scheme, kind: str, operation: str) -> bool:
+    declared = registry.declaration(variant)
+    spec = ParameterSpec(scheme, 1024, ring_dimension_is_minimum=True)
+    case = Case(variant, kind_of(operation, kind), operation, spec, 1, "random")
+    return scheme in declared.schemes and KINDS[case.experiment].reason(case, declared) is None
+
+
+def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
+    if wish.is_exact:
+        comment = f"t: results up to {largest_result(wish):,} are exact"
+        values = f"plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
+    else:
+        values = (
+            f"scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
+        )
+    return [
+        f"variants: [{', '.join(variants)}]",
+        f"schemes: [{', '.join(schemes)}]",
+        "ring_dimension: smallest  # at which the chain is secure, for each library by itself",
+        "modulus_bits: for-depth   # primes for so many multiplications",
+        values,
+        f"security: {{bits: {wish.security}, table: {wish.security_table}}}",
+    ]
+
+
+def _schemes(wish: Wish) -> tuple[Scheme, ...]:
+    """In bgv every prime of the chain is larger than t times the noise of a product: a large t leaves none."""
+    if not wish.is_exact:
+        return ("ckks",)
+    return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MOST_BGV_BITS else ("bfv",)
+
+
+def _multiplications(wish: Wish) -> str:
+    return "1 multiplication" if wish.depth == 1 else f"{wish.depth} multiplications in a row"
+
+
+def _words(wish: Wish) -> str:
+    factors = " by public numbers" if wish.has_public_factors else ""
+    promise = f"{wish.security} bits of security by the {TABLES[wish.security_table]}"
+    return f"{_numbers(wish)}, {_multiplications(wish)}{factors}, {promise}"
+
+
+def _numbers(wish: Wish) -> str:
+    if wish.is_exact:
+        return f"{wish.values:,} whole numbers below {int(wish.largest):,}"
+    scaled = f" (divided by {wish.largest:,g} before encryption)" if wish.largest > 1 else ""
+    return f"{wish.values:,} real numbers of magnitude at most {wish.largest:,g}{scaled}"
