@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 import threading
 import time
+from contextlib import ExitStack
 
 import pytest
 import uvicorn
@@ -101,3 +103,45 @@ def test_who_sends_in_time_is_answered_and_may_pause_between_requests(port, monk
                 assert part, answer
             assert b"200 OK" in answer
             time.sleep(pause_s)
+
+
+HELD = b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"  # a request that is in progress
+
+
+def test_beyond_the_limit_a_connection_takes_the_place_of_the_longest_idle_one(port, monkeypatch):
+    monkeypatch.setattr(serving, "connection_limit", lambda: 3)
+    monkeypatch.setitem(serving.ALLOWED_S, serving.h11.IDLE, PATIENCE_S)
+    with ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
+            for _ in range(8)
+        ]
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+            connection.sendall(WHOLE)
+            assert b"200 OK" in connection.recv(1 << 16)
+        assert all(is_closed(each) for each in idle[:6])
+        idle[-1].sendall(WHOLE)
+        assert b"200 OK" in idle[-1].recv(1 << 16)
+
+
+def test_where_all_connections_have_a_request_another_one_is_refused(port, monkeypatch):
+    monkeypatch.setattr(serving, "connection_limit", lambda: 2)
+    monkeypatch.setitem(serving.ALLOWED_S, serving.h11.SEND_BODY, PATIENCE_S)
+    with ExitStack() as stack:
+        busy = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S))
+            for _ in range(2)
+        ]
+        for each in busy:
+            each.sendall(HELD)
+        time.sleep(0.2)  # until both heads are read
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+            assert b"503 Service Unavailable" in connection.recv(1 << 16)
+        for each in busy:
+            each.sendall(b"ab")
+            assert b"200 OK" in each.recv(1 << 16)
+
+
+def test_the_limit_is_below_that_of_open_files():
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert 0 < serving.connection_limit() < files

@@ -7,6 +7,7 @@ itself waits for ever.
 from __future__ import annotations
 
 import asyncio
+import resource
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ from ciphermark_web import environment, logs
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _FINISHING_S = 5  # what is left to requests in progress when the service is told to end
+_MOST_CONNECTIONS = 768  # with all else below 1,024 files, which is what `select` takes
+_OTHER_FILES = 256  # what a service has open besides: libraries, pipes, the database, connections just taken
+_BACKLOG = 128  # connections that are taken at once, before the first of them is looked at
 _log = structlog.get_logger()
 
 
@@ -65,6 +69,7 @@ def serve(app: ASGIApp, at: Listening) -> None:
         proxy_headers=False,
         ws="none",
         http=Deadlined,
+        backlog=_BACKLOG,
     )
 
 
@@ -96,19 +101,52 @@ def _told(service: str, error: UserError) -> int:
 ALLOWED_S: dict[Any, float] = {h11.IDLE: 10.0, h11.SEND_BODY: 60.0}
 
 
+def connection_limit() -> int:
+    """How many connections a service has at most: below the limit of open files of this process."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return min(_MOST_CONNECTIONS, max(files - _OTHER_FILES, files // 4))
+
+
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+)
+
+
 class Deadlined(H11Protocol):
     """HTTP as uvicorn speaks it; connections end whose head or body is not there in time, however much of it comes.
 
-    Between two requests, before the first byte of the second, uvicorn's own limit holds.
+    Between two requests, before the first byte of the second, uvicorn's own limit holds. A connection beyond
+    :func:`connection_limit` takes the place of the one that has been without a request for the longest time, and is
+    refused where all have one.
     """
 
     _clock: asyncio.TimerHandle | None = None
     _awaited: tuple[Any, object] | None = None
+    _idle_since_s = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         """The first head is waited for from now on."""
         super().connection_made(transport)
+        self._idle_since_s = self.loop.time()
         self._await((h11.IDLE, None))
+        if len(self.connections) > connection_limit():
+            self._make_room()
+
+    def _make_room(self) -> None:
+        others = [each for each in self.connections if isinstance(each, Deadlined) and each is not self]
+        idle = [each for each in others if each.is_idle]
+        if not idle:
+            self.transport.write(_FULL)
+            self.transport.close()
+            return
+        longest = min(idle, key=lambda each: each._idle_since_s)
+        self.connections.discard(longest)  # it is lost a little later
+        longest.transport.abort()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is in progress: none has come as a whole, or its answer is complete."""
+        return self.cycle is None or self.cycle.response_complete
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
@@ -118,6 +156,8 @@ class Deadlined(H11Protocol):
     def handle_events(self) -> None:
         """Called by uvicorn whenever something has come, or an answer is complete."""
         super().handle_events()
+        if not self.is_idle:
+            self._idle_since_s = self.loop.time()
         state = self.conn.their_state
         is_begun = state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
         self._await((state, self.cycle) if state in ALLOWED_S and is_begun else None)
