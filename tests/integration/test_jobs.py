@@ -261,13 +261,17 @@ def test_a_job_survives_its_worker_and_the_database(workers: Workers, gate: Gate
 
 @pytest.mark.extended
 def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, home: Path) -> None:
-    """For longer than a worker may be silent without being taken for dead: its heart beats late, and it goes on."""
+    """It measures meanwhile, for longer than a worker may be silent without being taken for dead: its heart beats late,
+    and it goes on.
+    """
     jobs = Jobs(embedded.ensure_started(home))
     job_id, worker = in_the_middle(workers, jobs, gate)
-    frozen = freeze(psutil.Process(postmaster(home)))
+    frozen: list[psutil.Process] = []
     try:
-        gate.let_pass(*range(10))
-        time.sleep(STALLED_S + 4)
+        measured_without_database(
+            home, gate, jobs, job_id, lambda home: frozen.extend(freeze(psutil.Process(postmaster(home))))
+        )
+        time.sleep(STALLED_S)
     finally:
         thaw(frozen)
     jobs.wait(job_id, "done")

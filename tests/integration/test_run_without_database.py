@@ -7,11 +7,16 @@ import os
 import signal
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 from command import TINY, Ciphermark
-from processes import PATIENCE_S, has_ended, wait_until
+from processes import PATIENCE_S, freeze, has_ended, thaw, wait_until
 
+from ciphermark_benchmark import storage
+from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.recorder import Record, Recorder
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul"]
@@ -94,6 +99,36 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
     samples = sum(len(outcome["samples"]) for outcome in held.outcomes())
     assert held.rows("select count(*) as n from sample") == [{"n": samples}]
     assert "planted-waits" in held("results", "last").out
+
+
+def test_a_server_that_is_frozen_while_outcomes_are_recorded(tmp_path, own_server, make):
+    """It takes connections and says nothing: outcomes wait in the journal, and are recorded once when it is back."""
+    home = Home(tmp_path / "home", own_server.new_database())
+    run = make.run()
+    journal = Journal.create(home, Header(run, "mine.yaml", ()))
+    recorder = Recorder(
+        Record(run.id, journal), lambda: storage.connected(home), patience_s=0.2, at_rest_s=0.5
+    )
+    outcomes = [make.outcome(run, process=number, samples=make.times([1.0])) for number in range(3)]
+    wait_until(recorder.catch_up, "it is connected")
+    recorder.report(outcomes[0])
+    postmaster = int((own_server.folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    frozen = freeze(psutil.Process(postmaster))
+    try:
+        for outcome in outcomes[1:]:
+            recorder.report(outcome)
+        assert not recorder.finish()
+        assert "said nothing" in recorder.last_error
+        assert len(list(journal.outcomes())) == len(outcomes)
+    finally:
+        thaw(frozen)
+    wait_until(recorder.finish, "all is recorded")
+    recorder.close()
+    with psycopg.connect(home.database_url) as connection:
+        counts = connection.execute(
+            "select (select count(*) from trial), (select count(*) from sample)"
+        ).fetchone()
+    assert counts == (len(outcomes), len(outcomes))
 
 
 def test_a_database_that_takes_nothing_is_told_before_anything_is_measured(tmp_path, own_server):

@@ -3,11 +3,13 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import replace
+from threading import Event
 
 import any_model as strategies
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from processes import wait_until
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import journal as runner_journal
@@ -162,6 +164,8 @@ class FakeDatabase:
     def __init__(self):
         self.is_away, self.runs, self.outcomes, self.connections = False, [], [], 0
         self.attempts, self.refusal = 0, None
+        self.answers = Event()
+        self.answers.set()
 
     def connect(self):
         self._require()
@@ -190,6 +194,7 @@ class FakeDatabase:
         pass
 
     def _require(self):
+        self.answers.wait()
         if self.is_away:
             self.attempts += 1
             raise DatabaseUnavailable("no server answers")
@@ -264,6 +269,25 @@ def test_a_database_that_was_never_there_is_no_obstacle(journal, database):
         recorder.report(outcome(number))
     assert not recorder.catch_up()
     assert len(list(journal.outcomes())) == 3
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_database_that_says_nothing_keeps_nobody_from_measuring(journal, database, begins):
+    """It takes a connection, or a statement, and never answers; what it was told it may do later."""
+    recorder = Recorder(Record("run-1", journal), database.connect, patience_s=0.05, at_rest_s=0.05)
+    if begins:
+        recorder.begin()
+        recorder.report(outcome(0))
+    database.answers.clear()
+    for number in (1, 2, 3):
+        recorder.report(outcome(number))
+    assert not recorder.finish()
+    assert recorder.last_error == "PostgreSQL has said nothing for 0.05 s"
+    assert {item.trial.id for item in journal.outcomes()} >= {outcome(n).trial.id for n in (1, 2, 3)}
+    database.answers.set()
+    wait_until(recorder.finish, "what waits is recorded")
+    recorded = {item.trial.id for item in database.outcomes}
+    assert recorded == {item.trial.id for item in journal.outcomes()}
 
 
 def test_a_database_that_refuses_in_the_middle_is_as_good_as_away(journal, database):

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import sleep
 from typing import Any
 
@@ -22,7 +23,8 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs.decisions import Claim
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal
-from ciphermark_benchmark.runner.recorder import Record, members, record_journal
+from ciphermark_benchmark.runner.patience import Patience
+from ciphermark_benchmark.runner.recorder import PATIENCE_S, Record, members, record_journal
 from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import Suite
@@ -56,15 +58,22 @@ class Waiting:
         self._home = home
         self._claim = claim
         self._is_told = False
+        self._reason: str | None = None
+        self._alone = Lock()
 
     def __call__(self, reason: str | None) -> None:
-        """Where the database is away, too, the log alone is told."""
+        """Where the database is away or says nothing, too, the log alone is told."""
         if reason is None and not self._is_told:
             return
         _log.info("the job waits" if reason else "the job goes on", job_id=self._claim.job_id, reason=reason)
-        self._is_told = reason is not None
-        with suppress(DatabaseUnavailable, UserError), storage.connected(self._home) as database:
-            _write(database, self._claim, {"reason": reason}, "tell_wait")
+        self._is_told, self._reason = reason is not None, reason
+        with suppress(DatabaseUnavailable, UserError):
+            Patience(PATIENCE_S)(self._tell)
+
+    def _tell(self) -> None:
+        """The latest reason: one call may be under way still when the next one begins."""
+        with self._alone, storage.connected(self._home) as database:
+            _write(database, self._claim, {"reason": self._reason}, "tell_wait")
 
 
 def execute(home: Home, claim: Claim) -> None:

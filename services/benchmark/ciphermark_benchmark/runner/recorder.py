@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Journal
+from ciphermark_benchmark.runner.patience import Patience, PatientSink, Sink
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
@@ -23,12 +24,15 @@ from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
 if TYPE_CHECKING:  # commands that record what waits have no plan, and it takes long to load
     from ciphermark_benchmark.suite.plan import Plan
 
-Connect = Callable[[], Database]
+Connect = Callable[[], Sink]
 Members = Mapping[str, tuple[str, ...]]
 
 # While the database is away the run goes on: attempts may take at most one part in so many of its time.
 _ATTEMPT_SHARE = 20
 _LEAST_WAIT_S = 5.0
+# How long one answer of the database is waited for: between trials, and before and after them, where nothing waits.
+PATIENCE_S = 10.0
+PATIENCE_AT_REST_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,22 @@ def whole(
 
 
 class Recorder:
-    """Records the outcomes of one run. While the database is away, or refuses, they wait in the journal."""
+    """Records the outcomes of one run. While the database is away, says nothing, or refuses, they wait in the journal.
 
-    def __init__(self, record: Record, connect: Connect) -> None:
+    An answer is waited for up to ``patience_s``, and ``at_rest_s`` before and after a run.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        connect: Connect,
+        patience_s: float = PATIENCE_S,
+        at_rest_s: float = PATIENCE_AT_REST_S,
+    ) -> None:
         self._record = record
         self._connect = connect
-        self._database: Database | None = None
+        self._between_trials, self._at_rest = Patience(patience_s), Patience(at_rest_s)
+        self._database: PatientSink | None = None
         self._waiting: dict[str, Outcome] = {}
         self._is_behind = True
         self._has_samples = False
@@ -88,7 +102,7 @@ class Recorder:
         """Record what the journal holds. Raises ``UserError`` where the database refuses to be written: a run that
         has not begun can wait for a remedy.
         """
-        self._attempt(self._record_journal, (DatabaseUnavailable,))
+        self._attempt(self._record_journal, self._at_rest, (DatabaseUnavailable,))
 
     def done(self) -> set[str]:
         """The trials that need not be executed: those in the database, whichever host executed them, and what is whole
@@ -97,7 +111,10 @@ class Recorder:
         self._waiting.clear()
         complete = whole(self._record.journal.outcomes(), self._record.together, set())
         trials = {outcome.trial.id for outcomes in complete for outcome in outcomes}
-        self._attempt(lambda database: trials.update(database.recorded_trials(self._record.job_id)))
+        self._attempt(
+            lambda database: trials.update(database.recorded_trials(self._record.job_id)),
+            self._between_trials,
+        )
         return trials
 
     def report(self, outcome: Outcome) -> None:
@@ -110,19 +127,19 @@ class Recorder:
             return
         complete = [self._waiting.pop(name) for name in own]
         if not self._is_behind:
-            self._attempt(lambda database: _record_whole(database, complete))
+            self._attempt(lambda database: _record_whole(database, complete), self._between_trials)
         elif monotonic() >= self._next_try:
-            self.catch_up()
+            self._attempt(self._record_journal, self._between_trials)
 
     def catch_up(self) -> bool:
         """Record whatever is whole in the journal and not in the database; False while it is away."""
-        return self._attempt(self._record_journal)
+        return self._attempt(self._record_journal, self._at_rest)
 
     def finish(self) -> bool:
         """Record what is left of a run that is over; False while the database is away, or refuses."""
         if not self.catch_up():
             return False
-        return not self._has_samples or self._attempt(lambda database: database.analyze())
+        return not self._has_samples or self._attempt(lambda database: database.analyze(), self._at_rest)
 
     def close(self) -> None:
         """Give the connection back."""
@@ -130,18 +147,20 @@ class Recorder:
             self._database.close()
             self._database = None
 
-    def _record_journal(self, database: Database) -> None:
+    def _record_journal(self, database: Sink) -> None:
         record_journal(database, self._record)
 
     def _attempt(
         self,
-        action: Callable[[Database], None],
+        action: Callable[[Sink], None],
+        patience: Patience,
         harmless: tuple[type[Exception], ...] = (DatabaseUnavailable, UserError),
     ) -> bool:
         start = monotonic()
         try:
             if self._database is None:
-                self._database = self._connect()
+                self._database = PatientSink(self._connect, patience)
+            self._database.patience = patience
             action(self._database)
         except harmless as error:
             self.close()
@@ -155,7 +174,7 @@ class Recorder:
         return True
 
 
-def record_journal(database: Database, record: Record) -> None:
+def record_journal(database: Sink, record: Record) -> None:
     """Record the run of a journal, and what of its outcomes is whole and not in the database."""
     database.record_run(record.journal.header.run)
     recorded = database.recorded_trials(record.job_id)
@@ -164,7 +183,7 @@ def record_journal(database: Database, record: Record) -> None:
     database.update_host_state(record.journal.header.run.id)
 
 
-def _record_whole(database: Database, complete: list[Outcome]) -> None:
+def _record_whole(database: Sink, complete: list[Outcome]) -> None:
     """Record what belongs together; or that it cannot be recorded, and why, so that it stands in nobody's way."""
     try:
         database.record_outcomes(complete)
