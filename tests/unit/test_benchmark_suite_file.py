@@ -98,6 +98,10 @@ WRONG = {
     "key of the suite": changed("budget:", "bugdet:"),
     "key of the budget": changed("samples", "sample"),
     "key of an experiment": changed("operations", "operation"),
+    "key of other experiments": GOOD.replace("sizes: [full, 100]", "workloads: [horner]"),
+    "scale where no scheme has one": GOOD.replace("[bfv, ckks]", "[bfv]") + "    scale_bits: 40\n",
+    "t where no scheme has one": GOOD.replace("[bfv, ckks]", "[ckks]"),
+    "table of security": GOOD.replace("sizes: [full, 100]", "security: {bits: 128, table: 2020}"),
     "key of plain_modulus": changed("{bits: 20}", "{bit: 20}"),
     "a key like none": changed("seed:", "xyzzy:"),
     # unknown words

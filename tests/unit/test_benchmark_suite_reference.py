@@ -18,6 +18,7 @@ EXPERIMENT = {"kind": "arithmetic", "variants": ["seal"], "schemes": ["bfv"], "r
 WORKLOAD = {"kind": "micro", "variants": ["seal"], "workloads": ["logistic"]}
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("ExperimentText", "ring_dimension"): {"modulus_bits": [40, 40], "sizes": [16]},
+    ("ExperimentText", "scale_bits"): {"schemes": ["ckks"]},
     ("ExperimentText", "depth"): {"modulus_bits": "for-depth"},
     ("ExperimentText", "cap"): {"kind": "depth"},
     ("ExperimentText", "repetitions"): {"kind": "repetition"},

@@ -20,6 +20,8 @@ from ciphermark_benchmark.suite import shipped
 from ciphermark_benchmark.suite.form import FORMS, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_measure.experiments import KINDS
+from ciphermark_workloads.catalogue import WORKLOADS, families
 
 _LARGEST_BYTES = 1 << 20
 # What to say instead of pydantic's own words, by its type of complaint.
@@ -198,6 +200,9 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
     name = ".".join(str(step) for step in place)
     if problem["type"] == "extra_forbidden":
         keys = _known_keys(problem["loc"][:-1])
+        elsewhere = _of_other_form(problem["loc"])
+        if elsewhere is not None:
+            return f"{elsewhere}; keys here: {', '.join(keys)}"
         return f"unknown key {place[-1]!r}{did_you_mean(str(place[-1]), keys)}; keys here: {', '.join(keys)}"
     if problem["type"] == "missing":
         return f"{name or 'the suite'} lacks the key {str(problem['loc'][-1])!r}"
@@ -209,6 +214,16 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
     text = _TEXTS.get(problem["type"], problem["msg"]).replace("Input should be", "must be")
     text = text.removeprefix("Value error, ").replace("{input}", reprlib.repr(problem["input"]))
     return f"{name}: {text}" if name else text
+
+
+def _of_other_form(location: Location) -> str | None:
+    """Where a key belongs that experiments of this form lack and those of another have."""
+    *_, form, key = (None, *location)
+    other = {"measured": "family", "family": "measured"}.get(str(form))
+    if other is None or key not in FORMS[other].model_fields:
+        return None
+    kinds = families(WORKLOADS) if other == "family" else KINDS
+    return f"{key!r} belongs to experiments of the kinds {', '.join(kinds)}"
 
 
 def _known_keys(location: Location) -> list[str]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
@@ -94,6 +94,17 @@ ask.
 """
 
 T = TypeVar("T")
+
+
+_SCHEMES_WITH: dict[str, tuple[Scheme, ...]] = {"scale_bits": ("ckks",), "plain_modulus": EXACT_SCHEMES}
+
+
+def _require_scheme_with(name: str, schemes: Sequence[Scheme]) -> None:
+    """Raise ``ValueError`` for a key that none of the schemes has; whatever is given where no scheme is known."""
+    if schemes and not {*schemes} & {*_SCHEMES_WITH[name]}:
+        raise ValueError(
+            f"{name} is for {' and '.join(_SCHEMES_WITH[name])}, and this is {', '.join(schemes)}"
+        )
 
 
 class Matrix(Strict):
@@ -204,6 +215,12 @@ class Matrix(Strict):
             )
         return value
 
+    @field_validator("scale_bits", "plain_modulus")
+    @classmethod
+    def _some_scheme_has_it(cls, value: T, info: ValidationInfo) -> T:
+        _require_scheme_with(str(info.field_name), info.data.get("schemes", ()))
+        return value
+
     @field_validator("security")
     @classmethod
     def _smallest_is_secure(cls, value: T, info: ValidationInfo) -> T:
@@ -232,9 +249,6 @@ class Matrix(Strict):
                     "`depth`, or give it an experiment of its own with prime sizes or `default`"
                 )
         return value
-
-
-_SCHEMES_WITH: dict[str, tuple[Scheme, ...]] = {"scale_bits": ("ckks",), "plain_modulus": EXACT_SCHEMES}
 
 
 def _family(name: str) -> str:
@@ -348,10 +362,8 @@ class WorkloadText(Strict):
             scheme for workload in info.data.get("workloads", ()) for scheme in WORKLOADS[workload].schemes
         }
         taken = offered.intersection(info.data.get("schemes") or offered)
-        if value is not None and taken and not taken & set(_SCHEMES_WITH[name]):
-            raise ValueError(
-                f"{name} is for {' and '.join(_SCHEMES_WITH[name])}, and this is {', '.join(sorted(taken))}"
-            )
+        if value is not None:
+            _require_scheme_with(name, sorted(taken))
         return value
 
     @field_validator("workloads")
