@@ -17,7 +17,7 @@ from ciphermark_analysis import METHOD
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
-from ciphermark_db import recording, schema
+from ciphermark_db import moments, recording, schema
 from ciphermark_db.sql import blocks
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ _HOST_STATE_EVERY_S = 2.0  # it is of all trials of a run
 _PASSING = ("53", "57P", "58")
 _ENDED = "57P"
 _OF_CONTENT = (psycopg.DataError, psycopg.IntegrityError)
+
+moments.register()
 
 Params = Sequence[Any] | Mapping[str, Any]
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -270,6 +272,21 @@ class Database:
         """Give a run a label, or take it away."""
         with self._connected() as connection, _complaints(connection), connection.transaction():
             connection.execute(blocks("record")["label_run"], {"id": run_id, "label": label})
+
+    def delete_run(self, run_id: str) -> list[str]:
+        """Delete a run, and those that continue it on other hosts, with all that is recorded of them; returns their
+        ids. Raises ``UserError`` where its job is open.
+        """
+        sql = blocks("delete")
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            connection.execute(sql["lock"])
+            runs = [row[0] for row in connection.execute(sql["parts"], {"run_id": run_id})]
+            if connection.execute(sql["open_job"], {"runs": runs}).fetchone():
+                raise UserError(f"run {run_id} is queued or executed by the service: cancel it first")
+            for name, statement in sql.items():
+                if name not in ("lock", "parts", "open_job"):
+                    connection.execute(statement, {"runs": runs})
+        return runs
 
     def run_ids(self) -> list[str]:
         """The ids of all runs, oldest first."""

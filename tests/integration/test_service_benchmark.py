@@ -127,12 +127,16 @@ def test_a_running_run_is_cancelled(client: httpx.Client, gate: Gate) -> None:
         name.unlink()
     run_id = submitted(client, suite=suite("mul", variants=("planted-waits",)))["id"]
     wait_until(lambda: gate.arrived() > before, "the run is under way")
+    refused = client.delete(f"/v1/runs/{run_id}")
+    assert (refused.status_code, "cancel it first" in refused.json()["detail"]) == (422, True)
     assert client.post(f"/v1/runs/{run_id}/cancel").status_code == 202
     run = when(client, run_id, "cancelled")
     assert run["reason"] == "cancelled on request"
     again = client.post(f"/v1/runs/{run_id}/cancel")  # what has ended stays as it is
     assert (again.status_code, again.json()["state"]) == (202, "cancelled")
     assert events_of(client, run_id)[-1][2]["state"] == "cancelled"
+    assert client.delete(f"/v1/runs/{run_id}").status_code == 204
+    assert client.get(f"/v1/runs/{run_id}").status_code == 404
 
 
 def test_a_queued_run_says_what_it_waits_for(client: httpx.Client) -> None:

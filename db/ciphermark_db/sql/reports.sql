@@ -32,6 +32,18 @@ cross join lateral (
 ) as counted
 order by r.started_at desc, r.run_id;
 
+-- name: old_runs
+-- Runs of a certain age, the oldest first: without a label, and not under way in the service.
+select r.id
+from run as r
+left join job as j on j.id = r.id
+where
+    r.continues is null
+    and r.label is null
+    and r.started_at < now() - %(days)s * interval '1 day'
+    and (j.id is null or j.ended_at is not null)
+order by r.started_at, r.id;
+
 -- name: refusals
 select x.reason, count(*) as trials
 from refusal as x

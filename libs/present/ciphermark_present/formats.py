@@ -15,6 +15,8 @@ _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
 _BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # for readers who choose them
 TIME_UNITS = (*_SECONDS, "us")
 BYTE_UNITS = (*_BYTES, *_BINARY)
+_YEARS = range(2000, 2200)
+OUT_OF_RANGE = "date out of range"
 NOTHING = "–"
 _ELSEWHERE = ("repetitions", "data_set")  # dimensions with a column of their own
 
@@ -149,9 +151,16 @@ def asked(value: int | None) -> str:
     return NOTHING if value is None else f"{value} bits" if value else "none"
 
 
-def moment(value: datetime | None) -> str:
+def moment(value: datetime | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """A time of day, in UTC."""
-    return NOTHING if value is None else f"{value:%Y-%m-%d %H:%M:%S}"
+    if value is None:
+        return NOTHING
+    return value.strftime(form) if value.year in _YEARS else OUT_OF_RANGE
+
+
+def minute(value: datetime) -> str:
+    """A time of day without its seconds, in UTC."""
+    return moment(value, "%Y-%m-%d %H:%M")
 
 
 def text(value: Any) -> str:

@@ -77,6 +77,20 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return list({outcome.trial.id: outcome for outcome in outcomes}.values())
 
 
+def forget(home: Home, run_id: str) -> None:
+    """Delete the journal of a run and the archive that it was imported from, where they are in this home."""
+    for path in (*_journal_paths(home, run_id), _kept(home, run_id)):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UserError(f"{path}: cannot delete: {error.strerror}") from None
+
+
+def is_unfinished(home: Home, run_id: str) -> bool:
+    """Whether the journal of a run waits for more outcomes, or for the database."""
+    return any((place.pending / f"{run_id}.jsonl").exists() for place in (home, home.of_jobs))
+
+
 def read(path: Path) -> tuple[Header, list[Outcome]]:
     """Run and outcomes of an archive, all of them checked. Raises ``UserError`` for anything else."""
     try:
@@ -95,12 +109,16 @@ def read(path: Path) -> tuple[Header, list[Outcome]]:
 
 
 def _journal(home: Home, run_id: str) -> Journal | None:
-    places = (home, home.of_jobs)
-    for folder in (folder for place in places for folder in (place.pending, place.recorded)):
-        path = folder / f"{run_id}.jsonl"
+    for path in _journal_paths(home, run_id):
         if path.exists():
             return Journal.read(path)
     return None
+
+
+def _journal_paths(home: Home, run_id: str) -> list[Path]:
+    """Where the journal of a run may be."""
+    folders = [folder for place in (home, home.of_jobs) for folder in (place.pending, place.recorded)]
+    return [folder / f"{run_id}.jsonl" for folder in folders]
 
 
 def _kept(home: Home, run_id: str) -> Path:

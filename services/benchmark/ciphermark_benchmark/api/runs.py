@@ -13,6 +13,7 @@ import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import StreamingResponse
 
+from ciphermark_benchmark import deletion
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api import suites
 from ciphermark_benchmark.api.state import MOST_LISTENERS, State, state_of
@@ -126,6 +127,25 @@ async def cancelled(run_id: RunId, state: Shared) -> Row:
     if job["ended_at"] is None:
         await state.store.cancel(state.queue.job_manager, job)
     return await state.run(run["id"])
+
+
+@router.delete(
+    "/runs/{run_id}",
+    status_code=204,
+    summary="Delete a run",
+    responses=documented("not-found", "not-ready", "unsupported"),
+)
+async def deleted(run_id: RunId, state: Shared) -> None:
+    """Delete a run that has ended, with all that is recorded of it. Journals on other hosts stay."""
+    run = await state.run(str(run_id))
+    if run["state"] in ("queued", "running"):
+        raise Problem("unsupported", "this run has not ended: cancel it first")
+    await asyncio.to_thread(_deleted, state, run["id"])
+
+
+def _deleted(state: State, run_id: str) -> None:
+    with state.connect() as database:
+        deletion.delete(homes.find(), database, run_id)
 
 
 @router.get(

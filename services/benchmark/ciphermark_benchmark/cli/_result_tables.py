@@ -12,7 +12,7 @@ from rich.text import Text
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
-from ciphermark_present import catalogue, host_state, listing
+from ciphermark_present import catalogue, formats, host_state, listing
 from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED
@@ -91,7 +91,7 @@ def heading(database: Database, run_id: str) -> str:
     (facts,) = database.report("run", run_id=run_id)
     counts = database.report("run_statuses", run_id=run_id)
     statuses = ", ".join(f"{row['trials']} {row['status']}" for row in counts)
-    when = f"{facts['started_at']:%Y-%m-%d %H:%M}"
+    when = formats.minute(facts["started_at"])
     return f"run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
 
 

@@ -24,7 +24,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, DatabaseUnavailable, Table
-from ciphermark_present import host_state
+from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import TWO_RUNS, said_once
 from ciphermark_present.query import AS_MEASURED, Row
@@ -181,7 +181,7 @@ def _show(
         console.print(Text(sentence))
     of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
     for name, run in zip("ab", of_runs, strict=True):
-        place = f"{run['started_at']:%Y-%m-%d %H:%M}, host {run['hostname']}"
+        place = f"{formats.minute(run['started_at'])}, host {run['hostname']}"
         console.print(Text(f"{name}: run {run['id']} of suite {run['suite']}, {place}"))
     notes = [AS_MEASURED] if database.is_uncorrected else []
     for sentence in (*notes, *_beside(of_runs, found, how)):

@@ -1,26 +1,32 @@
-"""The runs that are recorded: list, label, export, import."""
+"""The runs that are recorded: list, label, export, import, delete."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ciphermark_benchmark import archive, export, run_names
+from ciphermark_benchmark import archive, deletion, export, run_names
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
 from ciphermark_db.database import Table as Answer
+from ciphermark_present import formats
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 _ID_SHOWN = 8
 _ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
+_AGE = re.compile(r"(?P<number>[0-9]{1,6})(?P<unit>[dw])")
+_OLDER_HELP = "Runs without a label that started longer ago than this: 90d, 12w."
 _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 
 
@@ -34,7 +40,7 @@ def listed(
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
-    """The runs that are recorded: list, label, export, import."""
+    """The runs that are recorded: list, label, export, import, delete."""
     if context.invoked_subcommand is not None:
         return
     with caught_up(homes.find()) as database:
@@ -96,6 +102,50 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
 
 
+@app.command(
+    "delete",
+    epilog="[bold]Examples[/bold]  ciphermark runs delete last~1; ciphermark runs delete --older-than 90d --yes",
+)
+def delete(
+    run: Annotated[str | None, typer.Argument(help=RUN_HELP)] = None,
+    older_than: Annotated[str | None, typer.Option(help=_OLDER_HELP)] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete a run, or old runs, with all that is recorded of them."""
+    if (run is None) == (older_than is None):
+        raise UserError("name a run, or an age with --older-than")
+    days = None if older_than is None else _days(older_than)
+    home = homes.find()
+    with caught_up(home) as database:
+        if run is not None:
+            run_ids = [run_names.resolved(database, run)]
+        else:
+            run_ids = [row["id"] for row in database.report("old_runs", days=days)]
+        if not run_ids:
+            typer.echo(f"no run without a label is older than {older_than}")
+            return
+        _require_consent(run_ids, yes)
+        for run_id in run_ids:
+            deletion.delete(home, database, run_id)
+            typer.echo(f"deleted: {run_id}")
+
+
+def _days(text: str) -> int:
+    matched = _AGE.fullmatch(text)
+    if matched is None:
+        raise UserError(f"--older-than {text}: write a number of days or weeks, such as 90d or 12w")
+    return int(matched["number"]) * {"d": 1, "w": 7}[matched["unit"]]
+
+
+def _require_consent(run_ids: Sequence[str], is_given: bool) -> None:
+    """Raise ``UserError`` where nobody can be asked, and end where the answer is no."""
+    if is_given:
+        return
+    if not sys.stdin.isatty():
+        raise UserError(f"{len(run_ids)} to delete: {', '.join(run_ids)}. Confirm with --yes")
+    typer.confirm(f"Delete {', '.join(run_ids)}?", abort=True)
+
+
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
     """A row for each run. Pure."""
     is_narrow = any(len(run["label"] or "") > _ROOMY_LABEL for run in rows)
@@ -120,7 +170,7 @@ def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
         run["run_id"][:_ID_SHOWN],
         run["label"] or "",
         run["suite"],
-        f"{run['started_at']:%Y-%m-%d %H:%M}",
+        formats.minute(run["started_at"]),
         run["host"] + (" (imported)" if run["is_imported"] else ""),
         ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none",
     )
