@@ -20,8 +20,12 @@ METRIC = (
         "\n\n\ndef judged(",
     ),
     (
-        "{MAX_ERROR.name: accuracy.max_abs_error}",
-        "{MAX_ERROR.name: accuracy.max_abs_error, MEAN_ERROR.name: float(np.abs(found - right).mean())}",
+        "    return Judgement(accuracy, complaint)\n",
+        "    return Judgement(accuracy, complaint, {MEAN_ERROR.name: float(np.abs(found - right).mean())})\n",
+    ),
+    (
+        "from ciphermark_core.model import Parameters",
+        "from ciphermark_core.metrics import Metric, register\nfrom ciphermark_core.model import Parameters",
     ),
 )
 DIMENSION = (

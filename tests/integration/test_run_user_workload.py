@@ -65,6 +65,17 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
     told = json.loads(ciphermark("suite", "explain", str(suite), "--format", "json").out)
     assert [case["skipped"] for case in told["cases"] if case["skipped"]] == [errors["deep"]]
     assert "the output has 3 values, and 1 were expected" in errors["wrong"]
+    sizes = {
+        (item["stage"], item["step"]) for item in found["right 4"]["samples"] if item["metric"] == "size"
+    }
+    assert ("compute", "returned") in sizes
+    largest = [item["value"] for item in found["right 4"]["samples"] if item["metric"] == "max_error"]
+    assert all(0 < value < 1e-3 for value in largest)
+    assert found["right 4"]["accuracy"]["max_abs_error"] in largest
+    for form in ((), ("--details",)):
+        printed = ciphermark("results", *form).out
+        assert "largest error" in printed
+        assert "size, returned" in printed
 
 
 def test_a_file_that_is_no_workload_is_refused_before_anything_runs(ciphermark, tmp_path):

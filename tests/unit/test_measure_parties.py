@@ -380,7 +380,7 @@ def test_whoever_gives_an_input_is_told_what_was_found_and_nobody_else(tmp_path)
             continue
         # Off by the rounding, and by what an error that is no complaint leaves.
         logits = workload.reference(image)
-        room = 0.005 + workload.tolerance * max(1.0, np.abs(logits).max())
+        room = 0.005 + workload.relative_tolerance * max(1.0, np.abs(logits).max())
         assert np.abs(np.array(scored.found) - logits).max() <= room
         assert all(round(value, 2) == value for value in scored.found)
 

@@ -125,7 +125,8 @@ def test_one_wrong_value_is_noticed(name: str) -> None:
     truth = Truth(given, workload.reference(given), workload.expected(given, parameters), parameters)
     right = workload.judge(truth.expected, truth)
     assert right.complaint is None
-    assert right.figures == {"max_error": pytest.approx(np.abs(truth.expected - truth.reference).max())}
+    largest = np.abs(truth.expected - truth.reference).max()
+    assert right.accuracy.max_abs_error == pytest.approx(largest)
     wrong = truth.expected.copy()
     wrong.flat[7] += 0.1
     assert "1 of" in str(workload.judge(wrong, truth).complaint)

@@ -22,6 +22,7 @@ from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import Override, changed
 from ciphermark_workloads.programs import Call, traced
+from ciphermark_workloads.workload import Truth
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -112,6 +113,30 @@ def test_a_file_that_is_no_workload_is_told(tmp_path, text, complaint):
     with pytest.raises(UserError) as caught:
         user_workloads.load("mine.py", tmp_path)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "found", "complaint"),
+    [
+        ("tolerance = 1e-4", [1000.00029, 1.0], "value 0 is 1000.00029, and 1000 was expected"),
+        ("tolerance = 1e-4", [1000.0, 1.00009], None),
+        ("relative_tolerance = 1e-4", [1000.09, 1.0], None),
+        ("relative_tolerance = 1e-4", [1000.0, 1.11], "value 1 is 1.11, and 1 was expected"),
+        ("", [1000.0, float("nan")], "value 1 is nan, and 1 was expected"),
+    ],
+)
+def test_a_tolerance_is_absolute_unless_it_says_otherwise(tmp_path, tolerances, found, complaint):
+    text = user_workloads.template().replace("    tolerance = 1e-3", f"    {tolerances}")
+    (tmp_path / "mine.py").write_text(text)
+    workload = user_workloads.load("mine.py", tmp_path)
+    expected = np.array([1000.0, 1.0])
+    parameters = registry.load("cleartext").resolve(workload.parameters("ckks"))
+    judgement = workload.judge(np.array(found), Truth(None, expected, expected, parameters))
+    assert judgement.accuracy.wrong_slots == (complaint is not None)
+    assert (judgement.complaint is None) == (complaint is None)
+    if complaint is not None:
+        assert f"1 of 2 values are wrong: {complaint}" in judgement.complaint
+        assert "is allowed" in judgement.complaint
 
 
 class _Pretending:

@@ -33,10 +33,12 @@ def tolerance(
     return 0.0 if parameters.scale is None else operation.error(parameters, ciphertexts)
 
 
-def accuracy(actual: Sequence[Vector], expected: Sequence[Vector], tolerance: float) -> Accuracy:
+def accuracy(
+    actual: Sequence[Vector], expected: Sequence[Vector], tolerance: float, *, is_absolute: bool = False
+) -> Accuracy:
     """Compare vectors, one per ciphertext, over the slots of ``expected``.
 
-    Slots that are not finite are wrong. The tolerance is relative to max(1, max |expected|).
+    Slots that are not finite are wrong. The tolerance is relative to max(1, max |expected|), unless it ``is_absolute``.
     """
     got = np.concatenate([a[: len(e)] for a, e in zip(actual, expected, strict=True)])
     want = np.concatenate(list(expected))
@@ -48,7 +50,8 @@ def accuracy(actual: Sequence[Vector], expected: Sequence[Vector], tolerance: fl
     if is_exact:
         return Accuracy(worst, int(np.count_nonzero(got != want)), tolerance)
     magnitude = max(1.0, float(np.max(np.abs(want))))
-    wrong = int(np.count_nonzero(~(error <= tolerance * magnitude)))  # NaN is not within anything
+    largest = tolerance if is_absolute else tolerance * magnitude
+    wrong = int(np.count_nonzero(~(error <= largest)))  # NaN is not within anything
     return Accuracy(worst, wrong, tolerance, _precision_bits(worst / magnitude))
 
 

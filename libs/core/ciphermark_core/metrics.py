@@ -71,6 +71,18 @@ def register(metric: Metric) -> Metric:
     return registry.add(_registered, metric)
 
 
+# Noise is random: its largest value of thousands moves by a factor from run to run.
+MAX_ERROR = register(
+    Metric(
+        "max_error",
+        "absolute",
+        "lower",
+        2.0,
+        "largest error",
+        "Largest difference of a value from what it is in the clear, approximation and noise together.",
+    )
+)
+
 # Allocators differ by pages from run to run, compressed sizes by the random numbers in them: the floor of times.
 # Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
 for _metric in (

@@ -28,6 +28,7 @@ class InnerProduct(Workload[Floats, Floats]):
     title = "inner product with weights that the server knows"
     schemes: tuple[Scheme, ...] = ("ckks",)
     Options = Options
+    tolerance = 1e-3  # the largest error that is right; `relative_tolerance`: of the largest expected value
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """N, and the sizes of the primes: one for the result, one to rescale by, one for switching keys."""

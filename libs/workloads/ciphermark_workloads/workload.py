@@ -78,10 +78,11 @@ class Workload(ABC, Generic[Input, Output]):
 
     ``name`` is what suites call it, ``title`` a line for the reader. ``Options`` is the type of its options, each with
     its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
-    other makes its input of a seed. ``tolerance`` is the largest error of a ckks slot that counts as right, relative to
-    max(1, largest expected value): what :meth:`judge` goes by where a workload does not judge by itself. Of one that
-    ``is_literal`` every operation is executed, also what no output needs: for circuits that others published. For
-    estimates, ``pass_s`` is what a pass takes at N = 4096, roughly: larger rings take longer by themselves.
+    other makes its input of a seed. ``tolerance`` is the largest error of a ckks value that counts as right: what
+    :meth:`judge` goes by where a workload does not judge by itself. ``relative_tolerance``, where it is given, takes
+    its place, relative to max(1, largest expected value). Of one that ``is_literal`` every operation is executed, also
+    what no output needs: for circuits that others published. For estimates, ``pass_s`` is what a pass takes at
+    N = 4096, roughly: larger rings take longer by themselves.
     """
 
     family: str = OWN
@@ -92,6 +93,7 @@ class Workload(ABC, Generic[Input, Output]):
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     takes_data: bool = False
     tolerance: float = 1e-3
+    relative_tolerance: float | None = None
     pass_s: float = 0.1
     is_literal: bool = False
 
@@ -255,20 +257,28 @@ class Workload(ABC, Generic[Input, Output]):
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
         """Whether an output is right. By default outputs are arrays, which are compared with the expected one value by
-        value: exactly in bfv and bgv, within ``tolerance`` in ckks.
+        value: exactly in bfv and bgv, within ``tolerance`` or ``relative_tolerance`` in ckks.
         """
-        is_exact = truth.parameters.spec.scheme in EXACT_SCHEMES
+        is_absolute = self.relative_tolerance is None
+        tolerance = self.tolerance if self.relative_tolerance is None else self.relative_tolerance
+        if truth.parameters.spec.scheme in EXACT_SCHEMES:
+            tolerance = 0.0
         actual, expected = (
             np.asarray(values, dtype=np.float64).ravel() for values in (found, truth.expected)
         )
         if actual.shape != expected.shape:
             return Judgement(
-                Accuracy(checking.UNBOUNDED, expected.size, self.tolerance),
+                Accuracy(checking.UNBOUNDED, expected.size, tolerance),
                 f"the output has {actual.size} values, and {expected.size} were expected",
             )
-        accuracy = checking.accuracy([actual], [expected], 0.0 if is_exact else self.tolerance)
-        wrong = accuracy.wrong_slots
-        return Judgement(accuracy, f"{wrong} of {actual.size} values are wrong" if wrong else None)
+        accuracy = checking.accuracy([actual], [expected], tolerance, is_absolute=is_absolute)
+        wrong, complaint = accuracy.wrong_slots, None
+        if wrong:
+            worst = _worst(actual, expected)
+            complaint = (
+                f"{wrong} of {actual.size} values are wrong: {worst}; {_allowed(tolerance, is_absolute)}"
+            )
+        return Judgement(accuracy, complaint)
 
     # --- The server --------------------------------------------------------------------------------------------------
 
@@ -295,6 +305,22 @@ class Workload(ABC, Generic[Input, Output]):
         order. The last ends with what :meth:`circuit` returns, and takes what the others end with.
         """
         return {stage: self.circuit(stage, evaluator, inputs, state, public)}
+
+
+def _worst(actual: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> str:
+    """The value with the largest error, one that is no number before all others."""
+    errors = np.abs(actual - expected)
+    at = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
+    found, right, error = actual[at], expected[at], errors[at]
+    return f"value {at} is {found:.10g}, and {right:.10g} was expected; the largest error is {error:.3g}"
+
+
+def _allowed(tolerance: float, is_absolute: bool) -> str:
+    if tolerance == 0:
+        return "values must be exact"
+    if is_absolute:
+        return f"{tolerance:g} is allowed (`tolerance`)"
+    return f"{tolerance:g} of the largest expected value, or of 1, is allowed (`relative_tolerance`)"
 
 
 class Layered(Workload[Input, Output]):

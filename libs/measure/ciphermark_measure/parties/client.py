@@ -20,6 +20,7 @@ from ciphermark_contract.interfaces import (
     Vector,
 )
 from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import MAX_ERROR
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure import layered, parameter_selection
 from ciphermark_measure.parties import messages, party
@@ -139,7 +140,8 @@ class Client(Party):
             left = _bits_left(owner, workload.opened(owner, ciphertexts))
         if judgment.complaint and 0 in left.values():
             raise Exhausted("no noise budget is left in what the server returned")
-        figures = tuple(Sample(name, value, last) for name, value in {**judgment.figures, **left}.items())
+        own = {MAX_ERROR.name: judgment.accuracy.max_abs_error, **judgment.figures, **left}
+        figures = tuple(Sample(name, value, last) for name, value in own.items())
         rounded_output = None if request.source.given is None else _to_two_digits(outputs[0])
         return messages.Scored(
             judgment.accuracy, judgment.complaint, samples + check.samples() + figures, rounded_output

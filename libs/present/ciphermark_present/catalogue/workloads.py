@@ -76,6 +76,7 @@ def _label(metric: str | None) -> str:
 
 
 METRIC = Column("metric", "Metric", _label)
+_SIZE = "size"
 MEDIAN = Column("median", "Median", is_number=True, unit="unit")
 
 
@@ -99,8 +100,10 @@ def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:
-    """Of each metric the value of the whole stage; where it has none, as of peaks, those of its parts."""
-    whole = {(row["stage"], row["metric"]) for row in rows if not row["part"]}
+    """Of each metric the value of the whole stage; where it has none, as of peaks, those of its parts. What is sent
+    back is no part of what was sent.
+    """
+    whole = {(row["stage"], row["metric"]) for row in rows if not row["part"] and row["metric"] != _SIZE}
     return [row for row in rows if not row["part"] or (row["stage"], row["metric"]) not in whole]
 
 

@@ -460,7 +460,7 @@ class ByParity(Layered[Image, Floats]):
     Options = Options
     schemes: tuple[Scheme, ...] = ("ckks",)
     stages: tuple[Stage, ...] = (Stage("infer"),)
-    tolerance = 0.002
+    relative_tolerance: float = 0.002
     pass_s = 0.5
 
     def __init__(self, name: str, title: str, layout: Parities) -> None:
@@ -537,7 +537,7 @@ class ByParity(Layered[Image, Floats]):
         return self._network().logits(given.pixels)
 
     def judge(self, found: Floats, truth: Truth[Image, Floats]) -> Judgement:
-        return judged(found[None], truth.expected[None], truth.reference[None], None, self.tolerance)
+        return judged(found[None], truth.expected[None], truth.reference[None], None, self.relative_tolerance)
 
     def _network(self) -> Network:
         return _drawn(self.layout.shape, self.options.weights_seed)

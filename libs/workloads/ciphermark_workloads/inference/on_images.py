@@ -44,7 +44,7 @@ class OnImages(Layered[Given, Floats]):
     Options = held.Options
     schemes: tuple[Scheme, ...] = ("ckks",)
     stages: tuple[Stage, ...] = (Stage("infer"),)
-    tolerance = 0.002
+    relative_tolerance: float = 0.002
 
     def __init__(self, name: str, shipped: str, title: str) -> None:
         self.name, self.title = name, title
@@ -102,7 +102,7 @@ class OnImages(Layered[Given, Floats]):
 
     def tolerance_of(self, parameters: Parameters) -> float:
         """Whole numbers are right or wrong."""
-        return self.tolerance if parameters.plain_modulus is None else 0.0
+        return self.relative_tolerance if parameters.plain_modulus is None else 0.0
 
     def network(self) -> Network:
         """The one that is computed, in the clear."""

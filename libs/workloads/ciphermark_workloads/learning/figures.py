@@ -121,6 +121,7 @@ QUALITY = (
     columns.share("agreement", "Agreement", "agree"),
     _error("noise_error", "Noise error", "noise"),
     _error("rounding_error", "Rounding error", "rounding"),
+    _error("max_error", "Largest error", "max error"),
     _EXPANSION,
     _SENT,
 )
@@ -208,7 +209,8 @@ _EXPLAINED = (
     "median times of one pass",
     "train in the clear is the client's",
     "agree: rows whose class is that of the plaintext run of the same algorithm",
-    "noise: largest difference of scores from what should come out",
+    "noise: largest difference of scores from what should come out, relative to the largest",
+    "max error: largest difference of scores from the plaintext run, absolute",
     "sent: ciphertexts of one pass to the server",
 )
 _OF_DETAILS = (
@@ -273,7 +275,9 @@ LEARNING = Figure(
         "Median wall time of each phase, both parties and all transfers included: prepare makes keys, train fits the "
         "model (a plain one in the clear, at the client), infer classifies the test rows. Agreement is the share of "
         "rows whose class is that of the same algorithm in the clear; noise error the largest difference of scores "
-        "from what should come out; rounding error, in bfv and bgv, that of this from the algorithm in the clear; "
+        "from what should come out; rounding error, in bfv and bgv, that of this from the algorithm in the clear, both "
+        "relative to the largest score; largest error the absolute difference of scores from the algorithm in the "
+        "clear; "
         "expansion bytes sent by bytes of the data. The axis is logarithmic, and where libraries came out at several "
         "security levels (2018), each level has a line of its own."
     ),

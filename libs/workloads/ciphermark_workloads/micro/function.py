@@ -12,7 +12,6 @@ import numpy as np
 from ciphermark_circuits.layout import Floats
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
-from ciphermark_core.metrics import Metric, register
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.security import limit
 from ciphermark_workloads.workload import Arrays, Handles, Input, Judgement, Output, Truth, Workload
@@ -37,19 +36,6 @@ def secure_ring(modulus_bits: Sequence[int], least: int = _RINGS[0]) -> int:
     raise ValueError(f"no ring is secure for primes of {log_qp} bits together and at least {least}")
 
 
-# Noise is random: its largest value of thousands moves by a factor from run to run.
-MAX_ERROR = register(
-    Metric(
-        "max_error",
-        "absolute",
-        "lower",
-        2.0,
-        "largest error",
-        "Largest difference of a value from what it is in the clear, approximation and noise together.",
-    )
-)
-
-
 def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
     """Values are right within ``tolerance``, relative to max(1, largest right value)."""
     accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
@@ -57,7 +43,7 @@ def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
     complaint = (
         f"{wrong} of {right.size} values are wrong, by up to {accuracy.max_abs_error:.3g}" if wrong else None
     )
-    return Judgement(accuracy, complaint, {MAX_ERROR.name: accuracy.max_abs_error})
+    return Judgement(accuracy, complaint)
 
 
 Values = Annotated[
