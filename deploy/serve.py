@@ -24,6 +24,7 @@ from urllib.parse import quote
 from stack import Service, conditions_file, services
 from supervision import Supervisor
 
+from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_db import embedded
 from ciphermark_measure.confinement import end_with
 
@@ -83,7 +84,7 @@ class Running:
     def _output(self) -> IO[bytes]:
         """The log; where the disk takes none, a service runs without."""
         try:
-            return self.log.open("ab")
+            return open(self.log, "ab", opener=_for_its_owner)  # closed by who asked
         except OSError:
             return open(os.devnull, "ab")  # closed by who asked
 
@@ -131,6 +132,12 @@ class EmbeddedDatabase:
         return None if embedded.is_running(self.home) else "the embedded PostgreSQL has ended"
 
 
+def _for_its_owner(path: str, flags: int) -> int:
+    descriptor = os.open(path, flags, FILE_MODE)
+    os.fchmod(descriptor, FILE_MODE)
+    return descriptor
+
+
 def main() -> int:
     """Serve until Ctrl-C or SIGTERM (exit code 0). 1: they cannot be started, or none could be kept going."""
     ports = _parse_options()
@@ -175,10 +182,8 @@ def _prepare(home: Path) -> str:
 
     Returns the database's URL.
     """
-    for folder in ("blobs", "logs", "private", "tokens"):
-        (home / folder).mkdir(parents=True, exist_ok=True)
-    for folder in ("private", "tokens"):
-        (home / folder).chmod(0o700)
+    for folder in (home, *(home / name for name in ("blobs", "logs", "private", "tokens"))):
+        private_folder(folder)
     conditions_file(home).unlink(missing_ok=True)
     for log in (home / "logs").glob("*.log"):
         if log.stat().st_size > LARGEST_LOG_BYTES:

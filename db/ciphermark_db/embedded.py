@@ -27,6 +27,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
+from ciphermark_core.private import private_folder
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_db.sql import blocks
 
@@ -118,7 +119,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _require_writable(folder: Path) -> None:
     """Make the folder; raises :class:`DatabaseUnavailable`, in one line, where nothing can be kept in it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         (folder / _LOCK).open("a").close()
     except OSError as error:
         reason = f"cannot keep data there: {error.strerror}; name another folder in CIPHERMARK_HOME"

@@ -84,7 +84,10 @@ def test_all_are_ready_and_guarded(lasting, home):
         assert stat.S_IMODE(token.stat().st_mode) == 0o600
         assert status(port, "/metrics") == 401
         assert status(port, "/metrics", token.read_text().strip()) == 200
-    assert stat.S_IMODE((home / "private").stat().st_mode) == 0o700
+    for folder in ("private", "tokens", "logs", "blobs", "journal"):
+        assert not (home / folder).exists() or stat.S_IMODE((home / folder).stat().st_mode) == 0o700
+    assert stat.S_IMODE(home.stat().st_mode) & 0o066 == 0
+    assert {stat.S_IMODE(log.stat().st_mode) for log in (home / "logs").glob("*.log")} == {0o600}
     assert set(lasting.services()) == PROGRAMS
     told = lasting.services()["ciphermark-dashboard"].environ()
     assert told["CIPHERMARK_SERVICES_FILE"] == str(home / "logs" / "services.json")

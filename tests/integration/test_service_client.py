@@ -306,6 +306,19 @@ def test_options_that_a_workload_does_not_take(client, options, told):
     assert told in answer.json()["detail"]
 
 
+def test_a_given_data_set_can_be_deleted(client, services):
+    made = done(client.http.post("/v1/data-sets?name=old", content=CSV, headers={"Content-Type": "text/csv"}))
+    path = services.private / "data-sets" / f"{made['name']}.csv"
+    assert path.exists()
+    assert client.http.delete(f"/v1/data-sets/{made['name']}").status_code == 204
+    assert not path.exists()
+    assert made not in done(client.http.get("/v1/data-sets"))
+    for name in (made["name"], "boston", ".."):
+        assert client.http.delete(f"/v1/data-sets/{name}").status_code in (404, 405, 422)
+    told = client.http.delete("/v1/data-sets/boston").json()["detail"]
+    assert "a shipped one stays" in told
+
+
 def test_two_data_sets_cannot_have_one_name(client, services):
     made = done(
         client.http.post("/v1/data-sets?name=twice", content=CSV, headers={"Content-Type": "text/csv"})

@@ -20,6 +20,7 @@ from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core import legacy_format, wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
+from ciphermark_core.private import private_folder
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
@@ -127,7 +128,7 @@ def _kept(home: Home, run_id: str) -> Path:
 
 def _make(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
     except OSError as error:
         raise UserError(f"{folder}: cannot make the folder: {error.strerror}") from None
 

@@ -56,6 +56,14 @@ class DataSets:
             raise Problem("exists", f"another data set is called {name}: call this one otherwise")
         return self._given[name]
 
+    def remove(self, name: str) -> None:
+        """Forget a given data set and remove its file; raises ``Problem`` for one that was not given."""
+        if name not in self._given:
+            known = "a shipped one stays" if name in shipped.DATA_SETS else "GET /v1/data-sets lists them"
+            raise Problem("not-found", f"no data set {name} was given: {known}")
+        (self.folder / f"{name}.csv").unlink(missing_ok=True)
+        del self._given[name]
+
 
 def _shape(path: Path) -> Shape:
     given = shipped.take(path.read_bytes(), path.stem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Body, Query, Request
+from fastapi import APIRouter, Body, Path, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
@@ -129,6 +129,10 @@ _Called = Annotated[
         examples=["mine"],
     ),
 ]
+_Name = Annotated[
+    str,
+    Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$", description="as listed", examples=["mine@d69b496f"]),
+]
 _Rule = Annotated[
     LabelRule,
     Query(description="binary: the label has two values; median: class 1 is what is above the median"),
@@ -148,7 +152,7 @@ _KEPT = {"content": {"application/json": {"example": {"name": "mine@d69b496f", "
 
 
 def data_sets_router(data_sets: DataSets) -> APIRouter:
-    """``GET /data-sets`` and ``POST /data-sets``."""
+    """``GET`` and ``POST /data-sets``, and ``DELETE /data-sets/{name}``."""
     routes = APIRouter(prefix="/v1", tags=["data sets"])
 
     @routes.get("/data-sets", summary="Data sets that this client has", responses=documented())
@@ -168,6 +172,15 @@ def data_sets_router(data_sets: DataSets) -> APIRouter:
             return _shape_facts(await run_in_threadpool(data_sets.add, data, label, called))
         except UserError as error:
             raise Problem("invalid", str(error)) from None
+
+    @routes.delete(
+        "/data-sets/{name}",
+        summary="Delete a data set that the client was given",
+        status_code=204,
+        responses=documented("not-found"),
+    )
+    def remove_data_set(name: _Name) -> None:
+        data_sets.remove(name)
 
     return routes
 

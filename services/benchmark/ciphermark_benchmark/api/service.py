@@ -29,6 +29,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs.store import Store, install_queue, queue_connector
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
+from ciphermark_core.private import private_folder
 from ciphermark_db.database import Database, DatabaseUnavailable
 from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_db.sql import blocks
@@ -204,7 +205,7 @@ def _reason_against_workers(url: str, stalled_s: float) -> str | None:
 def _reason_against_disk(folder: Path) -> str | None:
     """Why the home takes nothing; without its path, since anyone may ask."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_PROBE_BYTES))
     except OSError as error:

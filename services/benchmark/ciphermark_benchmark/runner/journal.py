@@ -21,6 +21,7 @@ from ciphermark_core import legacy_format, names, wire
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
+from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_core.run import Run
 
 # What is waited for where nothing can be written now; other errors of a disk do not pass.
@@ -70,7 +71,7 @@ class Journal:
     @classmethod
     def create(cls, home: Home, header: Header) -> Journal:
         """Begin the journal of a new run: under another name first, so that none is ever without its header."""
-        home.pending.mkdir(parents=True, exist_ok=True)
+        private_folder(home.pending)
         path = home.pending / f"{header.run.id}.jsonl"
         fresh = path.with_suffix(".new")
         _append(fresh, wire.to_line(header))
@@ -133,13 +134,13 @@ class Journal:
 
     def retire(self, home: Home) -> None:
         """Put the journal of a finished and recorded run aside."""
-        home.recorded.mkdir(parents=True, exist_ok=True)
+        private_folder(home.recorded)
         self.path = self.path.rename(home.recorded / self.path.name)
 
 
 def _append(path: Path, line: bytes) -> None:
     """Add a line: all of it, or nothing where the disk is full."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
     before = os.fstat(descriptor).st_size
     try:
         while line:

@@ -36,6 +36,7 @@ from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
+from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_core.run import Host, Run
 from ciphermark_measure import probes
 from ciphermark_workloads import user_workloads
@@ -271,9 +272,9 @@ def alone_on_host(home: Home, on_wait: Callable[[], None]) -> Iterator[None]:
     ``on_wait`` is called once, where there is something to wait for. Raises ``UserError`` for a folder that cannot be.
     """
     try:
-        home.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(home.folder)
         # Not for writing: whoever turns a disk read-only need not wait for whoever measures.
-        lock = os.fdopen(os.open(home.folder / "run.lock", os.O_RDONLY | os.O_CREAT, 0o644))
+        lock = os.fdopen(os.open(home.folder / "run.lock", os.O_RDONLY | os.O_CREAT, FILE_MODE))
     except OSError as error:
         raise UserError(
             f"{home.folder}: cannot keep data there: {error.strerror}; name another folder in {HOME_VARIABLE}"
