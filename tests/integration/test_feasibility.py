@@ -65,4 +65,7 @@ def test_a_plan_and_the_library_agree(name: str, variant: str) -> None:
                 case.experiment == "serialization" or reason_against_operation(case.operation, found) is None
             )
             assert (told is None) == is_possible, f"{case}: foretold {told}, found {found}"
+            if item.expected is not None and isinstance(found, Parameters):
+                expected = (item.expected.ring_dimension, item.expected.modulus_bits)
+                assert expected == (found.ring_dimension, found.modulus_bits)
         assert item.reason is not None or isinstance(found, Parameters)

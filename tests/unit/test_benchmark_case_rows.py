@@ -51,3 +51,36 @@ def test_a_single_case_has_all_of_its_columns_and_nothing_skipped_has_none():
     assert heads[:4] == ["case", "operation", "experiment", "variant"]
     assert "skipped" not in heads
     assert "division" not in heads
+
+
+RESOLVED = """
+name: resolved
+experiments:
+  - {kind: arithmetic, variants: [seal, openfhe], schemes: [ckks], ring_dimension: smallest, sizes: [16],
+     modulus_bits: for-depth, depth: 8, scale_bits: 30, operations: [mul], security: {bits: 128, table: 2024}}
+  - {kind: arithmetic, variants: [seal, openfhe], schemes: [bfv], ring_dimension: [8192], sizes: [16],
+     operations: [mul]}
+"""
+
+
+def test_requests_are_shown_with_what_they_come_to():
+    parsed = files.parse(RESOLVED, "resolved.yaml")
+    here = {name: Availability(registry.declaration(name)) for name in parsed.variants}
+    cases = plan.cases(parsed, here)
+    table = suite.as_table(cases)
+    rows = [dict(zip((head.text for head in table.heads), row, strict=True)) for row in table.rows]
+    shown = [(row["N requested"], row["depth"], row["N"], row["chain"], row["security"]) for row in rows]
+    newer, older = "128 bits (2024)", "128 bits (2018)"
+    assert shown == [
+        ("smallest", "8", "16384", "50,30×8,50", newer),
+        ("smallest", "8", "≥16384", "≈50,30×8,50", newer),
+        ("", "", "8192", "43,43,44,44,44", older),
+        ("", "", "8192", "default", older),
+    ]
+    resolved = [suite.as_dict(item)["resolved"] for item in cases]
+    assert resolved[1] == {
+        "ring_dimension": 16384,
+        "modulus_bits": (50, *[30] * 8, 50),
+        "is_estimate": True,
+    }
+    assert resolved[3] is None

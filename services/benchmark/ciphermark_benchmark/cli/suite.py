@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
@@ -53,9 +54,19 @@ _ABOUT_LIST = (
 _MOST_CASES = 60  # that are listed one by one unless asked for
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 _NUMBERS = {"size", "threads"}
-_USUAL = {"division": "equal"}
+_USUAL = {"division": "equal", "security": "128 bits (2018)"}
+_RUN = 4  # equal sizes of primes in a row that are counted
 _PROSE = {"operation"}  # with its options
-_FIRST_LEFT_OUT = {"threads", "size", "scale, t", "chain", "N"}  # where there is no room for all; data stay
+_FIRST_LEFT_OUT = {
+    "threads",
+    "size",
+    "scale, t",
+    "security",
+    "chain",
+    "N",
+    "N requested",
+    "depth",
+}  # where there is no room for all; data stay
 
 
 def loaded(path: Path) -> form.Suite:
@@ -287,8 +298,14 @@ def explain(
         console.print(f"[red]a run is refused:[/red] {escape(refusal)}", soft_wrap=True)
 
 
-def _ring(case: Case) -> str:
-    return "smallest" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
+def _ring(item: PlannedCase) -> str:
+    """N; where the smallest is searched for, the one that it comes to."""
+    spec = item.case.parameters
+    if not spec.ring_dimension_is_minimum:
+        return str(spec.ring_dimension)
+    if item.expected is None:
+        return "smallest"
+    return f"{'≥' if item.is_estimate else ''}{item.expected.ring_dimension}"
 
 
 def _operation(case: Case) -> str:
@@ -299,11 +316,22 @@ def _operation(case: Case) -> str:
     return f"{text} ({', '.join(f'{name} {value}' for name, value in options.items())})" if options else text
 
 
-def _chain(case: Case) -> str:
-    bits = case.parameters.modulus_bits
-    if case.parameters.depth is not None:
-        return f"for depth {case.parameters.depth}"
-    return "default" if bits is None else ",".join(map(str, bits))
+def _chain(item: PlannedCase) -> str:
+    """Sizes of primes as the suite has them, or those that its request comes to."""
+    spec = item.case.parameters
+    if spec.modulus_bits is not None:
+        return _sizes(spec.modulus_bits)
+    if item.expected is None:
+        return "default" if spec.depth is None else f"for depth {spec.depth}"
+    return f"{'≈' if item.is_estimate else ''}{_sizes(item.expected.modulus_bits)}"
+
+
+def _sizes(bits: Sequence[int]) -> str:
+    """Sizes of primes; many equal ones in a row by their number."""
+    runs = ((size, len(list(run))) for size, run in groupby(bits))
+    return ",".join(
+        f"{size}×{count}" if count >= _RUN else ",".join([str(size)] * count) for size, count in runs
+    )
 
 
 def _scale(case: Case) -> str:
@@ -312,14 +340,25 @@ def _scale(case: Case) -> str:
     return str(modulus or "") if scale_bits is None else f"2^{scale_bits}"
 
 
+def _security(case: Case) -> str:
+    spec = case.parameters
+    return f"{spec.security} bits ({spec.security_table})" if spec.security else "none"
+
+
 def as_dict(item: PlannedCase) -> dict[str, object]:
     """A case with every field that a suite decides, and why it is skipped. Pure."""
-    case, bootstrapping = item.case, item.case.parameters.bootstrapping
+    case, bootstrapping, expected = item.case, item.case.parameters.bootstrapping, item.expected
+    resolved = expected and {
+        "ring_dimension": expected.ring_dimension,
+        "modulus_bits": expected.modulus_bits,
+        "is_estimate": item.is_estimate,
+    }
     return {
         "experiment": case.experiment,
         "variant": case.variant,
         **asdict(case.parameters),
         "bootstrapping": bootstrapping and bootstrapping.text,
+        "resolved": resolved,
         "operation": case.operation,
         "repetitions": REPETITIONS.of(case.dimensions),
         "size": case.size,
@@ -332,25 +371,30 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
     }
 
 
-_COLUMNS: dict[str, Callable[[Case], object]] = {
-    "operation": _operation,
-    "experiment": lambda case: case.experiment,
-    "variant": lambda case: case.variant,
-    "scheme": lambda case: case.parameters.scheme,
-    "division": lambda case: case.parameters.division,
-    "secret": lambda case: case.parameters.secret,
-    "bootstrapping": lambda case: case.parameters.bootstrapping and case.parameters.bootstrapping.text,
+_COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
+    "operation": lambda item: _operation(item.case),
+    "experiment": lambda item: item.case.experiment,
+    "variant": lambda item: item.case.variant,
+    "scheme": lambda item: item.case.parameters.scheme,
+    "division": lambda item: item.case.parameters.division,
+    "secret": lambda item: item.case.parameters.secret,
+    "bootstrapping": lambda item: (
+        item.case.parameters.bootstrapping and item.case.parameters.bootstrapping.text
+    ),
     **{
-        item.name.replace("_", " "): attrgetter(item.sources[0].removeprefix("trial.case."))
+        item.name.replace("_", " "): attrgetter(item.sources[0].removeprefix("trial."))
         for item in descriptor.tells_apart()
         if item.sources[0].removeprefix("trial.case.parameters.") in offered()
     },
+    "N requested": lambda item: "smallest" if item.case.parameters.ring_dimension_is_minimum else None,
+    "depth": lambda item: item.case.parameters.depth,
     "N": _ring,
     "chain": _chain,
-    "scale, t": _scale,
-    "size": lambda case: case.size,
-    "data": lambda case: DATA_SET.of(case.dimensions) or case.data_pattern,
-    "threads": lambda case: case.threads,
+    "scale, t": lambda item: _scale(item.case),
+    "security": lambda item: _security(item.case),
+    "size": lambda item: item.case.size,
+    "data": lambda item: DATA_SET.of(item.case.dimensions) or item.case.data_pattern,
+    "threads": lambda item: item.case.threads,
 }
 
 
@@ -359,8 +403,11 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     leave out where any is not the usual one, memory where any case is known to need much, and reasons where anything is
     skipped.
     """
-    texts = {name: [str(value(item.case)) for item in planned] for name, value in _COLUMNS.items()}
-    texts = {name: column for name, column in texts.items() if set(column) != {_USUAL.get(name, "None")}}
+    texts = {
+        name: ["" if value(item) is None else str(value(item)) for item in planned]
+        for name, value in _COLUMNS.items()
+    }
+    texts = {name: column for name, column in texts.items() if set(column) != {_USUAL.get(name, "")}}
     alike = {name: column[0] for name, column in texts.items() if len(column) > 1 and len(set(column)) == 1}
     columns = {name: column for name, column in texts.items() if name not in alike}
     heads = [

@@ -61,6 +61,17 @@ class ParameterFeasibility:
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Parameters | str | None] = {}
+        self._estimates: dict[tuple[object, ...], Parameters | None] = {}
+
+    def expected(self, case: Case, declared: Declaration) -> Parameters | None:
+        """The parameters of a case; of a library that chooses its primes the ring and the sizes that it is asked for,
+        of which it may take larger ones. ``None`` where nothing is known of them.
+        """
+        key = (case.parameters, declared.refusal, declared.default_chain)
+        if key not in self._estimates:
+            estimate = _resolved(case.parameters, replace(declared, chooses_primes=False))
+            self._estimates[key] = estimate if isinstance(estimate, Parameters) else None
+        return self._estimates[key]
 
     def reason_against(self, case: Case, declared: Declaration) -> str | None:
         """Why a case cannot be executed; ``None`` where nothing is known against it."""

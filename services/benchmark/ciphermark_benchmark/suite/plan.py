@@ -31,7 +31,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division
-from ciphermark_core.model import SCHEMES, Case, ParameterSpec, Scheme, Status, Trial, offered
+from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Scheme, Status, Trial, offered
 from ciphermark_core.run import Host
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
@@ -52,12 +52,17 @@ _UNSUPPORTED: Status = "unsupported"
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case; ``reason`` it cannot be executed here, ``status`` it comes to then; MiB its server keeps, if known."""
+    """A case; ``reason`` it cannot be executed here, ``status`` it comes to then; MiB its server keeps, if known.
+    ``expected`` are the parameters that it will have, as far as they are known without the library; with
+    ``is_estimate`` the library may choose others.
+    """
 
     case: Case
     reason: str | None
     status: Status = "unsupported"
     server_mb: int | None = None
+    expected: Parameters | None = None
+    is_estimate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +124,16 @@ def cases(
         if case.key in by_key:
             continue
         declared, status, needed_mb = available[case.variant].declaration, _UNSUPPORTED, None
+        expected = None
         if reason is None and workload is None:
             reason = parameters.reason_against(case, declared)
+            expected = parameters.expected(case, declared)
         elif reason is None and workload is not None:
             needed_mb = programs.server_mb(workload, case)
             reason = reason_against_memory(needed_mb, suite.budget.memory_mb)  # before a program is traced
             status = "out_of_memory" if reason else status
             reason = reason or programs.reason_against(workload, case, declared, data)
-        by_key[case.key] = PlannedCase(case, reason, status, needed_mb)
+        by_key[case.key] = PlannedCase(case, reason, status, needed_mb, expected, declared.chooses_primes)
     return list(by_key.values())
 
 
