@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,9 +62,9 @@ class ContentRefused(UserError):
 
 def settings(url: str, *options: str) -> dict[str, Any]:
     """psycopg's arguments of a connection that may hold locks. ``options`` are settings of the session, such as
-    ``"jit=off"``, beside those that the URL has.
+    ``"jit=off"``, beside those of the URL, or of the variable ``PGOPTIONS``.
     """
-    own = str(conninfo_to_dict(url).get("options") or "")
+    own = str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
     given = " ".join([*filter(None, [own]), *(f"-c {option}" for option in (*_SERVER, *options))])
     return {
         "application_name": "ciphermark",

@@ -175,6 +175,8 @@ def test_another_host_goes_on_where_one_ends(
     gate.let_pass(*range(1, 20))  # both, where alpha is still alive
     assert jobs.wait(shared, "done")["deaths"] == 1
     if end == "cut off":
+        journal = workers.folder / "alpha" / "service" / "journal" / "pending" / f"{shared}.jsonl"
+        wait_until(lambda: journal.read_bytes().count(b"\n") == 1 + TRIALS, "alpha measures on")
         hosts.cut(0, is_up=True)
         wait_until(lambda: first.said("job lost to another worker"), "alpha learns of it")
 
