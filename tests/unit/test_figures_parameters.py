@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from ciphermark_present import parameters
 from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, SIZE, VARIANT, N, with_differing
+from ciphermark_present.catalogue.memory import OBJECTS
+from ciphermark_present.printed import Wanted
 
 CASE: dict[str, Any] = {
     "variant": "seal",
@@ -90,3 +92,11 @@ def test_a_table_gets_the_columns_in_which_its_rows_differ() -> None:
     assert [column.name for column in with_differing(columns, rows, OF_CASE)][3:] == ["scale"]
     unresolved = [CASE, {**CASE, "digits": None, "key_switching": None}]
     assert with_differing(columns, unresolved, PARAMETERS) == columns
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(1000, "the 1,000 values in it; it holds 4,096"), (4096, "its 4,096 values")]
+)
+def test_an_expansion_says_how_full_the_ciphertext_is(size: int, words: str) -> None:
+    row = {"size": size, "slots": 4096, "data_pattern": "random"}
+    assert OBJECTS.about([row], Wanted()).endswith(f"bytes of a ciphertext by those of {words}")

@@ -140,6 +140,15 @@ def _interval(row: Row) -> str:
     return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])[1]
 
 
+def _about_objects(rows: Sequence[Row], _: Wanted) -> str:
+    """What the bytes are of, and how full the ciphertext is that expansion is told of."""
+    slots, size = rows[0]["slots"], rows[0]["size"]
+    inside = f"its {slots:,} values" if size >= slots else f"the {size:,} values in it; it holds {slots:,}"
+    return (
+        f"exact bytes; {rows[0]['data_pattern']} data; expansion: bytes of a ciphertext by those of {inside}"
+    )
+
+
 def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]:
     """The rows with what was measured (``what``) in the order of the query."""
 
@@ -158,10 +167,7 @@ OBJECTS = Layout(
     varied=lambda row: (row["what"], row["variant"]),
     order=lambda row: (row["what"], row["variant"]),
     title=_heading,
-    about=lambda rows, _: (
-        f"exact bytes; expansion: of a ciphertext by the data inside; {rows[0]['data_pattern']} data, "
-        f"{rows[0]['size']} values"
-    ),
+    about=_about_objects,
     columns=_objects,
     place=40,
     is_main=True,
@@ -221,7 +227,8 @@ SIZES = Figure(
     name="sizes",
     title="Serialized sizes",
     lead=(
-        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by bytes of the data inside. "
+        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by those of the values inside: "
+        "the elements of the case, at most as many as a ciphertext holds (slots). "
         "The axis is logarithmic."
     ),
     view="sizes",
@@ -238,6 +245,7 @@ SIZES = Figure(
         N,
         CHAIN,
         SIZE,
+        columns.count("slots", "Slots"),
         VARIANT,
         columns.size("bytes", "Bytes"),
         columns.count("expansion", "Expansion"),
