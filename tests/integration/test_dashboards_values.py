@@ -245,7 +245,11 @@ def test_data_patterns_are_compared_by_their_medians(
         )
         assert numbers(row, "same_s", "random_s") == pytest.approx([np.median(same), np.median(random)])
         (same_low, same_high), (random_low, random_high) = interval(same), interval(random)
-        expected = [np.median(random) / np.median(same), random_low / same_high, random_high / same_low]
+        middles = np.median(random), np.median(same)
+        ratio = middles[0] / middles[1]
+        below = math.hypot(math.log(middles[0] / random_low), math.log(same_high / middles[1]))
+        above = math.hypot(math.log(random_high / middles[0]), math.log(middles[1] / same_low))
+        expected = [ratio, ratio / math.exp(below), ratio * math.exp(above)]
         assert numbers(row, "ratio", "ci_low", "ci_high") == pytest.approx(expected)
         assert row["verdict"] == ("random is slower" if expected[1] > FLOOR else "no difference")
 

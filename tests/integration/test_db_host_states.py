@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from operator import itemgetter
 
 import pytest
 
+from ciphermark_benchmark import figure_rows
 from ciphermark_core.run import Run
 from ciphermark_db.database import Database
+from ciphermark_present.catalogue.times import MATRIX
 
 FACTS = {
     "anchor_kernel": 2.0,
@@ -81,6 +84,29 @@ def test_where_all_samples_were_disturbed_there_are_figures_that_say_so(database
     run = recorded(("seal", [2.0, 3.0, 4.0], {0, 1, 2}))
     (row,) = rows(database, "select * from results where run_id = %s", run)
     assert (row["n"], row["median"], row["quiet_share"]) == (3, 3.0, 0.0)
+
+
+def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Database, recorded) -> None:
+    """Half the time of the other variant, and no sample of it is undisturbed."""
+    run = recorded(("seal", [1.0] * 8, set(range(8))), ("seal-hexl", [2.0] * 8, set()))
+    ranks = rows(
+        database, "select variant, rank, standing, fastest_variant from ranking where run_id = %s", run
+    )
+    assert {row["variant"]: (row["rank"], row["standing"]) for row in ranks} == {
+        "seal": (2, "disturbed"),
+        "seal-hexl": (1, "tie"),
+    }
+    assert {row["fastest_variant"] for row in ranks} == {"seal-hexl"}
+    (state,) = database.report("host_state", run_id=run.id)
+    (name,) = state["disturbed_results"]
+    assert name.split()[0] == "seal"
+    assert name.split()[-1] == "operation"
+    (cell, other) = [
+        (row["variant"], MATRIX.grid.cell(row))
+        for row in sorted(figure_rows.rows(database, MATRIX, run.id), key=itemgetter("variant"))
+    ]
+    assert cell == ("seal", "!1 s · 0.5×")
+    assert other == ("seal-hexl", "2 s · 1×")
 
 
 def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:

@@ -33,6 +33,7 @@ def case(label, times, **changes):
             "variant": variant,
             "median": seconds,
             "rank": 1 if variant == fastest else 2,
+            "standing": "win" if variant == fastest else "behind",
             "ratio": seconds / times[fastest],
             "ci_low": 0.99 * seconds / times[fastest],
             "ci_high": 1.01 * seconds / times[fastest],
@@ -150,3 +151,9 @@ def test_there_are_three_at_most_and_no_case_of_a_variant_twice():
 
 def test_a_run_without_rows_has_none():
     assert told() == []
+
+
+def test_disturbed_times_are_no_evidence():
+    disturbed = case("mul", {"seal": 1.0, "openfhe": 9.0})
+    disturbed[1]["standing"] = "disturbed"
+    assert told([disturbed]) == []

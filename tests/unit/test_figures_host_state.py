@@ -11,6 +11,7 @@ ROW = {
     "quiet_share": 0.875,
     "short_trials": 0,
     "disturbed_phases": 0,
+    "disturbed_results": [],
     "anchor_s": 4.2e-5,
     "anchor_spread": 0.31,
     "run_delay_share": 0.002,
@@ -39,6 +40,14 @@ def test_of_runs_from_before_times_were_corrected_none_is_called_so():
         ({"watched_trials": 3}, "beside 1 of 4 trials nothing was watched"),
         ({"short_trials": 1}, "1 trial ended at the limit"),
         ({"disturbed_phases": 2}, "in every sample of 2 phases others had the core"),
+        (
+            {"disturbed_phases": 1, "disturbed_results": ["seal add bfv 4096 operation"]},
+            "(quiet_share is 0): seal add bfv 4096 operation",
+        ),
+        (
+            {"disturbed_phases": 10, "disturbed_results": [f"seal {n}" for n in range(10)]},
+            "seal 6; seal 7 and 2 more",
+        ),
         ({"run_delay_share": None}, "the wait for the core is unknown"),
         ({"steal_share": None}, "steal time is unknown"),
     ],

@@ -41,6 +41,8 @@ def row(variant="seal", median=2.0, **changes):
         "ci_high": 1.1 * median,
         "peak_bytes": 50e6,
         "bits_left": 12.0,
+        "quiet_share": 0.9,
+        "slow_down": 1.0,
         "fastest_variant": "seal",
         "ratio": median / 2.0,
         "ratio_low": 0.99 * median / 2.0,
@@ -110,6 +112,16 @@ def test_the_ratio_of_those_that_took_turns_is_the_database_s():
     _, found = repetitions.against_fastest([row(), slower])
     assert found.is_paired
     assert (found.ratio.median, found.ratio.low, found.ratio.high) == (2.5, 2.4, 2.6)
+
+
+def test_a_disturbed_time_is_never_the_fastest_and_is_marked():
+    disturbed = row("openfhe", 1.0, quiet_share=0.0, slow_down=None, ci_low=None, ci_high=None)
+    (group,) = repetitions.contests([disturbed, row()])
+    assert [item["variant"] for item in group] == ["seal", "openfhe"]
+    ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in group]
+    (table,) = listing.tables(repetitions.REPETITIONS, repetitions.LAYOUT, [group, ranks], Wanted())
+    assert any("!1 s" in cell for line in table.rows for cell in line)
+    assert "! disturbed samples only" in table.about
 
 
 @pytest.mark.parametrize(

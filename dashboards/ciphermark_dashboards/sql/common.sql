@@ -79,7 +79,16 @@ join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
 -- name: host_state
-select s.*
+-- With the results that are made of disturbed samples only.
+select
+    s.*,
+    array(
+        select concat_ws(' ', i.variant, i.operation, i.scheme, i.ring_dimension, phase_of(x.stage, x.party, x.step))
+        from public.result as x
+        join case_info as i on i.case_info_id = x.case_info_id
+        where i.run_id = s.run_id and x.metric = 'time' and x.undisturbed_share = 0 and x.slowdown is null
+        order by 1
+    ) as disturbed_results
 from host_state as s
 join run as r on r.id = s.run_id
 where r.id = %(run_id)s or r.continues = %(run_id)s

@@ -3,7 +3,8 @@
 A sample says how many times as long as on an undisturbed host it took (``slowdown``: measured beside it, see
 ``ciphermark_measure.interference.host_state``), or that others had the core for most of its time (``is_disturbed``).
 Three things follow. Values are divided by their slowdown. Disturbed samples are left out, unless there are no others:
-then all count as they are. And intervals are widened by what the division leaves of its own error.
+then all count as they are, and there is no interval, since they say nothing of an undisturbed host. And intervals are
+widened by what the division leaves of its own error.
 """
 
 from __future__ import annotations
@@ -70,6 +71,18 @@ def counts(is_disturbed: Booleans, segment: Integers, may_be_disturbed: Booleans
     is_lost = np.ones(_segments(segment), np.bool_)
     is_lost[segment[~is_disturbed]] = False
     return ~is_disturbed | (is_lost[segment] & may_be_disturbed)
+
+
+def are_lost(is_disturbed: Booleans, segment: Integers) -> Booleans:
+    """Which segments (0, 1, … without gaps) have disturbed samples only."""
+    is_lost: Booleans = np.bincount(segment, ~is_disturbed) == 0
+    return is_lost
+
+
+def without_intervals(estimates: Estimates, is_lost: Booleans) -> Estimates:
+    """Estimates, without an interval where one is lost."""
+    low, high = (np.where(is_lost, np.nan, bounds) for bounds in (estimates.low, estimates.high))
+    return replace(estimates, low=low, high=high)
 
 
 def mean_slowdowns(slowdown: Floats, is_disturbed: Booleans, segment: Integers, segments: int = 0) -> Floats:

@@ -46,8 +46,8 @@ class Ratio:
     and ``verdict`` is about the base; ``rank`` and ``standing`` are ``None``.
 
     ``median`` is that of the group. ``is_paired``: ratios of samples of one round, ``n`` of them; otherwise the ratio
-    of two medians, and ``n`` the smaller number of samples. ``undisturbed_share`` (of pairs) is ``None`` where the host
-    was not observed or nothing is paired.
+    of two medians, and ``n`` the smaller number of samples. A ratio of disturbed samples has no interval.
+    ``undisturbed_share`` (of pairs) is ``None`` where the host was not observed or nothing is paired.
 
     Names with ``uncorrected_`` are what the same statistics are without correction, with a base of their own: the
     fastest by its uncorrected median.
@@ -211,6 +211,7 @@ def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times |
     is_sequential = np.array([group.is_sequential for group in of_segment])
     is_disturbed = disturbed.astype(np.bool_)
     counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
+    is_lost = correction.are_lost(is_disturbed, segment)
     places = list(phases.values())
     turns, turn = distinct(process, ordinal)
     order = np.argsort(segment * len(turns) + turn, kind="stable")
@@ -221,9 +222,9 @@ def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times |
         contest=[(members[number][0], place) for number, place in numbered],
         place=[places[keys[place][0]] for _, place in numbered],
         repetitions=[keys[place][1] for _, place in numbered],
-        estimates=counted.estimates(is_sequential),
+        estimates=correction.without_intervals(counted.estimates(is_sequential), is_lost),
         slowdown=correction.mean_slowdowns(slowdown, is_disturbed, segment),
-        is_disturbed=np.bincount(segment, ~is_disturbed) == 0,
+        is_disturbed=is_lost,
         rounds=len(turns),
         round_code=code[starts],
         round_value=np.maximum.reduceat((value / slowdown)[order], starts),
@@ -291,7 +292,9 @@ def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Ro
     rows = _of_contests(times, contests, is_ranked=True)
     for start, end in pairwise(np.cumsum([0, *map(len, partitions)]).tolist()):
         partition = rows[start:end]  # the fastest first
-        for row, standing in zip(partition, standings(0, [row.verdict for row in partition]), strict=True):
+        is_disturbed = [bool(times.is_disturbed[contest.own]) for contest in contests[start:end]]
+        verdicts = [row.verdict for row in partition]
+        for row, standing in zip(partition, standings(0, verdicts, is_disturbed), strict=True):
             row.standing = standing
     order = {contest.own: row for contest, row in zip(contests, rows, strict=True)}
     return [order[segment] for segment in range(len(times.group))]
@@ -299,7 +302,8 @@ def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Ro
 
 def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     """Who is ranked together: all of one place and number of repetitions, composed operations apart, and each level of
-    security, unless across levels. The fastest by its median is the base, ranks are by medians.
+    security, unless across levels. The fastest by its median is the base, ranks are by medians. Who has disturbed
+    samples only comes after all others: its time is no evidence that it is fast.
     """
     members: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
@@ -308,10 +312,13 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     medians = times.estimates.median.tolist()
     partitions = []
     for segments in members.values():
-        ordered = sorted((medians[item], times.group[item].variant, item) for item in segments)
-        best = ordered[0][2]
-        ranks = [1 + sum(other[:2] < mine[:2] for other in ordered) for mine in ordered]
-        partitions.append([_Contest(item[2], best, rank) for item, rank in zip(ordered, ranks, strict=True)])
+        ordered = sorted(
+            (bool(times.is_disturbed[item]), medians[item], times.group[item].variant, item)
+            for item in segments
+        )
+        best = ordered[0][-1]
+        ranks = [1 + sum(other[:-1] < mine[:-1] for other in ordered) for mine in ordered]
+        partitions.append([_Contest(item[-1], best, rank) for item, rank in zip(ordered, ranks, strict=True)])
     return partitions
 
 
@@ -379,7 +386,10 @@ def _of_contests(times: _Times, contests: Sequence[_Contest], is_ranked: bool) -
     estimates = _unpaired(times.estimates, own, base)
     if len(paired):
         is_sequential = np.array([times.group[item.own].is_sequential for item in contests], np.bool_)
-        of_pairs = Segments.of(pairs.ratio[is_counted], segment).estimates(is_sequential[paired])
+        of_pairs = correction.without_intervals(
+            Segments.of(pairs.ratio[is_counted], segment).estimates(is_sequential[paired]),
+            correction.are_lost(pairs.is_disturbed[is_counted], segment),
+        )
         for field in fields(estimates):
             getattr(estimates, field.name)[paired] = getattr(of_pairs, field.name)
     if is_ranked:

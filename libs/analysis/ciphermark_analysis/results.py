@@ -20,11 +20,11 @@ from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group,
 class Result:
     """Statistics of the samples of one place and number of repetitions; a row of the table ``result``.
 
-    Values are in the unit of the metric. Bounds are ``None`` where there are too few samples. ``median``, ``ci_low``,
-    ``ci_high``, ``mad`` (median absolute deviation, unscaled), ``min`` and ``max`` are of the ``n`` samples that count,
-    corrected for host interference; names with ``uncorrected_`` are of all samples as the clock gave them, warm-ups
-    excepted. ``undisturbed_share`` is ``None`` where the host was not observed, ``slowdown`` (geometric mean) also of
-    what is no time and where no sample is undisturbed.
+    Values are in the unit of the metric. Bounds are ``None`` where there are too few samples, or disturbed ones only.
+    ``median``, ``ci_low``, ``ci_high``, ``mad`` (median absolute deviation, unscaled), ``min`` and ``max`` are of the
+    ``n`` samples that count, corrected for host interference; names with ``uncorrected_`` are of all samples as the
+    clock gave them, warm-ups excepted. ``undisturbed_share`` is ``None`` where the host was not observed,
+    ``slowdown`` (geometric mean) also of what is no time and where no sample is undisturbed.
     """
 
     group: int
@@ -135,7 +135,8 @@ def _statistics(
     """The estimates of each segment, and the values that they are of."""
     counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
     slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
-    return correction.widened(counted.estimates(is_sequential), correction.widening(slowdowns)), counted
+    estimates = correction.widened(counted.estimates(is_sequential), correction.widening(slowdowns))
+    return correction.without_intervals(estimates, correction.are_lost(is_disturbed, segment)), counted
 
 
 def facts(group: Group) -> GroupFacts:

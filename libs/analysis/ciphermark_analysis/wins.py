@@ -7,20 +7,24 @@ from typing import Literal
 
 from ciphermark_analysis.estimates import Verdict
 
-Standing = Literal["win", "tie", "behind", "alone"]
+Standing = Literal["win", "tie", "behind", "alone", "disturbed"]
 
 
-def standings(fastest: int, verdicts: Sequence[Verdict]) -> list[Standing]:
+def standings(fastest: int, verdicts: Sequence[Verdict], is_disturbed: Sequence[bool]) -> list[Standing]:
     """How each variant of a case stands, from its verdict against the ``fastest`` one (an index).
 
     The fastest wins where all others are slower beyond the significance threshold. Otherwise it shares the case with
-    those of whom that is not certain, be it for want of samples. One without any other is ``alone``.
+    those of whom that is not certain, be it for want of samples. One without any other is ``alone``. One whose samples
+    are all disturbed is ``disturbed``, and others do not win against it.
     """
-    if len(verdicts) == 1:
-        return ["alone"]
     others = [verdict for index, verdict in enumerate(verdicts) if index != fastest]
     first: Standing = "win" if all(verdict == "slower" for verdict in others) else "tie"
-    return [
-        first if index == fastest else "behind" if verdict == "slower" else "tie"
-        for index, verdict in enumerate(verdicts)
-    ]
+    if not others:
+        first = "alone"
+
+    def standing(index: int, verdict: Verdict) -> Standing:
+        if is_disturbed[index]:
+            return "disturbed"
+        return first if index == fastest else "behind" if verdict == "slower" else "tie"
+
+    return [standing(index, verdict) for index, verdict in enumerate(verdicts)]

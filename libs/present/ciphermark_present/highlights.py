@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ciphermark_analysis.comparison import differences
 from ciphermark_present.catalogue import ranking
@@ -41,7 +41,12 @@ class Surprise:
 
 
 def highlights(evidence: Evidence) -> list[str]:
-    """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice."""
+    """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice.
+
+    Times of disturbed samples only are no evidence.
+    """
+    ranked = [row for row in evidence.ranked if row["standing"] != "disturbed"]
+    evidence = replace(evidence, ranked=ranked)
     sentences: dict[tuple[object, ...], str] = {}
     for tell in _KINDS:
         for surprise in tell(evidence):

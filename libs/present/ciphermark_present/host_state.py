@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from ciphermark_present.formats import seconds
 from ciphermark_present.query import Row
 
+_MOST_NAMED = 8  # results
+
 
 def told(row: Row) -> Iterator[str]:
     """A run's row of the view ``host_state`` in sentences: the share of samples kept always, what spoils figures if it
@@ -30,9 +32,13 @@ def told(row: Row) -> Iterator[str]:
             "intervals are wider"
         )
     if row["disturbed_phases"]:
+        names = row["disturbed_results"]
+        some = "; ".join(names[:_MOST_NAMED]) + (
+            f" and {more} more" if (more := len(names) - _MOST_NAMED) > 0 else ""
+        )
         yield (
             f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "
-            "time: their figures are of a disturbed host (quiet_share is 0, slow_down is missing)"
+            f"time: their times are of a disturbed host and win no comparison (quiet_share is 0): {some}"
         )
 
 

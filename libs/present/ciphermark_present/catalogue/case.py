@@ -134,7 +134,7 @@ CASE_FIGURES = Figure(
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
         columns.count("n", "Samples"),
-        Column("quiet_share", "Quiet", formats.percent, is_number=True),
+        columns.UNDISTURBED,
         columns.count("slow_down", "Slowed"),
     ),
 )

@@ -123,5 +123,14 @@ RATIO_INTERVAL = (count("ci_low", "95 % from"), count("ci_high", "to"))
 # Tables have those of these in which their rows differ: of a case, and of what a library made of it.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
+DISTURBED = "! disturbed samples only"  # what the mark means
+
+
+def disturbance(is_disturbed: bool) -> str:
+    """The mark of a time that is made of disturbed samples only; empty for others."""
+    return DISTURBED[0] if is_disturbed else ""
+
+
+UNDISTURBED = Column("quiet_share", "Undisturbed", formats.percent, is_number=True)
 _CASE = Column("comparison_key", "Case", lambda key: (key or formats.NOTHING)[:6])
 PARAMETERS = (*OF_CASE, *OF_LIBRARY)

@@ -12,7 +12,7 @@ from ciphermark_analysis.comparison import TRAITS, differences
 from ciphermark_analysis.wins import standings
 from ciphermark_present import formats, headings, subject
 from ciphermark_present.catalogue import times
-from ciphermark_present.catalogue.columns import VARIANT
+from ciphermark_present.catalogue.columns import DISTURBED, VARIANT, disturbance
 from ciphermark_present.figure import Layout
 from ciphermark_present.listing import groups
 from ciphermark_present.printed import Cells, Head, Pivot, Wanted, absent_last, grouped, of, present
@@ -22,7 +22,7 @@ from ciphermark_present.subject import Subject
 UNPAIRED = "not in turns"
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
-    "interval, * parameters other than the fastest one's, or not in turns with it"
+    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it"
 )
 MARKS = {"no difference": "≈", "too few samples": "?"}
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
@@ -104,7 +104,12 @@ def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
 
 
 def _time(row: Row) -> tuple[str, str]:
-    return formats.time_with_interval(row["median"], row["low"], row["high"])
+    time, interval = formats.time_with_interval(row["median"], row["low"], row["high"])
+    return _disturbance(row) + time, interval
+
+
+def _disturbance(row: Row) -> str:
+    return disturbance(row["standing"] == "disturbed")
 
 
 def _uncorrected(row: Row) -> str:
@@ -144,8 +149,8 @@ def _line(row: Row) -> tuple[Any, ...]:
 
 def _cell(row: Row, _: Sequence[Row]) -> str:
     if row["rank"] == 1:
-        return formats.brief_seconds(row["median"])
-    mark = MARKS.get(row["verdict"], "")
+        return _disturbance(row) + formats.brief_seconds(row["median"])
+    mark = _disturbance(row) or MARKS.get(row["verdict"], "")
     return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if remark(row) else ''}"
 
 
@@ -205,7 +210,8 @@ def timed(answer: Iterable[Row]) -> list[Row]:
 def lead(line: Sequence[Row]) -> str | None:
     """The variant that wins a case, by the rows of its variants; ``None`` where it is a tie, or nobody to beat."""
     fastest = next(index for index, row in enumerate(line) if row["rank"] == 1)
-    standing = standings(fastest, [row["verdict"] for row in line])[fastest]
+    is_disturbed = [row["standing"] == "disturbed" for row in line]
+    standing = standings(fastest, [row["verdict"] for row in line], is_disturbed)[fastest]
     return str(line[fastest]["variant"]) if standing == "win" else None
 
 

@@ -11,6 +11,7 @@ from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
+    DISTURBED,
     INTERVAL,
     LOG_QP,
     PEAK,
@@ -21,6 +22,7 @@ from ciphermark_present.catalogue.columns import (
     STATUS,
     VARIANT,
     N,
+    disturbance,
 )
 from ciphermark_present.catalogue.ranking import MARKS, UNPAIRED
 from ciphermark_present.catalogue.times import MATRIX
@@ -101,7 +103,7 @@ def _by_rule(row: Row) -> str:
 
 def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The longest chain of each operation that was executed, and who has the least median time for it."""
-    timed = [row for row in every if row["median"] is not None]
+    timed = [row for row in every if row["median"] is not None and not _is_disturbed(row)]
     texts = []
     for rows in sentences.by(timed, "operation"):
         longest = max(row["repetitions"] for row in rows)
@@ -148,8 +150,8 @@ def contests(rows: Sequence[Row]) -> list[list[Row]]:
 def against_fastest(group: Sequence[Row]) -> list[Against]:
     """Every row of a group against its first. Pure.
 
-    The ratio is the database's, pair by pair, where it compared the two; otherwise it has the conservative interval
-    of medians that were not taken in turns.
+    The ratio is the database's, pair by pair, where it compared the two; otherwise it has the interval of
+    medians that were not taken in turns.
     """
     fastest = group[0]
     return [_one_against(row, fastest) for row in group]
@@ -172,7 +174,15 @@ def _estimate(row: Row) -> Estimate:
 
 
 def _fastest_first(rows: list[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: (row["median"] is None, row["median"] or 0.0, row["variant"]))
+    """The rows by their medians; after them those of disturbed samples only, and those without a time."""
+    return sorted(
+        rows,
+        key=lambda row: (row["median"] is None, _is_disturbed(row), row["median"] or 0.0, row["variant"]),
+    )
+
+
+def _is_disturbed(row: Row) -> bool:
+    return row["quiet_share"] == 0 and row["slow_down"] is None
 
 
 def _in_order(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[int, int]:
@@ -218,7 +228,8 @@ def _contested(rows: Sequence[Row]) -> list[Row]:
 def _time(row: Row) -> tuple[str, str]:
     if row["against"].ratio is None:
         return row["status"], ""
-    return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])
+    time, interval = formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])
+    return disturbance(_is_disturbed(row)) + time, interval
 
 
 def _against_fastest(row: Row) -> tuple[str, str]:
@@ -278,6 +289,8 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
 
 def _about(rows: Sequence[Row], wanted: Wanted) -> str:
     marks = "" if wanted.is_detailed else "≈ no difference"
+    if any(map(_is_disturbed, rows)):
+        marks = ", ".join(filter(None, (marks, DISTURBED)))
     own = (headings.vector(rows), headings.message(rows), marks)
     return ", ".join(filter(None, ("total time of n operations in a row", *own)))
 

@@ -89,7 +89,7 @@ def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def judged_by_data(answer: Answer, _: Row) -> Answer:
-    """The rows with the ratio of both medians, the widest interval that theirs allow, and a verdict on the data."""
+    """The rows with the ratio of both medians, its interval, and a verdict on the data."""
     from ciphermark_analysis.estimates import Estimate, ratio_of, verdict  # loads numpy
 
     judged = []
@@ -309,11 +309,12 @@ def _grid_cell(row: Row) -> str:
     """A cell of the grid: time and ratio, or how the trial ended."""
     if row["median"] is None:
         return str(row["status"])
+    time = columns.disturbance(row["standing"] == "disturbed") + formats.seconds(row["median"])
     if row["ratio"] is None:
-        return formats.seconds(row["median"])
+        return time
     mark = "≈" if row["verdict"] == "no difference" and row["ratio"] != 1 else ""
     other = "" if row["is_equal_parameters"] else "*"
-    return f"{formats.seconds(row['median'])} · {mark}{formats.digits(row['ratio'])}×{other}"
+    return f"{time} · {mark}{formats.digits(row['ratio'])}×{other}"
 
 
 def _with_ranks(answer: Answer, parameters: Row) -> Answer:
@@ -380,9 +381,9 @@ MATRIX = Figure(
     title="Every case",
     lead=(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
-        "samples taken in turns; ≈ where the 95 % interval finds no difference, * where the library's parameters are "
-        "not those of the fastest. What an adapter has to make of several calls of its library is marked composed, and "
-        "compared with its like. What is missing says why."
+        "samples taken in turns; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
+        "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
+        "its library is marked composed, and compared with its like. What is missing says why."
     ),
     on_page="A cell leads to its samples.",
     noted_by=("operation", "operation"),
@@ -439,6 +440,7 @@ LATENCY = Figure(
         columns.seconds("median", "Median"),
         *INTERVAL,
         columns.count("n", "Samples"),
+        columns.UNDISTURBED,
         LOG_QP,
         SECURITY_2018,
         SECURITY_2024,
@@ -466,8 +468,8 @@ BY_DATA = Figure(
     title="Same or random data",
     lead=(
         "Median time of random values divided by that of one value in all slots. Encoded, the latter is a constant, "
-        "which some libraries multiply by at less cost. The two were not measured in turns: the interval is the widest "
-        "that theirs allow."
+        "which some libraries multiply by at less cost. The two were not measured in turns: the interval is made of "
+        "theirs."
     ),
     view="by_data",
     subject=subject.OPERATION,

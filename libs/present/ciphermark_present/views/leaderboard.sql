@@ -1,5 +1,6 @@
 -- A row is a case that every variant shown has a ratio for, with the samples of its rounds and those of the fastest; a
--- variant without such has one row all the same. Means, intervals and ranks are made of these rows: see
+-- variant without such has one row all the same. A time of disturbed samples only is no case. Means, intervals and ranks
+-- are made of these rows: see
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
 -- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown.
 -- What was never resolved is of the levels that others resolved the case to.
@@ -26,6 +27,7 @@ compared as (
     from ranking
     where
         run_id = %(run_id)s
+        and standing <> 'disturbed'
         and stage = 'operation'
         and party is null
         and step is null

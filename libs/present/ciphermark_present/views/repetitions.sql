@@ -8,6 +8,8 @@ select
     max(r.median) filter (where r.metric = 'time') as median,
     max(r.ci_low) filter (where r.metric = 'time') as ci_low,
     max(r.ci_high) filter (where r.metric = 'time') as ci_high,
+    max(r.undisturbed_share) filter (where r.metric = 'time') as quiet_share,
+    max(r.slowdown) filter (where r.metric = 'time') as slow_down,
     max(r.uncorrected_median) filter (where r.metric = 'time') as uncorrected_median,
     max(r.max) filter (where r.metric = 'peak_memory') as peak_bytes,
     max(r.median) filter (where r.metric in ('noise_budget', 'precision')) as bits_left
