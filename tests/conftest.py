@@ -2,8 +2,8 @@
 
 import gc
 import os
-import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -103,7 +103,8 @@ class Folder:
 
     def pytest_unconfigure(self):
         if not self.is_kept:
-            shutil.rmtree(self.path, ignore_errors=True)
+            # Some 100,000 files of databases: shutil.rmtree takes more than twice the CPU time.
+            subprocess.run(["rm", "-rf", self.path], check=False, stderr=subprocess.DEVNULL)
 
 
 @pytest.hookimpl(optionalhook=True)
