@@ -266,7 +266,7 @@ class Database:
         return {row[0] for row in self._rows("trials", {"run_id": run_id})}
 
     def runs_named(self, asked: str) -> list[str]:
-        """The id of the run that a text means to the function ``run_named``; two where it may mean several."""
+        """The id of the run that a text means to the function ``runs_named``; two where it may mean several."""
         return [row[0] for row in self._rows("runs_named", {"asked": asked})]
 
     def label_run(self, run_id: str, label: str | None) -> None:
@@ -290,7 +290,7 @@ class Database:
         return runs
 
     def run_ids(self) -> list[str]:
-        """The ids of all runs, oldest first."""
+        """The ids of all runs, in the order in which they were recorded."""
         return [row[0] for row in self._rows("run_ids", {})]
 
     def programs(self, run_id: str) -> list[tuple[str, str, str, str, bytes]]:

@@ -59,10 +59,32 @@ def recorded(database: Database, make) -> Database:
         ("last~x", []),
         ("%", []),
         ("_", []),
+        ("last~2147483648", []),
+        ("last~99999999999999999999", []),
     ],
 )
 def test_what_a_text_means(recorded: Database, asked: str, numbers: list[int]) -> None:
     assert recorded.runs_named(asked) == [f"ab{number}-{number}" for number in numbers]
+
+
+def test_the_latest_run_is_that_which_was_recorded_last(new_url, make) -> None:
+    """A clock that was wrong once does not make its run the latest for ever."""
+    with Database.open(new_url()) as database:
+        for name, year in (("early", 2026), ("future", 2037), ("late", 2026)):
+            database.record_run(make.run(id=name, started_at=f"{year}-01-01T00:00:00+00:00", label="mine"))
+        assert [database.runs_named(text) for text in ("last", "last~1", "mine")] == [
+            ["late"],
+            ["future"],
+            ["late"],
+        ]
+        assert [row["run_id"] for row in database.report("runs", limit=3)] == ["late", "future", "early"]
+
+
+def test_sql_names_a_run_or_fails(recorded: Database) -> None:
+    assert recorded.query("select run_named('ab1'), run_named('last')").rows == [("ab1-1", "ab3-3")]
+    for asked, message in (("b2", "no run is named 'b2'"), ("ab", "several runs begin with 'ab'")):
+        with pytest.raises(UserError, match=message):
+            recorded.query(f"select * from results where run_id = (select run_named('{asked}'))")
 
 
 def test_a_label_comes_before_the_beginning_of_an_id(recorded: Database) -> None:
@@ -92,6 +114,10 @@ def test_labels_of_unfinished_runs(tmp_path, make) -> None:
         Journal.create(home, Header(run, "quick.yaml", ()))
     assert Journal.reopen(home, "mine").header.run.id == "run-1"
     assert Journal.reopen(home, "last").header.run.id == "run-2"
+    for number in range(3):
+        Journal.read(home.pending / f"run-{number}.jsonl").retire(home)
+    with pytest.raises(UserError, match=r"run run-1 \(mine\) is finished: nothing is left of it"):
+        Journal.reopen(home, "mine")
     with pytest.raises(UserError, match="no journal of run other"):
         Journal.reopen(home, "other")
 

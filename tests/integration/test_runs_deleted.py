@@ -1,4 +1,4 @@
-"""Deleting runs, and runs that cannot be dated."""
+"""Deleting runs, runs that cannot be dated, and journals that were cut."""
 
 from __future__ import annotations
 
@@ -95,3 +95,24 @@ def test_a_run_without_a_date_is_listed_and_disables_nothing(ciphermark, make, m
             assert client.get(path).status_code == 200, path
         assert "date out of range" in client.get("/runs").text
     ciphermark("runs", "delete", run.id, "--yes")
+
+
+def test_a_journal_that_was_cut_is_not_exported_as_whole(ciphermark, tmp_path) -> None:
+    experiment = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [1024], "modulus_bits": [27]}
+    suite = ciphermark.suite(experiment | {"variants": ["cleartext"], "operations": ["add", "sub"]})
+    ciphermark("run", str(suite))
+    (journal,) = ciphermark.journals()
+    path = tmp_path / "run.jsonl.xz"
+    ciphermark("runs", "export", "last", "-o", str(path))
+    journal.write_bytes(journal.read_bytes()[:-50])
+    path.unlink()
+    refused = ciphermark("runs", "export", "last", "-o", str(path), code=2).err
+    assert "it lacks 1 of 2 recorded trials" in " ".join(refused.split())
+    assert not path.exists()
+    assert (
+        "1 of 2 recorded trials are missing"
+        in ciphermark("runs", "export", "last", "-o", str(path), "--partial").out
+    )
+    whole, *rest = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(whole + b"{}\n" + b"".join(rest))
+    assert "is damaged" in ciphermark("runs", "export", "last", "-o", str(path), code=2).err

@@ -4,7 +4,7 @@ select r.run_id, r.label, r.suite, r.started_at, r.is_imported, r.continues, r.h
 from (
     select *
     from runs
-    order by started_at desc, run_id
+    order by sequence desc
     limit %(limit)s offset %(offset)s
 ) as r
 cross join lateral (
@@ -17,7 +17,7 @@ cross join lateral (
     from trial
     where run_id = r.run_id
 ) as counted
-order by r.started_at desc, r.run_id;
+order by r.sequence desc;
 
 -- name: open_runs
 -- A page of the service's runs that wait or are executed, the latest first.
@@ -35,7 +35,7 @@ limit %(limit)s offset %(offset)s;
 -- name: run_choices
 select run_id, suite, label, is_imported, started_at, host, host_id
 from runs
-order by is_imported, started_at desc, run_id
+order by is_imported, sequence desc
 limit 1000;
 
 -- name: run_named
@@ -50,7 +50,7 @@ select
     r.host_id,
     (select count(*) || ' ' || coalesce(max(t.sequence), 0) from trial as t where t.run_id = r.run_id) as recorded
 from runs as r
-where r.run_id in (select run_named(%(asked)s::text));
+where r.run_id in (select runs_named(%(asked)s::text));
 
 -- name: run_before
 -- The latest run before this one of its suite, else of any, else this one.
@@ -58,8 +58,8 @@ select r.id as run_id
 from run as r, run as this
 where
     this.id = %(run_id)s
-    and (r.started_at < this.started_at or (r.started_at = this.started_at and r.id >= this.id))
-order by r.id = this.id, r.suite = this.suite desc, r.started_at desc, r.id
+    and r.sequence <= this.sequence
+order by r.id = this.id, r.suite = this.suite desc, r.sequence desc
 limit 1;
 
 -- name: run_facts
@@ -189,5 +189,5 @@ select
 from run as a
 join run as b on b.suite = a.suite and b.id <> a.id
 where a.host_id = %(host_a)s and b.host_id = %(host_b)s
-order by least(a.started_at, b.started_at) desc, greatest(a.started_at, b.started_at) desc
+order by least(a.sequence, b.sequence) desc, greatest(a.sequence, b.sequence) desc
 limit 1;

@@ -1,8 +1,8 @@
 -- name: run_ids
-select id from run order by started_at, id;
+select id from run order by sequence;
 
 -- name: runs_named
-select run_named(%(asked)s::text);
+select runs_named(%(asked)s::text);
 
 -- name: recorded_trials
 select known.id

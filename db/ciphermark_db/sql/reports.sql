@@ -11,7 +11,7 @@ from (
     select *
     from runs
     where continues is null
-    order by started_at desc, run_id
+    order by sequence desc
     limit %(limit)s
 ) as r
 cross join lateral (
@@ -30,7 +30,7 @@ cross join lateral (
     join run as part on part.id = t.run_id
     where part.id = r.run_id or part.continues = r.run_id
 ) as counted
-order by r.started_at desc, r.run_id;
+order by r.sequence desc;
 
 -- name: old_runs
 -- Runs of a certain age, the oldest first: without a label, and not under way in the service.

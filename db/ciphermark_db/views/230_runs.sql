@@ -23,6 +23,7 @@ select
     r.host_load_1min,
     r.host_warnings,
     r.seed,
+    r.sequence,
     r.suite_text
 from run as r
 join host as h on h.id = r.host_id;

@@ -37,7 +37,10 @@ def held(home: Home, run_id: str) -> tuple[Header, list[Outcome]]:
     """
     journal = _journal(home, run_id)
     if journal is not None:
-        return journal.header, latest(journal.outcomes())
+        try:
+            return journal.header, latest(journal.outcomes())
+        except ValueError as error:
+            raise UserError(f"{journal.path} is damaged: {error}") from None
     archive = _kept(home, run_id)
     if archive.exists():
         return read(archive)

@@ -77,6 +77,9 @@ def label(
 def export_(
     run: _Run,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as run.jsonl.xz.")],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Write what is left of a damaged journal.")
+    ] = False,
 ) -> None:
     """Write all that was measured in a run, here or where it was imported from, into one file for another home or a
     colleague.
@@ -85,8 +88,17 @@ def export_(
     with caught_up(home) as database:
         run_id = run_names.resolved(database, run)
         (facts,) = database.report("run", run_id=run_id)
-    archive.write(*archive.held(home, run_id), facts["label"], output)
-    typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB")
+        recorded = database.trials(run_id)
+    header, outcomes = archive.held(home, run_id)
+    missing = len(recorded - {outcome.trial.id for outcome in outcomes})
+    if missing and not partial:
+        raise UserError(
+            f"the journal of run {run_id} is damaged: it lacks {missing} of {len(recorded)} recorded trials; "
+            "--partial writes the others"
+        )
+    archive.write(header, outcomes, facts["label"], output)
+    left_out = f"; {missing} of {len(recorded)} recorded trials are missing" if missing else ""
+    typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB{left_out}")
 
 
 @app.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")

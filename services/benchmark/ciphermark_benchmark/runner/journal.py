@@ -91,12 +91,16 @@ class Journal:
         Raises ``UserError`` where there is none, or more than one.
         """
         paths = [*home.pending.glob("*.jsonl"), *home.recorded.glob("*.jsonl")]
-        matching = [path for path in paths if path.stem.startswith(run_id)] or _latest_called(home, run_id)
+        matching = [path for path in paths if path.stem.startswith(run_id)] or _latest_called(
+            home.pending, run_id
+        )
         if len(matching) == 1:
             _drop_torn_line(matching[0])
             return cls(matching[0], _read_header(matching[0]))
         if matching:
             raise UserError(f"{len(matching)} runs begin with {run_id!r}: name more of the id")
+        if finished := _latest_called(home.recorded, run_id):
+            raise UserError(f"run {finished[0].stem} ({run_id}) is finished: nothing is left of it to resume")
         unfinished = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
         raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {unfinished}")
 
@@ -162,9 +166,9 @@ def _read_header(path: Path) -> Header:
         raise UserError(f"{path} is not a journal of this version: {error}") from None
 
 
-def _latest_called(home: Home, name: str) -> list[Path]:
-    """The journal of the latest unfinished run that a name means, as a list of one or none."""
-    begun = [(_read_header(path).run, path) for path in home.pending.glob("*.jsonl")]
+def _latest_called(folder: Path, name: str) -> list[Path]:
+    """The journal of the latest run in a folder that a name means, as a list of one or none."""
+    begun = [(_read_header(path).run, path) for path in folder.glob("*.jsonl")]
     called = [(run.started_at, path) for run, path in begun if name in (run.label, names.LATEST)]
     return [max(called)[1]] if called else []
 

@@ -1,5 +1,5 @@
 -- Runs that continue another one on a further host have no names of their own but their ids.
-create function run_named(asked text) returns setof text
+create function runs_named(asked text) returns setof text
 language sql stable
 begin atomic
     (
@@ -9,9 +9,9 @@ begin atomic
             coalesce(nullif(asked, ''), 'last') ~ '^last(:[^~]+)?(~[0-9]{1,6})?$'
             and r.continues is null
             and coalesce(r.suite = substring(asked from '^last:([^~]+)'), true)
-        order by r.is_imported, r.started_at desc, r.id
+        order by r.is_imported, r.sequence desc
         limit 1
-        offset coalesce(substring(asked from '~([0-9]+)$')::integer, 0)
+        offset coalesce(substring(asked from '^last[^~]*~([0-9]{1,6})$')::integer, 0)
     )
     union all
     (
@@ -20,7 +20,7 @@ begin atomic
             select
                 r.id,
                 case when r.id = asked then 0 when r.label = asked then 1 else 2 end as rank,
-                row_number() over (order by r.id = asked desc, r.label is not distinct from asked desc, r.started_at desc, r.id)
+                row_number() over (order by r.id = asked desc, r.label is not distinct from asked desc, r.sequence desc)
                     as position,
                 min(case when r.id = asked then 0 when r.label = asked then 1 else 2 end) over () as best
             from run as r
@@ -33,6 +33,5 @@ begin atomic
     );
 end;
 
-comment on function run_named(text) is
-    'The run that a text means: an id or the beginning of one, a label (the latest run of it), last, last~1 (the one before), '
-    'last:SUITE; two runs where the beginning is that of several; none where it means none. Runs from archives come last';
+comment on function runs_named(text) is
+    'The run that a text means, as run_named has it; two runs where it is the beginning of several; none where it means none';

@@ -1,0 +1,18 @@
+create function run_named(asked text) returns text
+language plpgsql stable
+as $$
+declare
+    ids text[] := array(select runs_named(asked));
+begin
+    if cardinality(ids) = 1 then
+        return ids[1];
+    elsif cardinality(ids) = 0 then
+        raise no_data_found using message = format('no run is named %L', asked), hint = 'The view runs lists all runs.';
+    end if;
+    raise too_many_rows using message = format('several runs begin with %L', asked), hint = 'Write more of the id.';
+end
+$$;
+
+comment on function run_named(text) is
+    'The run that a text means: an id or the beginning of one, a label (the latest run of it), last, last~1 (the one '
+    'before), last:SUITE. Runs from archives come last. An error where it means none or several';
