@@ -250,7 +250,7 @@ def _how_to_log_in(dashboard: Service, home: Path) -> str:
     token = home / "tokens" / "dashboard"  # the dashboard makes the file
     if not sys.stdout.isatty():
         return f"log in with the token in {token}"
-    return f"log in: {dashboard.url}/login?token={quote(token.read_text().strip())}"
+    return f"log in: {dashboard.url}/login?token={quote(token.read_text().split()[0])}"
 
 
 def _stop(running: Sequence[Running]) -> None:

@@ -31,7 +31,9 @@ def services(home: Path, ports: argparse.Namespace, database_url: str) -> list[S
     return [
         _listening("client", ("ciphermark-client",), home, ports.client_port, private),
         _listening("server", ("ciphermark-server",), home, ports.server_port, {}),
-        _listening("benchmark", ("ciphermark", "serve"), home, ports.benchmark_port, of_parties),
+        _listening(
+            "benchmark", ("ciphermark", "serve"), home, ports.benchmark_port, of_parties | _users(home)
+        ),
         Service("worker", ("ciphermark", "worker"), {**_shared(home), **of_parties}),
         _dashboard(home, ports, database_url),
     ]
@@ -43,6 +45,10 @@ def _shared(home: Path) -> dict[str, str]:
 
 def _token_files(home: Path, *names: str) -> dict[str, str]:
     return {f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(home / "tokens" / name) for name in names}
+
+
+def _users(home: Path) -> dict[str, str]:
+    return {"CIPHERMARK_USERS_FILE": str(home / "tokens" / "users")}
 
 
 def _listening(
@@ -60,6 +66,7 @@ def _dashboard(home: Path, ports: argparse.Namespace, database_url: str) -> Serv
         "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
         "CIPHERMARK_SERVICES_FILE": str(conditions_file(home)),
         **_token_files(home, "benchmark", "dashboard"),
+        **_users(home),
     }
     return Service("dashboard", ("ciphermark-dashboard",), environment, ports.dashboard_port)
 

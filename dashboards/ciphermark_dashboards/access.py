@@ -1,9 +1,12 @@
-"""Who may look: everybody who reaches a dashboard on loopback; elsewhere who has its token."""
+"""Who may look: everybody who reaches a dashboard on loopback; elsewhere who has its token, or is a user."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
+import secrets
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
 from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.datastructures import Headers
@@ -12,11 +15,17 @@ from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
+from ciphermark_dashboards.templating import ACTOR
 from ciphermark_present import formats
-from ciphermark_web import environment
+from ciphermark_web.keyring import Keyring, Principal, Role, digest_of
+from ciphermark_web.layers import READING
 
 LOGIN_PATH = "/login"
+LOGOUT_PATH = "/logout"
 COOKIE = "ciphermark"
+SESSION_S = 12 * 3600
+_MOST_SESSIONS = 10_000
+_DELAY_S, _LONGEST_DELAY_S, _REMEMBERED_S = 0.5, 8.0, 60.0
 _OPEN = ("/healthz", "/readyz", LOGIN_PATH)
 _OPEN_FOLDER = "/assets/"
 _LARGEST_FORM_BYTES = 1 << 18
@@ -26,43 +35,117 @@ class ForeignError(UserError):
     """Another site made the request."""
 
 
-class Guarded:
-    """Sends browsers without the cookie to the log-in page; programs may send the token as a bearer."""
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """Who logged in, by the digest of the token, and until when that holds."""
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+    digest: str
+    ends_at_s: float
+
+
+class Sessions:
+    """Who is logged in, by random ids. They live in this process: one that starts again knows none.
+
+    A session ends with its time, by logging out, and with the token that it was opened with.
+    """
+
+    def __init__(self, keyring: Keyring, clock: Callable[[], float] = monotonic) -> None:
+        self.keyring = keyring
+        self._clock = clock
+        self._sessions: dict[str, _Session] = {}
+
+    def opened(self, token: str) -> str | None:
+        """The id of a new session; ``None`` for a token that nobody has."""
+        if self.keyring.principal(token) is None:
+            return None
+        now_s = self._clock()
+        self._sessions = {key: each for key, each in self._sessions.items() if each.ends_at_s > now_s}
+        if len(self._sessions) >= _MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]  # the oldest
+        session_id = secrets.token_urlsafe(32)
+        self._sessions[session_id] = _Session(digest_of(token.strip()), now_s + SESSION_S)
+        return session_id
+
+    def principal(self, session_id: str) -> Principal | None:
+        """Who a session is of now."""
+        session = self._sessions.get(session_id)
+        if session is None or session.ends_at_s <= self._clock():
+            return None
+        return self.keyring.holder(session.digest)
+
+    def close(self, session_id: str) -> None:
+        """End a session, if it is one."""
+        self._sessions.pop(session_id, None)
+
+
+class WrongTokens:
+    """How long the answer to a wrong token waits: longer with each one of the last minute, whoever sends them."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._times_s: deque[float] = deque(maxlen=16)
+
+    def delay_s(self) -> float:
+        """Count one more, and say how long it waits."""
+        now_s = self._clock()
+        self._times_s.append(now_s)
+        recent = sum(now_s - each < _REMEMBERED_S for each in self._times_s)
+        return min(_DELAY_S * 2.0 ** (recent - 1), _LONGEST_DELAY_S)
+
+
+class Guarded:
+    """Sends browsers without a session to the log-in page, and refuses changes to readers; programs may send a token
+    as a bearer. Routes find in the scope, as ``principal``, who it is.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
         self._app = app
-        self._token = token
+        self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
-        if scope["type"] != "http" or is_open(scope["path"]) or self._is_known(Headers(scope=scope)):
+        if scope["type"] != "http" or is_open(scope["path"]):
             await self._app(scope, receive, send)
-        elif scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", ""):
+            return
+        headers = Headers(scope=scope)
+        principal = self._sessions.principal(session_id_in(headers)) or self._sessions.keyring.bearer(
+            headers.get("authorization")
+        )
+        if principal is not None:
+            scope["principal"] = principal
+            ACTOR.set(principal.name)
+            is_small = scope["path"] != LOGOUT_PATH and not principal.may(_role_for(scope["method"]))
+            refusal = PlainTextResponse(
+                f"{principal.name} is a {principal.role}; this needs a submitter.", 403
+            )
+            await (refusal if is_small else self._app)(scope, receive, send)
+        elif scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
             place = scope["path"] + (f"?{scope['query_string'].decode()}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN_PATH}?next={quote(place)}", 303)(scope, receive, send)
         else:
-            headers = {"WWW-Authenticate": "Bearer"}
-            await PlainTextResponse("Log in first.", 401, headers)(scope, receive, send)
+            challenge = {"WWW-Authenticate": "Bearer"}
+            await PlainTextResponse("Log in first.", 401, challenge)(scope, receive, send)
 
-    def _is_known(self, headers: Headers) -> bool:
-        given = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
-        is_ours = hmac.compare_digest(given.encode(), proof(self._token).encode())
-        return is_ours or environment.carries(self._token, headers.get("authorization"))
+
+def _role_for(method: str) -> Role:
+    return "reader" if method in READING else "submitter"
+
+
+def session_id_in(headers: Headers) -> str:
+    """The id of the session that a request names; empty where it names none."""
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+
+
+def is_over_tls(request: Request) -> bool:
+    """Whether the browser speaks TLS, with this service or with a proxy before it. Who claims it wrongly gets a cookie
+    that its own browser does not send.
+    """
+    return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", ""))
 
 
 def is_open(path: str) -> bool:
     """Whether everybody may have what is at a path: it tells nothing of what was measured."""
     return path in _OPEN or path.startswith(_OPEN_FOLDER)
-
-
-def proof(token: str) -> str:
-    """What the cookie holds: it shows that its owner knew the token, and does not tell it."""
-    return hmac.new(token.encode(), b"ciphermark dashboard", hashlib.sha256).hexdigest()
-
-
-def is_right(token: str, given: str) -> bool:
-    """Whether what was typed is the token; takes as long for any wrong one."""
-    return hmac.compare_digest(given.strip().encode(), token.encode())
 
 
 def place_within(asked: str) -> str:

@@ -81,13 +81,12 @@ def made(settings: Settings) -> FastAPI:
         openapi_url=None,
     )
     app.add_middleware(Availability, monitor=monitor, needs_none=_needs_no_database, answer=_is_away)
-    _surround(app, settings)
+    sessions = None if settings.keyring is None else access.Sessions(settings.keyring)
+    _surround(app, settings, sessions)
     _route(app, store, benchmark)
     app.include_router(drawing.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file))
     app.include_router(health_router({"database": lambda: monitor.reason or _reason_against(store)}))
-    if settings.token is not None:
-        _add_login(app, settings.token)
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(DatabaseUnavailable, _away)
     app.add_exception_handler(HTTPException, _no_such_route)
@@ -96,10 +95,11 @@ def made(settings: Settings) -> FastAPI:
     return app
 
 
-def _surround(app: FastAPI, settings: Settings) -> None:
+def _surround(app: FastAPI, settings: Settings, sessions: access.Sessions | None) -> None:
     """The last one added is the outermost."""
-    if settings.token is not None:
-        app.add_middleware(access.Guarded, token=settings.token)
+    if sessions is not None:
+        app.add_middleware(access.Guarded, sessions=sessions)
+        _add_login(app, sessions)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*_LOOPBACK, *settings.hosts])
     app.add_middleware(_WithHeaders)
@@ -118,26 +118,45 @@ def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
     app.add_api_route("/assets/{digest}/{name}", views.asset)
 
 
-def _add_login(app: FastAPI, token: str) -> None:
+def _add_login(app: FastAPI, sessions: access.Sessions) -> None:
+    wrong_tokens = access.WrongTokens()
+
     @app.get(access.LOGIN_PATH)
-    def asked(request: Request) -> Response:
+    async def asked(request: Request) -> Response:
         """The form; or, with the token in the address, the log-in itself, which leaves the address without it."""
         if "token" in request.query_params:
-            return admitted(request.query_params)
+            return await admitted(request, request.query_params)
         place = access.place_within(request.query_params.get("next", "/"))
         return templating.page("login.html", title="Log in", next=place)
 
     @app.post(access.LOGIN_PATH)
     async def given(request: Request) -> Response:
-        return admitted(await access.form(request))
+        return await admitted(request, await access.form(request))
 
-    def admitted(fields: Mapping[str, str]) -> Response:
+    @app.post(access.LOGOUT_PATH)
+    async def left(request: Request) -> Response:
+        await access.form(request)
+        sessions.close(access.session_id_in(request.headers))
+        response = RedirectResponse(access.LOGIN_PATH, 303)
+        response.delete_cookie(access.COOKIE)
+        return response
+
+    async def admitted(request: Request, fields: Mapping[str, str]) -> Response:
         place = access.place_within(fields.get("next", "/"))
-        if not access.is_right(token, fields.get("token", "")):
+        session_id = sessions.opened(fields.get("token", ""))
+        if session_id is None:
+            await asyncio.sleep(wrong_tokens.delay_s())
             return templating.page("login.html", 401, title="Log in", next=place, is_wrong=True)
         response = RedirectResponse(place, 303)
         # Not strict: a link from elsewhere opens the page that it names. Forms are checked by their origin.
-        response.set_cookie(access.COOKIE, access.proof(token), httponly=True, samesite="lax")
+        response.set_cookie(
+            access.COOKIE,
+            session_id,
+            max_age=access.SESSION_S,
+            httponly=True,
+            samesite="lax",
+            secure=access.is_over_tls(request),
+        )
         return response
 
 

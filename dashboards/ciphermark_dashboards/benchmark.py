@@ -17,6 +17,8 @@ import httpx
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.store import NotFoundError
 from ciphermark_web.broadcast import Broadcast, Broadcasts
+from ciphermark_web.keyring import Principal
+from ciphermark_web.layers import ACTOR_HEADER
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
@@ -41,7 +43,7 @@ class Token:
     def headers(self) -> dict[str, str]:
         """What a request carries. Raises :class:`ServiceAwayError` where the service has not made its file yet."""
         try:
-            text = self.text if self.file is None else self.file.read_text().strip()
+            text = self.text if self.file is None else self.file.read_text().strip().partition("\n")[0]
         except (OSError, UnicodeDecodeError) as error:
             raise ServiceAwayError(f"The benchmark service's token cannot be read: {error}") from None
         return bearer(text)
@@ -84,13 +86,13 @@ class Benchmark:
         """Have an image classified under encryption."""
         return await self._asked("POST", "/v1/predictions", json=body, timeout_s=_PREDICTING_S)
 
-    async def submit(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Queue a suite."""
-        return await self._asked("POST", "/v1/runs", json=body)
+    async def submit(self, body: dict[str, Any], principal: Principal | None = None) -> dict[str, Any]:
+        """Queue a suite, for a user."""
+        return await self._asked("POST", "/v1/runs", json=body, principal=principal)
 
-    async def cancel(self, run_id: UUID) -> dict[str, Any]:
-        """End a run."""
-        return await self._asked("POST", f"/v1/runs/{run_id}/cancel")
+    async def cancel(self, run_id: UUID, principal: Principal | None = None) -> dict[str, Any]:
+        """End a run, for a user."""
+        return await self._asked("POST", f"/v1/runs/{run_id}/cancel", principal=principal)
 
     async def events(self, run_id: UUID, after: int) -> AsyncIterator[bytes]:
         """The run's server-sent events behind number ``after``, as they come, to the last one of the service: all who
@@ -110,11 +112,15 @@ class Benchmark:
         return await self._answered(request, self._listening, stream=True)
 
     async def _asked(
-        self, method: str, path: str, json: dict[str, Any] | None = None, timeout_s: float = _TIMEOUT_S
+        self,
+        method: str,
+        path: str,
+        json: dict[str, Any] | None = None,
+        timeout_s: float = _TIMEOUT_S,
+        principal: Principal | None = None,
     ) -> dict[str, Any]:
-        request = self._client.build_request(
-            method, path, headers=self._token.headers(), json=json, timeout=timeout_s
-        )
+        headers = self._token.headers() | ({ACTOR_HEADER: principal.header} if principal else {})
+        request = self._client.build_request(method, path, headers=headers, json=json, timeout=timeout_s)
         return dict((await self._answered(request, self._client)).json())
 
     @staticmethod

@@ -93,13 +93,13 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         fields = await form(request)
         text = fields.get("suite_yaml", "").strip()
         body = {"suite_yaml": text} if text else {"suite": fields.get("suite", "")}
-        run = await _service(benchmark).submit(body)
+        run = await _service(benchmark).submit(body, request.scope.get("principal"))
         return RedirectResponse(f"{PATH}/{run['id']}", status_code=303)
 
     @routes.post(PATH + "/{run_id}/cancel")
     async def cancelled(run_id: UUID, request: Request) -> RedirectResponse:
         await form(request)
-        await _service(benchmark).cancel(run_id)
+        await _service(benchmark).cancel(run_id, request.scope.get("principal"))
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import secrets
 import sys
 from collections.abc import Callable
 
@@ -20,6 +19,7 @@ def main() -> None:
 def _loaded() -> Callable[[], None]:
     from ciphermark_dashboards import app, settings
     from ciphermark_web import environment
+    from ciphermark_web.keyring import Keyring
     from ciphermark_web.serving import Listening, serve
 
     def serving() -> None:
@@ -30,11 +30,14 @@ def _loaded() -> Callable[[], None]:
             print(f"ciphermark-dashboard: {error}", file=sys.stderr)
             sys.exit(2)
         gc.set_threshold(50_000, 20, 50)  # pages make many rows at once
-        concealed = configuration.token or secrets.token_hex()  # the log must not show it
         serve(
             app.made(configuration),
             Listening(
-                "dashboard", configuration.host, configuration.port, concealed, configuration.log_level
+                "dashboard",
+                configuration.host,
+                configuration.port,
+                configuration.keyring or Keyring(),
+                configuration.log_level,
             ),
         )
 

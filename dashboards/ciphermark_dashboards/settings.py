@@ -10,6 +10,7 @@ from pathlib import Path
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.benchmark import NO_TOKEN, Token
 from ciphermark_web import environment as read
+from ciphermark_web.keyring import Keyring
 from ciphermark_web.logs import LEVELS
 from ciphermark_web.serving import LOOPBACK
 
@@ -21,8 +22,8 @@ _OWN_TOKEN = ("CIPHERMARK_DASHBOARD_TOKEN", "CIPHERMARK_DASHBOARD_TOKEN_FILE")
 class Settings:
     """``benchmark_url`` and ``benchmark_token`` reach the service that starts runs; without them pages only read.
 
-    ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``token`` is what one
-    logs in with; without one everybody who reaches the service may look. Who could start runs must log in.
+    ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``keyring`` has what
+    one logs in with; without one everybody who reaches the service may look. Who could start runs must log in.
     ``services_file`` says how the services beside this one are, where somebody keeps them going who writes it.
     """
 
@@ -30,7 +31,7 @@ class Settings:
     host: str = LOOPBACK[0]
     port: int = _DEFAULT_PORT
     hosts: tuple[str, ...] = ()
-    token: str | None = None
+    keyring: Keyring | None = None
     benchmark_url: str | None = None
     benchmark_token: Token = NO_TOKEN
     log_level: str = LEVELS[0]
@@ -52,7 +53,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         host=host,
         port=read.integer(environment, "CIPHERMARK_PORT", _DEFAULT_PORT, (0, 65535)),
         hosts=tuple(filter(None, environment.get("CIPHERMARK_DASHBOARD_HOSTS", "").split(","))),
-        token=_token(environment, host, benchmark_url),
+        keyring=_keyring(environment, host, benchmark_url),
         benchmark_url=benchmark_url,
         benchmark_token=Token(
             text=environment.get("CIPHERMARK_BENCHMARK_TOKEN") or None,
@@ -63,9 +64,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
-def _token(environment: Mapping[str, str], host: str, benchmark_url: str | None) -> str | None:
+def _keyring(environment: Mapping[str, str], host: str, benchmark_url: str | None) -> Keyring | None:
     if any(environment.get(name) for name in _OWN_TOKEN):
-        return read.token_of("dashboard", environment)
+        return read.keyring_of("dashboard", environment, has_users=True)
     if host not in LOOPBACK:
         why = f"CIPHERMARK_HOST is {host}: others could reach the dashboard"
     elif benchmark_url is not None:

@@ -9,6 +9,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -130,7 +131,10 @@ TEMPLATES.filters.update(
     share=formats.share,
     digits=formats.digits,
 )
+ACTOR: ContextVar[str | None] = ContextVar("actor", default=None)
+"""Who asks for the page that is made, where one has to log in."""
 TEMPLATES.globals.update(
+    actor=ACTOR.get,
     host_facts=host_facts,
     asset=lambda name: assets()[name].path,
     pages=[*PAGES, RUNS, COMPARE_PAGE],

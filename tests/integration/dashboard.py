@@ -13,14 +13,18 @@ from starlette.testclient import TestClient
 
 from ciphermark_dashboards import app
 from ciphermark_dashboards.settings import Settings
+from ciphermark_web.keyring import Keyring
 
 HERE = "http://127.0.0.1"
 
 
 @contextmanager
-def dashboard(url: str, *, follow_redirects: bool = True, **settings: Any) -> Iterator[TestClient]:
+def dashboard(
+    url: str, *, token: str | None = None, follow_redirects: bool = True, **settings: Any
+) -> Iterator[TestClient]:
     """A dashboard of its own, which bundles Vega, for browsers, only where it is asked for."""
-    made = app.made(Settings(url, **settings))
+    keyring = {} if token is None else {"keyring": Keyring(token)}
+    made = app.made(Settings(url, **keyring, **settings))
     with (
         patch.object(app, "_prepare"),
         TestClient(made, base_url=HERE, follow_redirects=follow_redirects) as client,

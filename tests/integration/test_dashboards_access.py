@@ -15,10 +15,11 @@ from processes import wait_until
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from ciphermark_dashboards import app
+from ciphermark_dashboards import access, app
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db import embedded
 from ciphermark_db.database import Database
+from ciphermark_web.keyring import Keyring, user_line
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -26,6 +27,12 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
 TOKEN = "the-token-of-the-dashboard"
 OWN = {"origin": HERE}
 BROWSER = {"accept": "text/html,*/*"}
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong tokens are answered without a delay: that is tried in tests/unit/test_dashboards_settings.py."""
+    monkeypatch.setattr(access, "_LONGEST_DELAY_S", 0.0)
 
 
 @pytest.fixture
@@ -87,9 +94,42 @@ def test_the_log_in_gives_a_cookie_that_scripts_cannot_read(guarded: TestClient)
     assert (right.status_code, right.headers["location"]) == (303, "/runs?x=1")
     cookie = right.headers["set-cookie"].lower()
     assert "httponly" in cookie
+    assert "max-age=43200" in cookie
+    assert "secure" not in cookie  # there is no TLS
     assert "samesite=lax" in cookie  # a link from elsewhere opens the page that it names
     assert TOKEN not in cookie
     assert guarded.get("/runs").status_code == 200
+
+
+def test_behind_tls_the_cookie_is_for_tls_alone(guarded: TestClient) -> None:
+    asked = {"token": TOKEN, "next": "/runs"}
+    right = guarded.post("/login", headers=OWN | {"x-forwarded-proto": "https"}, data=asked)
+    assert "secure" in right.headers["set-cookie"].lower()
+
+
+def test_who_logs_out_is_out_with_that_cookie_too(guarded: TestClient) -> None:
+    cookie = (
+        guarded.post("/login", headers=OWN, data={"token": TOKEN}).headers["set-cookie"].partition(";")[0]
+    )
+    assert "Log out" in guarded.get("/runs").text
+    assert guarded.post("/logout", headers={"origin": "http://evil.example"}).status_code == 403
+    out = guarded.post("/logout", headers=OWN)
+    assert (out.status_code, out.headers["location"]) == (303, "/login")
+    assert guarded.get("/runs", headers={"cookie": cookie}).status_code == 401
+
+
+def test_a_reader_looks_and_starts_nothing(url: str, tmp_path: Path) -> None:
+    users, token = tmp_path / "users", "the-token-of-a-reader"
+    users.write_text(user_line("ada", "reader", token))
+    with dashboard(url, keyring=Keyring(TOKEN, users=users), follow_redirects=False) as client:
+        assert client.post("/login", headers=OWN, data={"token": token}).status_code == 303
+        assert "Logged in as ada" in client.get("/runs").text
+        refused = client.post("/runs", headers=OWN, data={"suite": "smoke"})
+        assert (refused.status_code, refused.text) == (403, "ada is a reader; this needs a submitter.")
+        users.write_text(user_line("ada", "submitter", token))
+        assert client.post("/runs", headers=OWN, data={"suite": "smoke"}).status_code == 400  # no service
+        users.write_text("")
+        assert client.get("/runs").status_code == 401
 
 
 def test_a_log_in_that_is_broken_off_is_no_bug(url: str) -> None:
@@ -115,7 +155,7 @@ def test_a_log_in_that_is_broken_off_is_no_bug(url: str) -> None:
         "root_path": "",
         "headers": [(b"host", b"127.0.0.1"), (b"origin", HERE.encode())],
     }
-    asyncio.run(app.made(Settings(url, token=TOKEN))(scope, receive, send))
+    asyncio.run(app.made(Settings(url, keyring=Keyring(TOKEN)))(scope, receive, send))
 
 
 def test_an_address_with_the_token_logs_in_and_does_not_keep_it(guarded: TestClient) -> None:

@@ -18,6 +18,7 @@ from ciphermark_client.data_sets import DataSets
 from ciphermark_measure.parties import messages
 from ciphermark_parties.api import model_of
 from ciphermark_server import app as server
+from ciphermark_web.keyring import Keyring
 from ciphermark_web.problems import KINDS, bodies, spread
 from ciphermark_web.serving import Listening
 
@@ -28,7 +29,7 @@ SERVICES = ("client", "server", "benchmark")
 @pytest.fixture(scope="module")
 def applications(tmp_path_factory):
     folder = tmp_path_factory.mktemp("services")
-    at = Listening("a service", "127.0.0.1", 0, "t" * 24, "info")
+    at = Listening("a service", "127.0.0.1", 0, Keyring("t" * 24), "info")
     environ = {"CIPHERMARK_BLOBS": str(folder / "blobs"), "CIPHERMARK_PRIVATE": str(folder / "private")}
     return {
         "client": client.make(at, environ),

@@ -6,6 +6,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import access
 from ciphermark_dashboards.benchmark import ServiceAwayError, Token
 from ciphermark_dashboards.settings import from_environment
+from ciphermark_web.keyring import Keyring
 
 DATABASE = {"CIPHERMARK_DATABASE_URL": "postgresql://nowhere"}
 TOKEN = "a-token-that-is-long-enough"
@@ -28,28 +29,53 @@ def test_after_the_log_in_one_stays_here(asked, place):
     assert access.place_within(asked) == place
 
 
-def test_the_cookie_does_not_tell_the_token():
-    assert TOKEN not in access.proof(TOKEN)
-    assert access.proof(TOKEN) != access.proof(TOKEN + "x")
-    assert access.is_right(TOKEN, f" {TOKEN}\n")
-    assert not access.is_right(TOKEN, "")
+def test_a_session_ends_with_its_time_by_logging_out_and_with_its_token(tmp_path):
+    now_s, file = [0.0], tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    sessions = access.Sessions(Keyring(file=file), lambda: now_s[0])
+    assert sessions.opened("another-token-altogether") is None
+    opened = [sessions.opened(f" {TOKEN}\n") for _ in range(3)]
+    assert len({*opened, TOKEN}) == 4
+    assert all(sessions.principal(each).is_service for each in opened)
+    sessions.close(opened[0])
+    assert [sessions.principal(each) is None for each in (*opened, "", TOKEN)] == [
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]
+    file.write_text("the-token-after-it-was-replaced\n")
+    assert sessions.principal(opened[1]) is None
+    file.write_text(f"{TOKEN}\nthe-token-after-it-was-replaced\n")
+    assert sessions.principal(opened[1]).is_service
+    now_s[0] = access.SESSION_S
+    assert sessions.principal(opened[1]) is None
+
+
+def test_wrong_tokens_wait_longer_and_longer_and_are_forgotten():
+    now_s = [0.0]
+    wrong = access.WrongTokens(lambda: now_s[0])
+    assert [wrong.delay_s() for _ in range(6)] == [0.5, 1, 2, 4, 8, 8]
+    now_s[0] = 61
+    assert wrong.delay_s() == 0.5
 
 
 def test_loopback_needs_no_token_and_other_places_do():
-    assert from_environment(DATABASE).token is None
+    assert from_environment(DATABASE).keyring is None
     with pytest.raises(UserError, match="it needs a token"):
         from_environment(DATABASE | {"CIPHERMARK_HOST": "0.0.0.0"})
     with pytest.raises(UserError, match="holds no token"):
         from_environment(DATABASE | {"CIPHERMARK_DASHBOARD_TOKEN": "short"})
     found = from_environment(DATABASE | {"CIPHERMARK_HOST": "0.0.0.0", "CIPHERMARK_DASHBOARD_TOKEN": TOKEN})
-    assert (found.host, found.token) == ("0.0.0.0", TOKEN)
+    assert (found.host, found.keyring.tokens) == ("0.0.0.0", (TOKEN,))
 
 
 def test_who_could_start_runs_needs_a_token():
     service = DATABASE | {"CIPHERMARK_BENCHMARK_URL": "http://127.0.0.1:8100"}
     with pytest.raises(UserError, match="any user of this machine could start runs"):
         from_environment(service)
-    assert from_environment(service | {"CIPHERMARK_DASHBOARD_TOKEN": TOKEN}).token == TOKEN
+    assert from_environment(service | {"CIPHERMARK_DASHBOARD_TOKEN": TOKEN}).keyring.tokens == (TOKEN,)
 
 
 def test_tokens_come_from_files(tmp_path):
@@ -60,7 +86,7 @@ def test_tokens_come_from_files(tmp_path):
         "CIPHERMARK_BENCHMARK_TOKEN_FILE": str(other),
     }
     found = from_environment(DATABASE | files)
-    assert found.token == own.read_text().strip()
+    assert found.keyring.tokens == (own.read_text().strip(),)
     assert found.benchmark_token.headers() == {"Authorization": "Bearer the-token-of-the-service"}
 
 

@@ -20,6 +20,7 @@ from starlette.testclient import TestClient
 
 from ciphermark_web import logs
 from ciphermark_web.app import Service, assembled, health_router
+from ciphermark_web.keyring import Keyring, user_line
 from ciphermark_web.layers import BodyRule
 from ciphermark_web.observe import Metrics, told
 from ciphermark_web.problems import KINDS, Problem, documented
@@ -79,7 +80,7 @@ def errors(monkeypatch):
     handlers, level = logging.root.handlers[:], logging.root.level
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
-    logs.configure("test", "info", TOKEN)
+    logs.configure("test", "info", lambda: [TOKEN])
     yield written
     structlog.reset_defaults()
     logging.root.handlers[:] = handlers
@@ -98,7 +99,7 @@ def app(checks):
             title="Test",
             description="",
             version="1",
-            token=TOKEN,
+            keyring=Keyring(TOKEN),
             routers=[routes()],
             checks=checks,
             metrics=Metrics(),
@@ -346,7 +347,7 @@ def test_the_log_has_ids_and_no_query(log):
 LOGGING = """
 import logging, structlog
 from ciphermark_web import logs
-logs.configure("server", "info", "x" * 20)
+logs.configure("server", "info", list)
 structlog.get_logger().info("structured")
 logging.getLogger("uvicorn").warning("plain")
 print("it went on")
@@ -433,3 +434,33 @@ def test_the_description_tells_of_problems_and_tokens(ask):
     reference = operation["responses"]["422"]["content"]["application/problem+json"]["schema"]["$ref"]
     assert reference.rpartition("/")[2] in described["components"]["schemas"]
     assert "HTTPValidationError" not in described["components"]["schemas"]
+
+
+def test_a_reader_looks_and_a_submitter_changes(tmp_path, checks):
+    users = tmp_path / "users"
+    users.write_text(
+        "\n".join(user_line(role, role, f"the-token-of-a-{role}") for role in ("reader", "submitter"))
+    )
+    made = assembled(
+        Service(
+            title="Test",
+            description="",
+            version="1",
+            keyring=Keyring(TOKEN, users=users),
+            routers=[routes()],
+            checks=checks,
+            metrics=Metrics(),
+            lifespan=nothing,
+        )
+    )
+    client = TestClient(made, raise_server_exceptions=False)
+
+    def status(method, role, **headers):
+        bearer = {"authorization": f"Bearer {f'the-token-of-a-{role}' if role else TOKEN}"}
+        return client.request(method, "/v1/things", headers=bearer | headers, json={"name": "x"}).status_code
+
+    assert status("POST", "reader") == 403
+    assert status("POST", "submitter") != 403
+    assert status("GET", "reader") == 405
+    assert status("POST", "", **{"x-actor": "ada:reader"}) == 403
+    assert status("POST", "reader", **{"x-actor": "ada:admin"}) == 403

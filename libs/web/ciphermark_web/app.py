@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_web import observe, problems
+from ciphermark_web.keyring import Keyring
 from ciphermark_web.layers import BodyRule, Guarded, Limited
 from ciphermark_web.observe import Metrics, Observed
 from ciphermark_web.problems import Problem
@@ -36,7 +37,7 @@ class Service:
     title: str
     description: str
     version: str
-    token: str
+    keyring: Keyring
     routers: Sequence[APIRouter]
     checks: Mapping[str, Check]
     metrics: Metrics
@@ -59,7 +60,7 @@ def assembled(service: Service) -> FastAPI:
         dependencies=[Depends(known_only)],
         middleware=[
             Middleware(Observed, metrics=service.metrics),
-            Middleware(Guarded, token=service.token),
+            Middleware(Guarded, keyring=service.keyring),
             Middleware(Limited, rules=service.bodies),
             *service.innermost,
         ],

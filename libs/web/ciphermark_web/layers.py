@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Protocol
 
+import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ciphermark_web import environment
+from ciphermark_web.keyring import Keyring, Principal
 from ciphermark_web.problems import Problem
 
 
@@ -130,23 +131,40 @@ def _require_media_type(content_type: str, rule: BodyRule) -> None:
 OPEN_PATHS = ("/healthz", "/readyz")
 
 
-class Guarded:
-    """Answers 401 to everything without the right bearer token."""
+READING = ("GET", "HEAD", "OPTIONS")
+ACTOR_HEADER = "x-actor"
 
-    def __init__(self, app: ASGIApp, token: str) -> None:
+
+class Guarded:
+    """Answers 401 to everything without a token that the service accepts, and 403 to users whose role is too small:
+    readers look, submitters change. Routes find in the scope, as ``principal``, for whom it is.
+    """
+
+    def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
         self._app = app
-        self._token = token
+        self._keyring = keyring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
-        is_open = scope["type"] != "http" or scope["path"] in OPEN_PATHS
-        if not (is_open or environment.carries(self._token, Headers(scope=scope).get("authorization"))):
+        if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
+            scope["principal"] = self._principal(scope)
+        await self._app(scope, receive, send)
+
+    def _principal(self, scope: Scope) -> Principal:
+        """For whom a request is; raises ``Problem`` where nobody may make it."""
+        headers = Headers(scope=scope)
+        caller = self._keyring.bearer(headers.get("authorization"))
+        if caller is None:
             raise Problem(
                 "unauthorized",
                 "send `Authorization: Bearer …` with this service's token",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        await self._app(scope, receive, send)
+        principal = caller.acting_for(headers.get(ACTOR_HEADER, ""))
+        structlog.contextvars.bind_contextvars(actor=principal.name)
+        if not principal.may("reader" if scope["method"] in READING else "submitter"):
+            raise Problem("forbidden", f"{principal.name} is a {principal.role}; this needs a submitter")
+        return principal
 
 
 _GONE = {"type": "http.disconnect"}

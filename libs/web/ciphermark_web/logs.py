@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -13,7 +14,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 LEVELS = ("info", "debug", "warning", "error")
 
 
-def configure(service: str, level: str, token: str) -> None:
+def configure(service: str, level: str, tokens: Callable[[], Iterable[str]]) -> None:
     """Make structlog, and the standard library's loggers with it, write to standard error, where they can."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -21,7 +22,7 @@ def configure(service: str, level: str, token: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         lambda _, __, event: {"service": service, **event},
     ]
-    render, output = _Concealing(token), cast(TextIO, _Enduring(sys.stderr))
+    render, output = _Concealing(tokens), cast(TextIO, _Enduring(sys.stderr))
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info, render],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
@@ -59,12 +60,14 @@ class _Enduring:
 
 
 class _Concealing:
-    """Renders an event as JSON in which the token, wherever it got in from, is not to be read."""
+    """Renders an event as JSON in which no token, wherever it got in from, is to be read."""
 
-    def __init__(self, token: str) -> None:
+    def __init__(self, tokens: Callable[[], Iterable[str]]) -> None:
         self._render = structlog.processors.JSONRenderer(default=str)
-        self._token = token
+        self._tokens = tokens
 
     def __call__(self, logger: WrappedLogger, name: str, event: EventDict) -> str:
-        rendered: Any = self._render(logger, name, event)
-        return str(rendered).replace(self._token, "[token]")
+        rendered = str(self._render(logger, name, event))
+        for token in self._tokens():
+            rendered = rendered.replace(token, "[token]")
+        return rendered

@@ -39,6 +39,9 @@ KINDS: dict[str, Kind] = {
     "unauthorized": Kind(
         401, "A bearer token is needed", "send `Authorization: Bearer …` with this service's token"
     ),
+    "forbidden": Kind(
+        403, "The caller's role does not include this", "ada is a reader; this needs a submitter"
+    ),
     "not-found": Kind(
         404, "There is no such thing", f"there is no session {_SESSION}: it was ended, or died, or never was"
     ),
@@ -94,7 +97,15 @@ KINDS: dict[str, Kind] = {
     ),
 }
 # What any request may meet, whatever its route.
-ALWAYS = ("malformed", "unauthorized", "method-not-allowed", "too-large", "wrong-content-type", "invalid")
+ALWAYS = (
+    "malformed",
+    "unauthorized",
+    "forbidden",
+    "method-not-allowed",
+    "too-large",
+    "wrong-content-type",
+    "invalid",
+)
 _BY_STATUS = {400: "malformed", 401: "unauthorized", 404: "not-found", 405: "method-not-allowed"}
 _SHOWN_ERRORS = 10
 _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}

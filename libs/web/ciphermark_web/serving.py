@@ -21,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ciphermark_core.errors import UserError
 from ciphermark_web import environment, logs
+from ciphermark_web.keyring import Keyring
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _FINISHING_S = 5  # what is left to requests in progress when the service is told to end
@@ -37,24 +38,26 @@ class Listening:
     service: str
     host: str
     port: int
-    token: str
+    keyring: Keyring
     log_level: str
 
 
-def listening(service: str, default_port: int, environ: environment.Environ) -> Listening:
-    """Read ``CIPHERMARK_HOST``, ``…_PORT``, ``…_LOG_LEVEL`` and the token; raises ``UserError``."""
+def listening(
+    service: str, default_port: int, environ: environment.Environ, *, has_users: bool = False
+) -> Listening:
+    """Read ``CIPHERMARK_HOST``, ``…_PORT``, ``…_LOG_LEVEL``, the token and perhaps the users; raises ``UserError``."""
     return Listening(
         service=service,
         host=environment.text(environ, "CIPHERMARK_HOST", LOOPBACK[0]),
         port=environment.integer(environ, "CIPHERMARK_PORT", default_port, (0, 65535)),
-        token=environment.token_of(service, environ),
+        keyring=environment.keyring_of(service, environ, has_users=has_users),
         log_level=environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS),
     )
 
 
 def serve(app: ASGIApp, at: Listening) -> None:
     """Serve until SIGTERM or Ctrl-C."""
-    logs.configure(at.service, at.log_level, at.token)
+    logs.configure(at.service, at.log_level, lambda: at.keyring.tokens)
     if at.host not in LOOPBACK:
         _log.warning("reachable from other machines over plain HTTP: keep the network private", host=at.host)
     uvicorn.run(

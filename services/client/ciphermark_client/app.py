@@ -39,7 +39,7 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             title="Ciphermark client",
             description=_DESCRIPTION,
             version=__version__,
-            token=at.token,
+            keyring=at.keyring,
             routers=[
                 routes.router(parties),
                 party_routes.router(parties),

@@ -56,7 +56,7 @@ _log = structlog.get_logger()
 
 def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
     """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
-    at = listening("benchmark", PORT, environ)
+    at = listening("benchmark", PORT, environ, has_users=True)
     url = prepared(home)
     listen(application(url, at, home.folder, has_worker), at)
 
@@ -85,7 +85,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             title="Ciphermark benchmark",
             description=_DESCRIPTION,
             version=__version__,
-            token=at.token,
+            keyring=at.keyring,
             routers=[runs.router, results.router, predictions.router],
             checks={"database": lambda: monitor.reason or _reason_against(url)},
             notes={

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-import secrets
 import signal
 import threading
 from collections.abc import Mapping
@@ -100,7 +99,8 @@ class Attempt:
 def configure_log(environ: Mapping[str, str]) -> None:
     """Log as services do, a worker and its attempts alike. Raises ``UserError`` for a level that does not exist."""
     level = environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS)
-    logs.configure("worker", level, environ.get("CIPHERMARK_BENCHMARK_TOKEN") or secrets.token_urlsafe())
+    token = environ.get("CIPHERMARK_BENCHMARK_TOKEN")
+    logs.configure("worker", level, lambda: (token,) if token else ())
 
 
 def _attempt(home: Home, claim: Claim, sender: Connection) -> None:

@@ -214,7 +214,7 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
     if not value and not path:
         raise UserError(f"the {name} service needs its token: set {variable} or {variable}_FILE")
     try:
-        token = (value or Path(str(path)).read_text(encoding="utf-8")).strip()
+        token = (value or Path(str(path)).read_text(encoding="utf-8")).strip().partition("\n")[0]
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{variable}_FILE: {path} cannot be read: {error}") from None
     if not (token.isascii() and token.isprintable() and token):

@@ -1,0 +1,95 @@
+"""Users of the services: add, list and revoke them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ciphermark_benchmark import home as homes
+from ciphermark_core.errors import UserError
+from ciphermark_core.private import FILE_MODE, private_folder
+from ciphermark_web.keyring import ROLES, USERS_VARIABLE, user_line, users_file, users_in
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+_Name = Annotated[str, typer.Argument(help="Letters, digits and . _ @ -")]
+
+
+@app.callback()
+def users() -> None:
+    """Users of the services: add, list and revoke them."""
+
+
+@app.command("add", epilog="[bold]Example[/bold]  ciphermark users add ada --role submitter")
+def add(
+    name: _Name,
+    role: Annotated[
+        str,
+        typer.Option(help="reader looks, submitter also starts and cancels runs, admin may do everything."),
+    ],
+) -> None:
+    """Add a user and print the token, once. A second token of a user replaces the first when that is revoked."""
+    if role not in ROLES:
+        raise UserError(f"--role is {role!r}; it must be one of {', '.join(ROLES)}")
+    path, token = _path(), secrets.token_urlsafe(32)
+    _write(path, [*_lines(path), user_line(name, role, token)])
+    typer.echo(token)
+
+
+@app.command("list")
+def list_() -> None:
+    """Print users and their roles, a line for each token."""
+    path = _path()
+    for _, user in users_in("\n".join(_lines(path)), str(path)):
+        typer.echo(f"{user.name}  {user.role}")
+
+
+@app.command("revoke", epilog="[bold]Example[/bold]  ciphermark users revoke ada --oldest")
+def revoke(
+    name: _Name,
+    oldest: Annotated[
+        bool, typer.Option("--oldest", help="Only the oldest token, to end a rotation.")
+    ] = False,
+) -> None:
+    """Take a user's tokens away. Sessions end with their token, without a restart."""
+    path = _path()
+    lines = _lines(path)
+    mine = [line for line in lines if line.partition(":")[0] == name]
+    if not mine:
+        raise UserError(f"{path} has no user {name}: `ciphermark users list` prints all")
+    revoked = mine[:1] if oldest else mine
+    _write(path, [line for line in lines if line not in revoked])
+    typer.echo(f"revoked: {len(revoked)} of {len(mine)} tokens of {name}")
+
+
+def _path() -> Path:
+    return users_file(os.environ) or homes.find().folder / "tokens" / "users"
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot read: {error}; name another file in {USERS_VARIABLE}") from None
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    """Replace the file as a whole: services may read it at any time. Raises ``UserError``."""
+    text = "".join(f"{line}\n" for line in lines)
+    users_in(text, str(path))
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        private_folder(path.parent)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(fresh, path)
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot write: {error.strerror}; name another file in {USERS_VARIABLE}"
+        ) from None
