@@ -21,7 +21,13 @@ OWN = {
     "ring_dimension": 4096,
     "log_qp": 109.0,
 }
-HOST = {"is_composed": False, "anchor_s": None, "quiet_share": None, "slow_down": None}
+HOST = {
+    "is_composed": False,
+    "anchor_s": None,
+    "memory_kernel_s": None,
+    "quiet_share": None,
+    "slow_down": None,
+}
 ROW = {
     "variant": "seal",
     "comparison_key": "mul",
@@ -252,6 +258,29 @@ def test_times_of_disturbed_samples_alone_are_undecided():
     )
     assert judged(ROW | disturbed | {"b_quiet_share": 0.2}, Rule()).verdict == "faster"
     assert judged(ROW | disturbed | {"b_slow_down": 1.4}, Rule()).verdict == "faster"
+
+
+@pytest.mark.parametrize(
+    ("a_s", "b_s", "expected"),
+    [
+        (4.6e-5, 4.6e-5, "slower"),
+        (4.2e-5, 5.2e-5, "slower"),  # what readings of quiet hosts differ by
+        (4.6e-5, 2.5e-4, "undecided"),  # the pass of a neighbor: up to 4.3 times as long
+        (2.5e-4, 4.6e-5, "slower"),  # memory was faster in b, and b takes longer all the same
+        (4.6e-5, None, "slower"),
+        (None, 2.5e-4, "slower"),
+    ],
+)
+def test_what_the_shared_cache_explains_is_undecided(a_s, b_s, expected):
+    """rotate(-1) of seal-hexl beside two copy loops: 249 µs and 341 µs."""
+    own = {
+        f"{run}_{name}": value
+        for run, time in (("a", 2.49e-4), ("b", 3.41e-4))
+        for name, value in {"median": time, "low": 0.99 * time, "high": 1.01 * time}.items()
+    }
+    found = judged(ROW | own | {"a_memory_kernel_s": a_s, "b_memory_kernel_s": b_s}, Rule())
+    assert found.verdict == expected
+    assert ("shared cache and memory 4.35 times slower in b" in found.remark) == (expected == "undecided")
 
 
 def test_what_the_anchors_explain_is_undecided_and_is_remarked():

@@ -44,6 +44,7 @@ FIGURE = {
     "security_2024": 0,
     "is_composed": False,
     "anchor_s": None,
+    "memory_kernel_s": None,
     "quiet_share": None,
     "slow_down": None,
     "case_key": "seal-add",

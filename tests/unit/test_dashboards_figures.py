@@ -27,6 +27,7 @@ FIGURE = dict.fromkeys(PLACE) | {
     "parameter_set_id": "p",
     "is_composed": False,
     "anchor_s": None,
+    "memory_kernel_s": None,
     "quiet_share": None,
     "slow_down": None,
     "comparison_key": "c",

@@ -14,7 +14,14 @@ from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Sample
 from ciphermark_measure.interference import anchor, cpu_steal
-from ciphermark_measure.interference.host_state import GAIN, TOLERANCE, Gate, counts, slow_down
+from ciphermark_measure.interference.host_state import (
+    GAIN,
+    TOLERANCE,
+    Gate,
+    MemoryWatch,
+    counts,
+    slow_down,
+)
 from ciphermark_measure.sampling import ClockError, Phase, Target
 
 MS = 1_000_000
@@ -251,6 +258,81 @@ def test_the_real_anchor_takes_time_and_less_than_it_may():
     """Of the order of 50 µs on a core of today; a factor of twenty either way is left."""
     assert anchor.reason_against() is None
     assert 2_500 < min(anchor.Anchor().read_ns() for _ in range(50)) < 1_000_000
+
+
+class Shared:
+    """A shared cache that holds a buffer, until a sample during which a neighbor copies displaces it."""
+
+    FROM_CACHE_NS, FROM_MEMORY_NS = 45_000, 250_000
+
+    def __init__(self):
+        self.now, self.delay, self.holds, self.reads = 0, 0, False, 0
+
+    def now_ns(self):
+        return self.now
+
+    def read_ns(self):
+        took = self.FROM_CACHE_NS if self.holds else self.FROM_MEMORY_NS
+        self.holds, self.now, self.reads = True, self.now + took, self.reads + 1
+        return took
+
+    def sampled(self, watch, lasted_ns, displaces):
+        watch.before()
+        self.now += lasted_ns
+        self.holds = self.holds and not displaces
+        watch.after(lasted_ns)
+        self.holds = False  # another worker's turn
+
+    def watch(self):
+        return MemoryWatch(self, self, lambda: self.delay)
+
+
+def test_a_neighbor_that_copies_shows_in_the_memory_kernel_and_other_workers_turns_do_not():
+    world = Shared()
+    watch = world.watch()
+    for displaces, expected_ns in ((False, Shared.FROM_CACHE_NS), (True, Shared.FROM_MEMORY_NS)):
+        watch.begin_trial()
+        for _ in range(20):
+            world.sampled(watch, 10 * MS, displaces)
+        assert watch.facts()["memory_kernel_s"] == pytest.approx(expected_ns / 1e9)
+    assert watch.facts()["memory_slowdown"] == pytest.approx(Shared.FROM_MEMORY_NS / Shared.FROM_CACHE_NS)
+
+
+def test_a_trial_has_one_reading_of_the_memory_kernel_at_least_and_pays_for_the_others():
+    world = Shared()
+    watch = world.watch()
+    watch.begin_trial()
+    for _ in range(500):
+        world.sampled(watch, MS, displaces=False)
+    facts = watch.facts()
+    assert facts["memory_cost_s"] <= 0.01 * 0.5 + 0.0003  # the first one is free
+    assert world.reads > 20
+    watch.begin_trial()
+    world.sampled(watch, 1000, displaces=False)
+    assert watch.facts()["memory_cost_s"] > 0
+
+
+def test_a_reading_of_the_memory_kernel_that_waited_for_the_core_says_nothing():
+    world = Shared()
+    watch = world.watch()
+    watch.begin_trial()
+    honest = world.read_ns
+
+    def interrupted():
+        world.delay += 3 * MS
+        world.now += 3 * MS
+        return honest() + 3 * MS
+
+    world.read_ns = interrupted
+    for _ in range(100):
+        world.sampled(watch, MS, displaces=False)
+    assert watch.facts() == {}
+    assert world.reads == 2  # others are paid for, too
+
+
+def test_the_real_memory_kernel_takes_time_and_less_than_it_may():
+    memory = anchor.Memory()
+    assert 5_000 < min(memory.read_ns() for _ in range(20)) < 5_000_000
 
 
 def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():

@@ -33,6 +33,7 @@ select
     f.anchor_s,
     f.anchor_spread,
     f.steal_share,
+    f.memory_kernel_s,
     nullif(f.executed_ciphertexts, i.ciphertexts) as executed_ciphertexts
 from case_info as i
 join run as r on r.id = i.run_id

@@ -65,6 +65,7 @@ OWN = (
     "parameter_set_id",
     "is_composed",
     "anchor_s",
+    "memory_kernel_s",
     "quiet_share",
     "slow_down",
 )
@@ -123,6 +124,7 @@ def _place(row: Row) -> tuple[Any, ...]:
 
 # What readings of a quiet host differ by from one run to the next.
 _LEVEL_TOLERANCE = 1.03
+_MEMORY_TOLERANCE = 1.25  # likewise, of the memory kernel
 _TOGETHER = 0.8  # of the cases
 # What a change of the host makes of work, as powers of what it makes of the anchor: from pointwise operations with HEXL
 # to OpenFHE's (decisions 43 and 45).
@@ -135,13 +137,24 @@ def anchor_ratio(row: Row) -> float | None:
     return a / b if a and b else None
 
 
+def memory_ratio(row: Row) -> float:
+    """By what factor a/b the shared cache and the memory alone may have changed times: the memory kernel's ratio,
+    beyond what it differs by on quiet hosts. 1 where a run has no such reading.
+    """
+    a, b = row["a_memory_kernel_s"], row["b_memory_kernel_s"]
+    if not a or not b:
+        return 1.0
+    ratio: float = a / b
+    return max(1.0, ratio / _MEMORY_TOLERANCE) if ratio > 1 else min(1.0, ratio * _MEMORY_TOLERANCE)
+
+
 def disturbed(row: Row) -> list[str]:
     """The runs whose figure of a row is made of disturbed samples, since there are no others: nothing corrects them."""
     return [side for side in "ab" if row[f"{side}_quiet_share"] == 0 and row[f"{side}_slow_down"] is None]
 
 
 def widened(ratio: Estimate, anchors: float | None) -> Estimate:
-    """A ratio of times with an interval that holds what it would be if all of the anchors' ratio were in it."""
+    """A ratio of times with an interval that holds what it would be if all of a kernel's ratio were in it."""
     if anchors is None or ratio.low is None or ratio.high is None:
         return ratio
     return Estimate(
@@ -166,6 +179,11 @@ def host_remark(anchors: float | None) -> str:
     if anchors is None or 1 / _LEVEL_TOLERANCE <= anchors <= _LEVEL_TOLERANCE:
         return ""
     return f"host {_slower(anchors)} by its anchor"
+
+
+def memory_remark(memory: float) -> str:
+    """What to say beside a ratio of times that memory may have changed by this factor; empty where it did not."""
+    return "" if memory == 1 else f"shared cache and memory {_slower(memory)}"
 
 
 def drift(rows: Sequence[Row]) -> str | None:
@@ -304,16 +322,16 @@ def judged(row: Row, rule: Rule) -> Judgement:
 
 def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
     """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
-    ratio, anchors = ratio_of(*estimates(row)), anchor_ratio(row)
-    remarks = ", ".join(filter(None, (remark, host_remark(anchors))))
+    ratio, anchors, memory = ratio_of(*estimates(row)), anchor_ratio(row), memory_ratio(row)
+    remarks = ", ".join(filter(None, (remark, host_remark(anchors), memory_remark(memory))))
     reason = _undecidable(row)
     if reason is not None:
         return Judgement(ratio.median, None, None, f"{UNDECIDED}: {reason}", remarks, anchors)
     threshold, family = rule.threshold_of(row), rule.family
-    interval = widened(family.simultaneous(ratio), anchors)
+    interval = widened(widened(family.simultaneous(ratio), anchors), memory)
     detectable = family.detectable(ratio, threshold)
-    if detectable is not None and anchors is not None:
-        detectable *= max(1.0, 1 / anchors)
+    if detectable is not None:
+        detectable *= max(1.0, 1 / (anchors or 1.0)) * max(1.0, 1 / memory)
     return Judgement(
         interval.median,
         interval.low,

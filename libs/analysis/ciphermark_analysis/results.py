@@ -54,7 +54,8 @@ class GroupFacts:
     """What the facts of the trials of a group come to; a row beside the group.
 
     ``anchor_s`` is the median over the trials that executed the present reference kernel, ``steal_share`` the stolen
-    time by the duration of the trials that report it; ``None`` where there are none.
+    time by the duration of the trials that report it; ``memory_kernel_s`` is the median of the memory kernel's times
+    over trials. ``None`` where there are none.
     """
 
     group: int
@@ -64,6 +65,7 @@ class GroupFacts:
     anchor_s: float | None
     anchor_spread: float | None
     steal_share: float | None
+    memory_kernel_s: float | None
     error: str | None
 
 
@@ -146,6 +148,7 @@ def facts(group: Group) -> GroupFacts:
     steals = [trial for trial in trials if "steal_s" in trial.facts]
     duration_s = sum(trial.duration_s for trial in steals)
     executed = _known(trial.facts.get("executed_ciphertexts") for trial in trials)
+    memory = _known(trial.facts.get("memory_kernel_s") for trial in trials)
     return GroupFacts(
         group=group.id,
         is_composed=group.is_composed,
@@ -156,6 +159,7 @@ def facts(group: Group) -> GroupFacts:
         steal_share=sum(_known(trial.facts["steal_s"] for trial in steals)) / duration_s
         if duration_s
         else None,
+        memory_kernel_s=median(memory) if memory else None,
         error="\n".join(sorted({trial.error for trial in trials if trial.error is not None})) or None,
     )
 

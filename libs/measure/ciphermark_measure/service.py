@@ -38,7 +38,9 @@ class Service:
         self._trial: Trial | None = None
         self._started_at = ""
         self._started = 0.0
-        self._gate = Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock)
+        self._gate = (
+            Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock, memory=anchor.Memory())
+        )
         self._steal = CpuSteal()
         self._pages: confinement.Pages = []
 

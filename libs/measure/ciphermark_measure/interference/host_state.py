@@ -1,11 +1,15 @@
 """The state of the host around samples: how much others on the core slowed it.
 
-An :class:`~.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 4 % of the time of
-samples at most. The mean of the readings beside a sample, over the quiet level, tells its slow-down, by
-which its time is divided. Where the process waited for its core, the kernel tells for how long, and the time is divided
-by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet level is a
-low quantile of all readings of this process, or what another worker of the run found, if that is lower: a worker that
-begins in a slow state learns the level when the host calms down, and what it took before is corrected by that.
+An :class:`~.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 3 % of the time of
+samples at most, and the memory kernel 1 %. The mean of the readings beside a sample, over the quiet level, tells its
+slow-down, by which its time is divided. Where the process waited for its core, the kernel tells for how long, and the
+time is divided by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet
+level is a low quantile of all readings of this process, or what another worker of the run found, if that is lower: a
+worker that begins in a slow state learns the level when the host calms down, and what it took before is corrected by
+that.
+
+The memory kernel corrects nothing: operations depend on the shared cache by anything from nothing to all of it
+(docs/decisions/0080). Its median is a fact of the trial, by which comparisons of two runs are made wider.
 """
 
 from __future__ import annotations
@@ -20,12 +24,13 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, MonotonicClock
 from ciphermark_measure.interference import cpu_steal
-from ciphermark_measure.interference.anchor import KERNEL
+from ciphermark_measure.interference.anchor import KERNEL, MEMORY_KERNEL
 
 # A sample is quiet that was slowed by less: that shows no difference between figures either.
 TOLERANCE = SIGNIFICANCE_THRESHOLD
 _QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
-_SHARE = 0.04  # of the time of samples, for readings
+_SHARE = 0.03  # of the time of samples, for readings
+_MEMORY_SHARE = 0.01  # likewise, of the memory kernel
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
 _MOST_WAITED = 0.5  # of a sample
@@ -77,6 +82,72 @@ def slow_down(anchor_ratio: float, waited_share: float) -> float:
     return (1 + GAIN * (anchor_ratio - 1)) / (1 - waited_share)
 
 
+class MemoryWatch:
+    """What samples left in the shared cache of a buffer that was there when they began: the memory kernel is executed
+    before a sample, and timed after it. As far as a share of the time of samples pays for both, and for one sample of
+    each trial at least. Without a ``reader`` nothing is known.
+    """
+
+    def __init__(self, reader: Reader | None, clock: Clock, run_delay_ns: Callable[[], int | None]) -> None:
+        self._reader = reader
+        self._clock = clock
+        self._run_delay_ns = run_delay_ns
+        self._sorted: list[int] = []
+        self._of_trial: list[int] = []
+        self._is_first = True
+        self._is_primed = False
+        self._primed_ns = 0
+        self._cost_ns = 0
+        self._balance_ns = 0.0
+        self._spent_ns = 0
+
+    def begin_trial(self) -> None:
+        """What :meth:`facts` tells is of the time from now on."""
+        self._of_trial = []
+        self._is_first = True
+        self._spent_ns = 0
+
+    def before(self) -> None:
+        """A sample begins now."""
+        self._is_primed = self._is_first or self._balance_ns >= self._cost_ns
+        self._is_first = False
+        if self._is_primed and self._reader is not None:
+            self._primed_ns = self._timed(self._reader)[1]
+
+    def after(self, lasted_ns: int) -> None:
+        """The sample is over."""
+        self._balance_ns = min(self._balance_ns + _MEMORY_SHARE * lasted_ns, _SAVED * self._cost_ns)
+        if self._is_primed and self._reader is not None:
+            delay_ns = self._run_delay_ns()
+            reading, elapsed_ns = self._timed(self._reader)
+            if self._run_delay_ns() == delay_ns:  # else it is mostly the wait for the core
+                self._of_trial.append(reading)
+                insort(self._sorted, reading)
+            self._cost_ns = self._primed_ns + elapsed_ns
+            self._balance_ns -= self._cost_ns
+            self._spent_ns += self._cost_ns
+
+    def facts(self) -> dict[str, float]:
+        """Of the trial: which kernel it was, its time (s, the median), by how many times that is longer than the
+        shortest times of this process, and what readings cost (s). Nothing without readings.
+        """
+        if not self._of_trial:
+            return {}
+        middle = median(self._of_trial)
+        return {
+            "memory_kernel": float(MEMORY_KERNEL),
+            "memory_kernel_s": middle / 1e9,
+            "memory_slowdown": middle / level_of(self._sorted),
+            "memory_cost_s": self._spent_ns / 1e9,
+        }
+
+    def _timed(self, reader: Reader) -> tuple[int, int]:
+        """A reading, and what it cost."""
+        start = self._clock.now_ns()
+        reading = reader.read_ns()
+        return reading, self._clock.now_ns() - start
+
+
 class Gate:
     """Tells by how much samples were slowed; without a ``reader`` nothing is known, and all count as they are."""
 
@@ -85,10 +156,12 @@ class Gate:
         reader: Reader | None = None,
         clock: Clock | None = None,
         run_delay_ns: Callable[[], int | None] = cpu_steal.run_delay_ns,
+        memory: Reader | None = None,
     ) -> None:
         self._reader = reader
         self._clock = clock or MonotonicClock()
         self._run_delay_ns = run_delay_ns
+        self._memory = MemoryWatch(memory, self._clock, run_delay_ns)
         self._readings: list[int] = []
         self._sorted: list[int] = []
         self._known_ns: float | None = None
@@ -109,12 +182,14 @@ class Gate:
     def begin_trial(self, known_ns: float | None) -> None:
         """What :meth:`facts` tells is of the time from now on. ``known_ns`` is the quiet level that others found."""
         self._known_ns = known_ns
+        self._memory.begin_trial()
         self._first, self._spent_ns = len(self._readings), 0
 
     def before(self) -> Begun:
         """A sample begins now."""
         if self._reader is None:
             return Begun(-1, None)
+        self._memory.before()
         is_stale = self._clock.now_ns() - self._last_ns > _STALE_NS
         if len(self._readings) == self._first or (is_stale and self._is_affordable):
             self._read(self._reader)
@@ -129,6 +204,7 @@ class Gate:
         self._balance_ns = min(self._balance_ns + _SHARE * lasted_ns, _SAVED * self._cost_ns)
         if self._is_affordable:
             self._read(self._reader)
+        self._memory.after(lasted_ns)  # last, since it fills the core's caches
         return Around(begun.reading, waited_ns / max(1, lasted_ns))
 
     def settle(self) -> None:
@@ -154,8 +230,8 @@ class Gate:
 
     def facts(self) -> dict[str, float]:
         """Of the trial: which anchor it was, how much more than it samples are taken to be slowed, its time in the
-        quiet state, to which times are corrected (s), its spread, how many readings and what they cost (s). Nothing
-        where nothing is known.
+        quiet state, to which times are corrected (s), its spread, how many readings and what they cost (s); and
+        :meth:`MemoryWatch.facts`. Nothing where nothing is known.
         """
         readings, level = sorted(self._readings[self._first :]), self.quiet_ns
         if not readings or level is None:
@@ -167,6 +243,7 @@ class Gate:
             "anchor_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
             "anchor_readings": float(len(readings)),
             "anchor_cost_s": self._spent_ns / 1e9,
+            **self._memory.facts(),
         }
 
     @property

@@ -6,7 +6,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <new>
+
+#include <sys/mman.h>
 
 namespace {
 
@@ -78,7 +82,32 @@ std::uint64_t chained(std::uint64_t value)
     return value;
 }
 
+// More than a second cache holds, and a small part of a shared last one: what others load into that displaces it.
+constexpr std::size_t memory_bytes = std::size_t{4} << 20;
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t words_of_line = 64 / sizeof(std::uint64_t);
+
+const std::uint64_t *pages()
+{
+    auto *memory = static_cast<std::uint64_t *>(::operator new(memory_bytes, std::align_val_t{page_bytes}));
+    madvise(memory, memory_bytes, MADV_NOHUGEPAGE); // the same pages in every process, whatever memory is left
+    std::memset(memory, 1, memory_bytes);
+    return memory;
+}
+
 } // namespace
+
+// The time in nanoseconds of reading a buffer once, line by line. The first reading of a process makes the buffer.
+extern "C" std::int64_t ciphermark_memory()
+{
+    static const volatile std::uint64_t *memory = pages();
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < memory_bytes / sizeof(std::uint64_t); i += words_of_line) {
+        static_cast<void>(memory[i]);
+    }
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count();
+}
 
 // The least time in nanoseconds of one transform and chain among `repeats` in a row: a single interrupt shows in none of them.
 extern "C" std::int64_t ciphermark_anchor(std::int64_t repeats)

@@ -28,7 +28,9 @@ _OF_OPERATION = frozenset(
     ("experiment", "operation", "label", "is_composed", "comparison_key", "case_key", "repetitions")
 )
 # Of the trials that tell the peak, and not of the peak.
-_OF_TRIALS = frozenset(("anchor_s", "anchor_spread", "steal_share", "executed_ciphertexts"))
+_OF_TRIALS = frozenset(
+    ("anchor_s", "anchor_spread", "steal_share", "memory_kernel_s", "executed_ciphertexts")
+)
 
 
 def said_once(rows: Iterable[Row]) -> list[Row]:

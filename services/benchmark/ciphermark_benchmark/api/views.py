@@ -225,6 +225,7 @@ class ResultRow(_Dimensions):
     anchor_s: float | None = Field(examples=[4.2252e-05])
     anchor_spread: float | None = Field(examples=[0.021])
     steal_share: float | None = Field(examples=[0.0])
+    memory_kernel_s: float | None = Field(examples=[4.6e-05])
     executed_ciphertexts: int | None = Field(examples=[None])
 
 
