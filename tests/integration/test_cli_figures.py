@@ -145,10 +145,11 @@ def test_the_reader_of_the_output_may_leave(recorded):
     assert b"Exception" not in err
 
 
-def test_a_phase_that_is_none_has_nothing_to_rank(recorded):
+def test_a_phase_that_is_none_is_a_mistake(recorded):
     ciphermark, ids, _ = recorded
     assert "seal" in ciphermark("results", ids[0], "--phase", "encrypt").out
-    assert "Nothing to rank in phase nothing" in ciphermark("results", ids[1], "--phase", "nothing").out
+    mistake = ciphermark("results", ids[0], "--phase", "nothing", code=2).err
+    assert "--phase nothing: this run has decrypt, " in " ".join(mistake.split())
 
 
 # Two runs

@@ -77,7 +77,7 @@ class Misbehaved:
             TINY | {"variants": variants, "operations": OPERATIONS}, timeout_s=TIMEOUT_S, memory_mb=400
         )
         self.ciphermark = ciphermark
-        self.done = ciphermark("run", str(suite), "--json", str(ciphermark.home / "outcomes.jsonl"))
+        self.done = ciphermark("run", str(suite), "--json", str(ciphermark.home / "outcomes.jsonl"), code=1)
         lines = (ciphermark.home / "outcomes.jsonl").read_text().splitlines()
         self.outcomes = {}
         for outcome in map(json.loads, lines):
@@ -205,7 +205,7 @@ def test_deeds_in_other_experiments(ciphermark):
         repetition | {"modulus_bits": [30], "repetitions": [1], "variants": ["planted-caches"]},
         depth | {"kind": "noise", "variants": ["planted-segfaults"]},
     )
-    ciphermark("run", str(suite))
+    ciphermark("run", str(suite), code=1)
     found = {}
     for outcome in ciphermark.outcomes():
         case = outcome["trial"]["case"]

@@ -41,6 +41,31 @@ def test_a_reason_of_several_operations_is_told_once():
     assert run_notes.reasons(outcomes) == [("unsupported: seal, add, mul, square and 1 more: no AVX-512", 5)]
 
 
+def of_depth(status):
+    case = replace(outcome().trial.case, experiment="depth")
+    return replace(outcome(status), trial=replace(outcome().trial, case=case))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "conclusion"),
+    [
+        ([outcome()], "as planned"),
+        ([outcome(), outcome("unsupported")], "as planned"),
+        ([of_depth("exhausted"), of_depth("ok")], "as planned"),
+        *(
+            ([outcome(), outcome(status)], "failures")
+            for status in ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
+        ),
+        ([outcome("crashed")], "failures"),
+        ([outcome("unsupported"), outcome("unsupported")], "nothing executed"),
+        ([outcome("cancelled")], "nothing executed"),
+        ([], "nothing executed"),
+    ],
+)
+def test_a_run_comes_to_what_its_worst_trial_does(outcomes, conclusion):
+    assert run_notes.conclusion(outcomes) == conclusion
+
+
 def test_a_good_run_has_no_reasons_and_no_caveats():
     assert run_notes.reasons([outcome(library=SEAL)]) == []
     assert run_notes.caveats(RUN, [outcome(library=SEAL)]) == []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
 from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
+from ciphermark_measure.experiments import KINDS
 from ciphermark_present.notes import About, Note
 from ciphermark_present.query import Row
 from ciphermark_present.subject import OBJECT, OPERATION
@@ -35,6 +37,27 @@ def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
         for (status, variant, error), operations in operations_of.items()
     ]
     return sorted(counted, key=lambda item: -item[1])[:_MOST_REASONS]
+
+
+Conclusion = Literal["as planned", "failures", "nothing executed"]
+_NOT_EXECUTED = ("unsupported", "cancelled")
+
+
+def conclusion(outcomes: Sequence[Outcome]) -> Conclusion:
+    """What a run comes to: whether every trial ended as planned. ``unsupported`` does, as does ``exhausted`` where an
+    experiment goes on until then.
+    """
+    executed = [outcome for outcome in outcomes if outcome.status not in _NOT_EXECUTED]
+    if not executed:
+        return "nothing executed"
+    return "as planned" if all(map(is_as_planned, executed)) else "failures"
+
+
+def is_as_planned(outcome: Outcome) -> bool:
+    """Whether a trial that was to be executed ended as its experiment does."""
+    kind = KINDS.get(outcome.trial.case.experiment)
+    is_until_exhausted = kind is not None and kind.is_until_exhausted
+    return outcome.status == "ok" or (outcome.status == "exhausted" and is_until_exhausted)
 
 
 def _some(operations: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from rich.text import Text
 from ciphermark_analysis import build_comparison, build_search
 from ciphermark_analysis.build_comparison import Compared
 from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.cli._builds import (
     Bench,
     Refused,
@@ -171,8 +172,7 @@ def failures(outcomes: Iterable[Outcome]) -> Iterator[Failure]:
     """The trials without a result, and why."""
     for outcome in outcomes:
         case = outcome.trial.case
-        is_until_exhausted = case.experiment in KINDS and KINDS[case.experiment].is_until_exhausted
-        if outcome.status != "ok" and not (is_until_exhausted and outcome.status == "exhausted"):
+        if not run_notes.is_as_planned(outcome):
             reason = f"{outcome.status}: {outcome.error}" if outcome.error else outcome.status
             yield Failure(label(case), case.variant, reason)
 

@@ -98,12 +98,21 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             _published(database, run_id, where)
             return
         run_id = run_names.resolved(database, run)
+        _require_phase(database, run_id, phase)
         if columns is not None:
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
             titles = {name: workload.title for name, workload in WORKLOADS.items()}
             wanted = Wanted(phase, any_security, details, notes, prices, titles)
             _whole(database, run_id, wanted, where)
+
+
+def _require_phase(database: Database, run_id: str, phase: str) -> None:
+    """Raises ``UserError`` for a phase that the run has no time of; that of operations is the default of any run."""
+    query = "select distinct phase from results where run_id = %s and metric = 'time' order by phase"
+    phases = [row[0] for row in database.query(query, [run_id]).rows]
+    if phase not in {MAIN_PHASE, *phases}:
+        raise UserError(f"--phase {phase}: this run has {', '.join(phases) or 'no times'}")
 
 
 def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:

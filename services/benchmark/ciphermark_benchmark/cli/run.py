@@ -38,7 +38,8 @@ from ciphermark_present.printed import Wanted
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _INTERRUPTED = 130  # as shells report it
-_EXAMPLES = """[bold]Examples[/bold]
+_EXIT_CODES: dict[run_notes.Conclusion, int] = {"as planned": 0, "failures": 1, "nothing executed": 2}
+_EPILOG = """[bold]Examples[/bold]
 
   ciphermark run quick
 
@@ -47,13 +48,16 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark run --resume 6f1c…            go on with a run that was interrupted
 
   ciphermark run smoke --json outcomes.jsonl
+
+[bold]Exit code[/bold]  0: every trial ended as planned; 1: some trial is wrong, crashed, exhausted, timed out or out of
+memory; 2: no trial could be executed, or the command line or the suite is wrong; 130: interrupted
 """
 
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command(epilog=_EXAMPLES)
+@app.command(epilog=_EPILOG)
 def run(
     suite: Annotated[
         Path | None,
@@ -95,6 +99,8 @@ def run(
     if json is not None:
         _write_outcomes(json, ended.outcomes)
     _conclude(console, home, ended)
+    if code := _EXIT_CODES[run_notes.conclusion(ended.outcomes)]:
+        raise typer.Exit(code)
 
 
 def say_that_it_waits(home: homes.Home) -> None:
