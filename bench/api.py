@@ -123,7 +123,7 @@ async def _submitted(url: str) -> set[str]:
     async with app.open_async():
         store = Store(app.connector.pool)  # type: ignore[attr-defined]
         for job in jobs:
-            await store.submit(app, job)
+            await store.submit(app, job, "bench")
     return {job.id for job in jobs}
 
 

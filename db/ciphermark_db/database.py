@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -234,6 +236,7 @@ class Database:
             new = recording.record_outcomes(connection, outcomes)
             statistics.update(connection, new, statistics.record_samples(connection, new))
             statistics.update_host_state(connection, run.id)
+            _audit(connection, "imported", run.id, f"{len(new)} of {len(outcomes)} trials are new")
         self.analyze()
         return len(new)
 
@@ -273,6 +276,7 @@ class Database:
         """Give a run a label, or take it away."""
         with self._connected() as connection, _complaints(connection), connection.transaction():
             connection.execute(blocks("record")["label_run"], {"id": run_id, "label": label})
+            _audit(connection, "labelled", run_id, label)
 
     def delete_run(self, run_id: str) -> list[str]:
         """Delete a run, and those that continue it on other hosts, with all that is recorded of them; returns their
@@ -287,6 +291,8 @@ class Database:
             for name, statement in sql.items():
                 if name not in ("lock", "parts", "open_job"):
                     connection.execute(statement, {"runs": runs})
+            for part in runs:
+                _audit(connection, "deleted", part)
         return runs
 
     def run_ids(self) -> list[str]:
@@ -381,3 +387,21 @@ def _complaints(connection: psycopg.Connection[Any], is_writing: bool = True) ->
         message = error.diag.message_primary or str(error)
         kind = ContentRefused if isinstance(error, _OF_CONTENT) else UserError
         raise kind("\n".join([f"PostgreSQL: {message}", *filter(None, hints)])) from error
+
+
+def audit_row(actor: str, action: str, run_id: str, detail: str | None = None) -> dict[str, str | None]:
+    """The parameters of the block ``audit`` of ``record.sql``. Pure."""
+    return {"actor": actor, "action": action, "run_id": run_id, "detail": detail}
+
+
+def _audit(connection: Connection, action: str, run_id: str, detail: str | None = None) -> None:
+    """Record what the user of this process does, in the transaction that does it."""
+    connection.execute(blocks("record")["audit"], audit_row(_operator(), action, run_id, detail))
+
+
+def _operator() -> str:
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # as in a container whose user has no name
+        user = str(os.geteuid())
+    return f"{user}@{socket.gethostname()}"

@@ -64,7 +64,7 @@ class Jobs:
             app = queue_application(self.url)
             async with app.open_async():
                 for job in jobs:
-                    await Store(app.connector.pool).submit(app, job)
+                    await Store(app.connector.pool).submit(app, job, "a test")
 
         asyncio.run(submitted())
         return [job.id for job in jobs]
@@ -73,7 +73,7 @@ class Jobs:
         async def cancelled() -> None:
             app = queue_application(self.url)
             async with app.open_async():
-                await Store(app.connector.pool).cancel(app.job_manager, self.job(job_id))
+                await Store(app.connector.pool).cancel(app.job_manager, self.job(job_id), "a test")
 
         asyncio.run(cancelled())
 

@@ -121,7 +121,7 @@ class Scene:
 
     async def cancel(self) -> None:
         (job,) = await self.store.rows("job", {"id": self.job_id})
-        await self.store.cancel(self.manager, job)
+        await self.store.cancel(self.manager, job, "a test")
 
 
 def interleaved(late: list[str], others: list[str]) -> Iterator[list[tuple[bool, str]]]:

@@ -15,11 +15,11 @@ DESCRIPTIONS = ("case_request", "build", "parameter_set", "program")
 
 
 def content(database: Database) -> dict[str, list[tuple[object, ...]]]:
-    """All rows of all tables that runs are in, but for hosts and registries."""
+    """All rows of all tables that runs are in, but for hosts, registries and the audit log."""
     tables = database.query(
         "select distinct table_name from information_schema.columns where table_schema = 'public' and column_name in "
         "('run_id', 'trial_id', 'case_info_id', 'series_id') and table_name in "
-        "(select relname from pg_class where relkind = 'r')"
+        "(select relname from pg_class where relkind = 'r') and table_name <> 'audit'"
     ).rows
     names = [*(name for (name,) in tables), "run", *DESCRIPTIONS]
     return {name: sorted(database.query(f"select t::text from {name} as t").rows) for name in names}

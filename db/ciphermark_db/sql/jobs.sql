@@ -21,6 +21,9 @@ select count(*) as jobs from job where state = 'queued';
 -- name: job
 select * from job where id = %(id)s;
 
+-- name: submitter
+select actor from audit where run_id = %(id)s and action = 'submitted';
+
 -- name: open_queues
 -- Of the variants that a host lacks none may have been chosen for the job, and no other host may have them.
 select distinct queue

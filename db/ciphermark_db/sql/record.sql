@@ -11,6 +11,9 @@ insert into run (
     %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
 ) on conflict (id) do nothing;
 
+-- name: audit
+insert into audit (actor, action, run_id, detail) values (%(actor)s, %(action)s, %(run_id)s, %(detail)s);
+
 -- name: label_run
 update run set label = %(label)s where id = %(id)s;
 

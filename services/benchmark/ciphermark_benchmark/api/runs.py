@@ -10,7 +10,7 @@ from typing import Annotated
 from uuid import UUID
 
 import msgspec
-from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
 from ciphermark_benchmark import deletion
@@ -23,6 +23,7 @@ from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, reason_again
 from ciphermark_benchmark.jobs.store import Row, Submission
 from ciphermark_benchmark.runner.runs import require_variants
 from ciphermark_benchmark.suite.form import Suite
+from ciphermark_web.keyring import Principal
 from ciphermark_web.problems import Problem, documented
 
 MOST_QUEUED = 10_000
@@ -31,6 +32,15 @@ _LARGEST_NUMBER = (1 << 63) - 1
 
 router = APIRouter(prefix="/v1", tags=["runs"])
 Shared = Annotated[State, Depends(state_of)]
+
+
+async def _principal_of(request: Request) -> Principal:
+    """For whom a request is; asynchronous, so that it costs no change of threads."""
+    principal: Principal = request.scope["principal"]
+    return principal
+
+
+Caller = Annotated[Principal, Depends(_principal_of)]
 RunId = Annotated[UUID, Path(description="the id that POST /v1/runs gave, or of a run of the command line")]
 _UNKNOWN = documented("not-found", "not-ready")
 _EVENTS = """\
@@ -54,7 +64,7 @@ data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials"
     summary="Submit a suite",
     responses=documented("not-ready", "too-many", "unsupported"),
 )
-async def submit(body: Submitted, state: Shared) -> Row:
+async def submit(body: Submitted, state: Shared, principal: Caller) -> Row:
     """Queue a suite. A host that has its variants, and whatever else is needed, will execute it."""
     (count,) = await state.store.rows("count_queued")
     if count["jobs"] >= MOST_QUEUED:
@@ -66,7 +76,7 @@ async def submit(body: Submitted, state: Shared) -> Row:
         raise Problem("unsupported", reason)
     needs = needs_of(suite, body.variants, body.needs.isa, body.needs.memory_mb)
     job = Submission(str(uuid.uuid4()), suite.name, text, tuple(body.variants), needs)
-    await state.store.submit(state.queue, job)
+    await state.store.submit(state.queue, job, principal.name)
     return await _detail(state, await state.run(job.id))
 
 
@@ -115,17 +125,18 @@ async def looked_at(run_id: RunId, state: Shared) -> Row:
     summary="Cancel a run",
     responses=documented("not-found", "not-ready", "unsupported"),
 )
-async def cancelled(run_id: RunId, state: Shared) -> Row:
+async def cancelled(run_id: RunId, state: Shared, principal: Caller) -> Row:
     """End a run: at once while it is queued, between two turns while it is executed. What was measured stays.
 
-    A run that has ended stays as it is.
+    A run that has ended stays as it is. Submitters may cancel their own runs, admins all.
     """
     run = await state.run(str(run_id))
     if run["state"] == "recorded":
         raise Problem("unsupported", "this is a run of the command line: end it there, with Ctrl-C")
+    await _require_own(state, run["id"], principal)
     (job,) = await state.store.rows("job", {"id": run["id"]})
     if job["ended_at"] is None:
-        await state.store.cancel(state.queue.job_manager, job)
+        await state.store.cancel(state.queue.job_manager, job, principal.name)
     return await state.run(run["id"])
 
 
@@ -146,6 +157,13 @@ async def deleted(run_id: RunId, state: Shared) -> None:
 def _deleted(state: State, run_id: str) -> None:
     with state.connect() as database:
         deletion.delete(homes.find(), database, run_id)
+
+
+async def _require_own(state: State, run_id: str, principal: Principal) -> None:
+    """Raise ``Problem`` where somebody who is no admin deals with another's run."""
+    submitters = [row["actor"] for row in await state.store.rows("submitter", {"id": run_id})]
+    if not (principal.may("admin") or principal.name in submitters):
+        raise Problem("forbidden", f"{principal.name} did not submit this run; this needs an admin")
 
 
 @router.get(

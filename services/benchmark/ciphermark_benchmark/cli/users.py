@@ -28,7 +28,9 @@ def add(
     name: _Name,
     role: Annotated[
         str,
-        typer.Option(help="reader looks, submitter also starts and cancels runs, admin may do everything."),
+        typer.Option(
+            help="reader looks, submitter also starts runs and cancels their own, admin may do everything."
+        ),
     ],
 ) -> None:
     """Add a user and print the token, once. A second token of a user replaces the first when that is revoked."""

@@ -27,7 +27,7 @@ from psycopg.rows import dict_row
 from ciphermark_benchmark.jobs.decisions import Claim, Fate
 from ciphermark_benchmark.jobs.machine import CONNECT_TIMEOUT_S
 from ciphermark_benchmark.jobs.needs import Needs, Offer
-from ciphermark_db.database import connect, may_pass, settings
+from ciphermark_db.database import audit_row, connect, may_pass, settings
 from ciphermark_db.sql import blocks
 
 Row = dict[str, Any]
@@ -119,15 +119,18 @@ class Store:
         async with self._pool.connection() as connection, connection.transaction():
             yield Store(_One(connection))
 
-    async def submit(self, app: App, job: Submission) -> None:
-        """Record the job and queue it: both or neither."""
+    async def submit(self, app: App, job: Submission, actor: str) -> None:
+        """Record the job, and who submits it, and queue it: all or nothing."""
         async with self._pool.connection() as connection, connection.transaction():
             deferrer = app.configure_task(TASK, queue=job.needs.queue, connection=connection)
             queue_job_id = await deferrer.defer_async(job_id=job.id)
             await connection.execute(blocks("jobs")["record_job"], _row(job) | {"queue_job_id": queue_job_id})
+            entry = audit_row(actor, "submitted", job.id, job.suite_name)
+            await connection.execute(blocks("record")["audit"], entry)
 
-    async def cancel(self, manager: JobManager, job: Row) -> None:
-        """Take an open job off the queue, or ask its worker to end it."""
+    async def cancel(self, manager: JobManager, job: Row, actor: str) -> None:
+        """Take an open job off the queue, or ask its worker to end it; first record who wants that."""
+        await self._answer(blocks("record")["audit"], audit_row(actor, "cancelled", str(job["id"])))
         if await manager.cancel_job_by_id_async(job["queue_job_id"], abort=True):
             await self.rows("end_cancelled", {"id": job["id"]})
 
