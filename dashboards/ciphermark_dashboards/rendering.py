@@ -21,7 +21,7 @@ import vl_convert
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
-from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_differing
+from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, acceleration_marks, with_differing
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.query import AS_MEASURED, Answer, Query, Row
 
@@ -207,7 +207,9 @@ class Filled:
             + [self._variant(case[name]) if name in case else _MISSING for name in variants]
             for case in cases.values()
         ]
-        head = [(column.label, column.is_number) for column in place] + [(name, True) for name in variants]
+        marks = acceleration_marks(self.rows)
+        names = [(name + marks[name], True) for name in variants]
+        head = [(column.label, column.is_number) for column in place] + names
         return Table(head, rows, places=len(place)).said_once(1, len(place))
 
     @cached_property

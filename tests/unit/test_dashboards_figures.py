@@ -89,12 +89,17 @@ def test_one_can_look_at_some(show, variants):
 
 def cell(variant: str, operation: str, **changes: object) -> dict[str, object]:
     names = {column.name for column in times.MATRIX.columns}
-    whole = dict.fromkeys(names) | {"label": operation, "variant": variant, "status": "ok"}
+    whole = dict.fromkeys(names | {"standing", "hexl"}) | {
+        "label": operation,
+        "variant": variant,
+        "status": "ok",
+    }
     return whole | {"comparison_key": f"{operation}-key"} | changes
 
 
 def test_a_grid_shows_what_is_missing_and_what_failed():
     measured = {"median": 0.002, "ratio": 2.0, "verdict": "slower", "is_equal_parameters": True}
+    measured |= {"standing": "behind"}
     rows = [
         cell("seal", "add", **measured | {"ratio": 1.0, "verdict": "no difference"}),
         cell("tenseal", "add", **measured | {"is_equal_parameters": False}),
@@ -154,3 +159,21 @@ def test_what_was_asked_for_last_is_kept_within_bounds():
     assert made == ["a", "b", "c"]
     get("b")
     assert made == ["a", "b", "c", "b"]
+
+
+def test_a_grid_marks_disturbed_times_and_builds_without_hexl_beside_one_with_it():
+    measured = {"median": 0.002, "ratio": 1.0, "verdict": "no difference", "is_equal_parameters": True}
+    rows = [
+        cell("openfhe", "add", **measured | {"standing": "tie", "hexl": None}),
+        cell("seal", "add", **measured | {"standing": "disturbed", "hexl": False}),
+        cell("seal-hexl", "add", **measured | {"standing": "tie", "hexl": True}),
+    ]
+
+    def grid(shown: list[dict[str, object]]) -> tuple[list[str], list[str]]:
+        answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in shown])
+        table = Filled(times.MATRIX, Selection((("run", "r"),)), answer).grid
+        heads = [label for label, _ in table.head[table.places :]]
+        return heads, [cell.text for cell in table.rows[0][table.places :]]
+
+    assert grid(rows) == (["openfhe°", "seal°", "seal-hexl"], ["2 ms · 1×", "!2 ms · 1×", "2 ms · 1×"])
+    assert grid(rows[:2])[0] == ["openfhe", "seal"]  # nothing is accelerated here

@@ -77,12 +77,14 @@ class Wanted:
 @dataclass(frozen=True, slots=True)
 class Pivot:
     """A table with a column for each variant: rows that have ``line`` in common are one line, whose first row fills the
-    other columns; ``cell`` writes a row beside those of its line, ``variants`` orders the columns.
+    other columns; ``cell`` writes a row beside those of its line, ``variants`` orders the columns, and ``marks`` are
+    what stands behind their names.
     """
 
     line: Callable[[Row], Any]
     cell: Callable[[Row, Rows], str]
     variants: Callable[[Rows], Sequence[str]] = lambda rows: sorted({row["variant"] for row in rows})
+    marks: Callable[[Rows], Mapping[str, str]] = lambda rows: {}
 
 
 def of(column: Column, drop: int = 0) -> Cells:
@@ -117,13 +119,14 @@ def pivoted(  # noqa: PLR0913, PLR0917 - what a table and its columns are made o
     nothing: str = formats.NOTHING,
 ) -> Printed:
     """A table with a column for each variant; ``nothing`` stands where a line has none of a variant."""
-    variants = pivot.variants(rows)
+    variants, marks = pivot.variants(rows), pivot.marks(rows)
     texts = []
     for line in grouped(rows, pivot.line):
         cells = {row["variant"]: pivot.cell(row, line) for row in line}
         own = (write({**line[0], "line": line}) for _, write in columns)
         texts.append((*own, *(cells.get(variant, nothing) for variant in variants)))
-    heads = (*(head for head, _ in columns), *(Head(variant, True) for variant in variants))
+    names = (variant + marks.get(variant, "") for variant in variants)
+    heads = (*(head for head, _ in columns), *(Head(name, True) for name in names))
     return Printed(title, about, heads, told_once(texts, once), len(columns))
 
 

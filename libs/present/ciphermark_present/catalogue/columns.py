@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -129,6 +129,21 @@ DISTURBED = "! disturbed samples only"  # what the mark means
 def disturbance(is_disturbed: bool) -> str:
     """The mark of a time that is made of disturbed samples only; empty for others."""
     return DISTURBED[0] if is_disturbed else ""
+
+
+UNACCELERATED = "° built without HEXL"  # what the mark means
+
+
+def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
+    """The mark of each variant in a table: of builds without HEXL where another one has it; empty for others.
+
+    Builds of which that is unknown count as without.
+    """
+    accelerated: dict[str, bool] = {}
+    for row in rows:
+        accelerated[row["variant"]] = accelerated.get(row["variant"], False) or row["hexl"] is True
+    is_mixed = any(accelerated.values())
+    return {name: UNACCELERATED[0] if is_mixed and not own else "" for name, own in accelerated.items()}
 
 
 UNDISTURBED = Column("quiet_share", "Undisturbed", formats.percent, is_number=True)

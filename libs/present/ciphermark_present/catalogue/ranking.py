@@ -12,7 +12,13 @@ from ciphermark_analysis.comparison import TRAITS, differences
 from ciphermark_analysis.wins import standings
 from ciphermark_present import formats, headings, subject
 from ciphermark_present.catalogue import times
-from ciphermark_present.catalogue.columns import DISTURBED, VARIANT, disturbance
+from ciphermark_present.catalogue.columns import (
+    DISTURBED,
+    UNACCELERATED,
+    VARIANT,
+    acceleration_marks,
+    disturbance,
+)
 from ciphermark_present.figure import Layout
 from ciphermark_present.listing import groups
 from ciphermark_present.printed import Cells, Head, Pivot, Wanted, absent_last, grouped, of, present
@@ -22,7 +28,8 @@ from ciphermark_present.subject import Subject
 UNPAIRED = "not in turns"
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
-    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it"
+    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it, "
+    f"{UNACCELERATED} beside one with it"
 )
 MARKS = {"no difference": "≈", "too few samples": "?"}
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
@@ -62,7 +69,7 @@ def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
             uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
             bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
             moduli = {"modulus_bits": own["modulus_bits"]}
-            rows.append({**row, **bounds, **uncorrected, **moduli, "hexl": speedup_of.get(place)})
+            rows.append({**row, **bounds, **uncorrected, **moduli, "speedup": speedup_of.get(place)})
     chains: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):
         chains.setdefault(row["comparison_key"], (row["ring_dimension"], tuple(row["modulus_bits"])))
@@ -88,7 +95,9 @@ def name(row: Row) -> str:
 
 def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield from named(rows, wanted)
-    yield of(VARIANT)
+    marks = acceleration_marks(rows)
+    head, write = of(VARIANT)
+    yield head, lambda row: write(row) + marks[row["variant"]]
     yield from (of(column, drop=7) for column in headings.columns(rows))
     yield Head("median", True), lambda row: _time(row)[0]
     yield Head("95 % interval", True, drop=1), lambda row: _time(row)[1]
@@ -128,7 +137,7 @@ def _ratio_interval(row: Row) -> str:
 
 def _hexl(row: Row) -> tuple[str, str]:
     """What HEXL brings, marked where the interval finds no difference, and the interval."""
-    speedup = row["hexl"]
+    speedup = row["speedup"]
     if speedup is None:
         return "", ""
     mark = "≈" if speedup["verdict"] == "no difference" else ""
@@ -162,6 +171,15 @@ def _by_mean(rows: Sequence[Row]) -> list[str]:
     return sorted(logs, key=lambda variant: (math.fsum(logs[variant]) / len(logs[variant]), variant))
 
 
+def _timed(rows: Sequence[Row]) -> str:
+    return f"time of phase {rows[0]['phase']}, {headings.vector(rows)}"
+
+
+def _acceleration(rows: Sequence[Row]) -> str:
+    """What the marks behind variants mean, where there are any."""
+    return UNACCELERATED if any(acceleration_marks(rows).values()) else ""
+
+
 RANKING = Layout(
     others=(TIMES, SPEEDUPS),
     rows=_joined,
@@ -170,7 +188,7 @@ RANKING = Layout(
     varied=lambda row: (*(row[name] for name in _MEASURED), row["chain"]),
     order=_order,
     title="",
-    about=lambda rows, _: f"time of phase {rows[0]['phase']}, {headings.vector(rows)}",
+    about=lambda rows, _: ", ".join(filter(None, (_timed(rows), _acceleration(rows)))),
     columns=_columns,
     once=lambda rows: len(named(rows)),
     place=10,
@@ -180,7 +198,8 @@ OVERVIEW = replace(
     RANKING,
     columns=named,
     once=lambda rows: len(named(rows)) - 1,
-    pivot=Pivot(_line, _cell, _by_mean),
+    about=lambda rows, _: _timed(rows),
+    pivot=Pivot(_line, _cell, _by_mean, acceleration_marks),
     needs_details=False,
 )
 RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW))

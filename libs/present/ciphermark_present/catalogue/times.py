@@ -383,7 +383,8 @@ MATRIX = Figure(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
         "samples taken in turns; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
         "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
-        "its library is marked composed, and compared with its like. What is missing says why."
+        "its library is marked composed, and compared with its like. A ° marks builds without HEXL beside one with it. "
+        "What is missing says why."
     ),
     on_page="A cell leads to its samples.",
     noted_by=("operation", "operation"),
