@@ -20,6 +20,7 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader
 
+from ciphermark_core.controls import visible
 from ciphermark_dashboards import __version__
 from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
 from ciphermark_present import formats
@@ -117,12 +118,18 @@ def host_facts(row: Row) -> list[tuple[str, str]]:
     ]
 
 
+def _finalized(value: Any) -> Any:
+    """What a page writes: markup as it is, text without what changes its order."""
+    return visible(value) if type(value) is str else value
+
+
 TEMPLATES = Environment(
     loader=PackageLoader(__package__),
     autoescape=lambda name: bool(name and name.endswith(".html")),
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,
+    finalize=_finalized,
 )
 TEMPLATES.filters.update(
     moment=formats.moment,

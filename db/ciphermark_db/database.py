@@ -42,6 +42,8 @@ _SERVER = (
     "tcp_user_timeout=30000",
 )
 QUERY_TIMEOUT_S = 60.0
+_PIECE_ROWS = 1000
+_NO_ANSWER = "the statement has no answer: write a query, such as select, table, values, show or explain"
 _HOST_STATE_EVERY_S = 2.0  # it is of all trials of a run
 # Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
 _PASSING = ("53", "57P", "58")
@@ -318,11 +320,13 @@ class Database:
         params: Params | None = None,
         read_only: bool = True,
         timeout_s: float = QUERY_TIMEOUT_S,
+        most_rows: int | None = None,
     ) -> Table:
         """Answer one SQL statement, by default in a transaction that cannot write and leaves no trace.
 
         ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
-        without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``.
+        without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``, as does an
+        answer of more than ``most_rows``, of which no more are read.
         """
         with (
             self._connected() as connection,
@@ -332,6 +336,8 @@ class Database:
             limit = str(max(1, round(timeout_s * 1000)))
             setting = {"milliseconds": limit, "is_uncorrected": self.is_uncorrected}
             connection.execute(blocks("query")["settle"], setting)
+            if most_rows is not None:
+                return _bounded(connection, sql, most_rows)
             # prepared: the protocol then takes one statement, so none can follow a "commit"
             cursor = connection.execute(sql.encode(errors="replace"), params, prepare=True)
             if cursor.description is None:
@@ -353,6 +359,31 @@ class Database:
             if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or may_pass(error):
                 raise unavailable(self._url, error) from error
             raise
+
+
+def _bounded(connection: Connection, sql: str, most_rows: int) -> Table:
+    """The answer to one statement, read in pieces up to so many rows. Raises ``UserError`` where it is no table."""
+    with connection.cursor() as cursor:
+        rows: list[tuple[Any, ...]] = []
+        for row in _streamed(cursor, sql):
+            if len(rows) == most_rows:
+                raise UserError(
+                    f"the answer has more than {most_rows:,} rows: add a limit, or read it with "
+                    'psql "$(ciphermark db url)"'
+                )
+            rows.append(row)
+        if not cursor.description:
+            raise UserError(_NO_ANSWER)
+        return Table(tuple(column.name for column in cursor.description), rows)
+
+
+def _streamed(cursor: psycopg.Cursor[tuple[Any, ...]], sql: str) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from cursor.stream(sql.encode(errors="replace"), size=_PIECE_ROWS)
+    except (psycopg.ProgrammingError, psycopg.InternalError) as error:
+        if error.sqlstate is None:  # psycopg's own, about what is no query
+            raise UserError(_NO_ANSWER) from error
+        raise
 
 
 @contextmanager

@@ -18,6 +18,11 @@ def ciphermark(tmp_path_factory, new_url):
     made = Ciphermark(tmp_path_factory.mktemp("mistakes") / "home", new_url())
     made("run", str(made.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]}, name="good")))
     folder = made.home.parent
+    (folder / "deep.yaml").write_text("[" * 20_000)
+    made.suite(
+        TINY | {"variants": ["cleartext"], "sizes": [*range(1, 601)], "threads": [*range(1, 201)]},
+        name="large",
+    )
     (folder / "typo.yaml").write_text("name: a\nexperimants: []\n")
     (folder / "list.yaml").write_text("- a\n")
     (folder / "latin1.yaml").write_bytes(b"name: gr\xf6\xdfe\n")
@@ -33,6 +38,12 @@ MISTAKES = {
         ["run", "{0}/goood.yaml"],
         ["goood.yaml: cannot read the suite: No such file", "did you mean '{0}/good.yaml'?"],
     ),
+    "run what is nested too deep": (["run", "{0}/deep.yaml"], ["no suite is nested that deep"]),
+    "explain what is too large": (
+        ["suite", "explain", "{0}/large.yaml"],
+        ["the suite has 480000 trials; the maximum is 20000: split it"],
+    ),
+    "sql without an answer": (["sql", "commit"], ["has no answer", "write a query"]),
     "run a folder": (["run", "{0}"], ["Is a directory"]),
     "run a suite with a typo": (
         ["run", "{0}/typo.yaml"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import psycopg
 import pytest
 
@@ -38,6 +40,24 @@ def test_refuses_and_goes_on(database: Database, sql: str) -> None:
 @pytest.mark.parametrize("sql", ["commit", "rollback", "", "begin", "set statement_timeout = 0"])
 def test_a_statement_without_answer(database: Database, sql: str) -> None:
     assert database.query(sql) == Table((), [])
+
+
+@pytest.mark.parametrize(
+    "sql", ["commit", "rollback", "", "begin", "select", "copy run to stdout", "set jit to on"]
+)
+def test_whoever_asks_for_rows_gets_some_or_a_reason(database: Database, sql: str) -> None:
+    with pytest.raises(UserError, match="has no answer"):
+        database.query(sql, most_rows=10)
+    assert database.query("select 7 % 4 as rest, '%s'", most_rows=10).rows == [(3, "%s")]
+
+
+def test_of_an_endless_answer_no_more_is_read_than_asked_for(database: Database) -> None:
+    assert len(database.query("select generate_series(1, 3000)", most_rows=3000).rows) == 3000
+    begun = time.monotonic()
+    with pytest.raises(UserError, match="more than 3,000 rows"):
+        database.query("select generate_series(1, 100000000000)", most_rows=3000)
+    assert time.monotonic() - begun < 50
+    assert database.query("select 1", most_rows=1).rows == [(1,)]
 
 
 def test_settings_do_not_last(database: Database) -> None:

@@ -342,7 +342,7 @@ def test_options_count_where_cases_are_limited():
         "name: a\nexperiments:\n- {kind: micro, variants: [seal], workloads: [logistic], "
         f"options: {{values: {values}}}, threads: {threads}}}\n"
     )
-    with pytest.raises(UserError, match="21000 trials, 20000 are allowed"):
+    with pytest.raises(UserError, match="21000 trials; the maximum is 20000"):
         limited.checked(text, "a.yaml")
 
 

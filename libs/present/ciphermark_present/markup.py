@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
+from ciphermark_core.controls import visible
 from ciphermark_present.printed import Printed, with_footnotes
 
 _LETTERS = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xF7), *range(0xF8, 0x17F))))
@@ -69,7 +70,7 @@ def _markdown(table: Printed) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_MARKDOWN.sub(r"\\\1", text.replace("&", "&amp;")).split())
+    return " ".join(_MARKDOWN.sub(r"\\\1", visible(text).replace("&", "&amp;")).split())
 
 
 def _latex(table: Printed) -> str:
@@ -98,7 +99,7 @@ def _latex(table: Printed) -> str:
 
 def _escaped(text: str) -> str:
     # a line that begins with a bracket or a star would be taken for an argument of the line break before it
-    safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(text.split()))
+    safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(visible(text).split()))
     safe = _POWER.sub(r"\\textsuperscript{\1}", safe)
     return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith(("[", "*")) else safe
 

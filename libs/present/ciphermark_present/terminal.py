@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ciphermark_core.controls import visible
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Head, Printed, with_footnotes
 
 _GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
@@ -37,6 +39,7 @@ def lines(table: Printed, width: int) -> Iterator[str]:
     Prose takes up to five lines or becomes a footnote. Columns that have no room even so are left out, those with the
     largest ``drop`` first, then from the right; a line below names them. A name wider than all is cut.
     """
+    table = _readable(table)
     notes: tuple[str, ...] = ()
     places, chosen = list(range(len(table.heads))), _layout(table, width)
     if chosen is None:
@@ -64,6 +67,12 @@ def named(facts: Iterable[tuple[str, str]], width: int, indent: str = "") -> Ite
             text, width, initial_indent=first, subsequent_indent=below, break_on_hyphens=False
         )
         yield from wrapped or [first.rstrip()]
+
+
+def _readable(table: Printed) -> Printed:
+    """The table with its texts as the console shows them: their widths are measured."""
+    heads = tuple(replace(head, text=visible(head.text)) for head in table.heads)
+    return replace(table, heads=heads, rows=tuple(tuple(map(visible, row)) for row in table.rows))
 
 
 def _only(table: Printed, places: Sequence[int]) -> Printed:

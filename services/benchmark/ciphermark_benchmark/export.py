@@ -15,11 +15,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
 from rich.text import Text
 
+from ciphermark_core.controls import visible
 from ciphermark_core.errors import UserError
 from ciphermark_present import markup, terminal
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Head, Printed
 
 if TYPE_CHECKING:  # the database's module is large, and commands that ask none print as well
@@ -66,6 +67,8 @@ def write_bytes(content: bytes, output: Path | None) -> None:
         except OSError as error:
             raise UserError(f"{output}: cannot write: {error.strerror}") from None
         return
+    if sys.stdout.isatty():
+        content = visible(content.decode(errors="replace")).encode()
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 

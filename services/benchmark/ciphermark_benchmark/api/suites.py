@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import BaseModel
 from ruamel.yaml import YAML
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from ciphermark_benchmark.data_sets.finder import Finder
 from ciphermark_benchmark.suite import files, shipped
-from ciphermark_benchmark.suite.fields import defaults
-from ciphermark_benchmark.suite.form import ExperimentText, Suite
+from ciphermark_benchmark.suite.form import Suite
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"
 MOST_BYTES = 256 << 10
-MOST_CASES = 20_000
 _MOST_NODES = 5_000
 _DEEPEST = 12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-# Lists of an experiment that do not multiply its cases.
-_NOT_VARIED = ("modulus_bits", "allow")
 
 
 class Catalogue:
@@ -62,9 +56,7 @@ def checked(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
         raise UserError(f"{origin}: a suite may have {MOST_BYTES >> 10} KiB")
     _require_plain(text, origin)
     suite = files.parse(text, origin, data_sets)
-    cases = sum(map(_cases, suite.experiments)) * suite.budget.processes
-    if cases > MOST_CASES:
-        raise UserError(f"{origin}: the suite comes to {cases} trials, {MOST_CASES} are allowed: split it")
+    files.require_size(suite, origin)
     return suite
 
 
@@ -87,14 +79,3 @@ def _require_plain(text: str, origin: str) -> None:
         raise
     except Exception as error:  # the parser has many ways to stumble over text that is no YAML
         raise UserError(f"{origin}: not YAML: {str(error).strip() or type(error).__name__}") from None
-
-
-def _cases(experiment: BaseModel) -> int:
-    """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
-    lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
-    lists |= lists.pop("options", {})
-    if isinstance(experiment, ExperimentText) and experiment.operations is None:
-        lists["operations"] = list(defaults(experiment.kind))
-    return math.prod(
-        len(value) for name, value in lists.items() if isinstance(value, list) and name not in _NOT_VARIED
-    )

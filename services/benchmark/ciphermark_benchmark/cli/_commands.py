@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from ciphermark_benchmark import __version__
 from ciphermark_core import loading
 from ciphermark_core.errors import UserError
+from ciphermark_present.console import Console
 
 
 def names() -> list[str]:

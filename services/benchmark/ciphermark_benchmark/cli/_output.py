@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_present.console import Console
 
 
 def console_for(output: Path | None = None) -> Console:

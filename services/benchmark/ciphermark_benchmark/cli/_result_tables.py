@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
 from ciphermark_present import catalogue, formats, host_state, listing
 from ciphermark_present.catalogue import published, ranking
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED
 from ciphermark_present.terminal import show

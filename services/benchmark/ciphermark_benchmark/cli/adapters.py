@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
@@ -22,6 +21,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo
 from ciphermark_present import formats, terminal
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from ciphermark_analysis import build_search
@@ -31,6 +30,7 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Case
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
+from ciphermark_present.console import Console
 
 _EXAMPLES = """[bold]Example[/bold]
 

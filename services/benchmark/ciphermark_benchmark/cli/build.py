@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 import ciphermark_adapters
@@ -32,6 +31,7 @@ from ciphermark_benchmark.cli._output import console_for
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import LibraryInfo
+from ciphermark_present.console import Console
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _SCRATCH = ".adding"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from ciphermark_analysis import comparison, two_runs
@@ -27,6 +26,7 @@ from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import TWO_RUNS, said_once
+from ciphermark_present.console import Console
 from ciphermark_present.query import AS_MEASURED, Row
 from ciphermark_present.terminal import show
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from ciphermark_analysis import build_comparison, build_search
@@ -43,6 +42,7 @@ from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
 from ciphermark_present import formats
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Cells, Head, printed
 from ciphermark_present.query import Row
 from ciphermark_present.terminal import show

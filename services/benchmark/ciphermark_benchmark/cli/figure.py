@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ciphermark_benchmark import export, storage
 from ciphermark_benchmark import home as homes
@@ -18,6 +17,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_present.console import Console
 from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:  # charts take a second to load

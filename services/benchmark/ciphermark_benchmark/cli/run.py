@@ -11,7 +11,6 @@ from statistics import median
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -34,6 +33,7 @@ from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
+from ciphermark_present.console import Console
 from ciphermark_present.printed import Wanted
 from ciphermark_workloads.catalogue import WORKLOADS
 

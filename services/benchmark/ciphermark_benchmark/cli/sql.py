@@ -15,6 +15,9 @@ from ciphermark_benchmark.runner.recorder import caught_up
 _EXAMPLE = '[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"'
 
 
+_MOST_ROWS = 1_000_000  # an answer is in memory as a whole
+
+
 app = typer.Typer(add_completion=False)
 
 
@@ -30,5 +33,5 @@ def sql(
     """Print the answer, or write it."""
     form = export.form_of(format, output)
     with caught_up(homes.find()) as database:
-        table = database.query(query)
+        table = database.query(query, most_rows=_MOST_ROWS)
     export.write(table, form, output)

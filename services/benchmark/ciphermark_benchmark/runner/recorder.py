@@ -17,6 +17,7 @@ from ciphermark_benchmark import storage
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_benchmark.runner.patience import Patience, PatientSink, Sink
+from ciphermark_core.controls import visible
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
@@ -213,5 +214,5 @@ def caught_up(home: Home, is_to_record: bool = False) -> Database:
     """
     database = storage.connected(home, is_to_record or any(home.pending.glob("*.jsonl")))
     for path, reason in record_pending(home, database).items():
-        print(f"note: {path} cannot be recorded, and waits there: {reason}", file=sys.stderr)
+        print(f"note: {path} cannot be recorded, and waits there: {visible(reason)}", file=sys.stderr)
     return database

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import reprlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,13 +18,17 @@ from ruamel.yaml.reader import ReaderError
 
 from ciphermark_benchmark.data_sets.finder import Finder
 from ciphermark_benchmark.suite import shipped
-from ciphermark_benchmark.suite.form import FORMS, Suite
+from ciphermark_benchmark.suite.fields import defaults
+from ciphermark_benchmark.suite.form import FORMS, ExperimentText, Suite
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families
 
 _LARGEST_BYTES = 1 << 20
+MOST_TRIALS = 20_000
+# Lists of an experiment that do not multiply its cases.
+_NOT_VARIED = ("modulus_bits", "allow")
 # What to say instead of pydantic's own words, by its type of complaint.
 _TEXTS = {
     "int_type": "must be a whole number, not {input}",
@@ -42,8 +47,28 @@ def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
 
     ``path`` is as :func:`spelled_out` takes it. Raises ``UserError`` that names file, line and remedy.
     """
-    text = text_of(path)
-    return parse(text, str(spelled_out(path)), data_sets), text
+    text, origin = text_of(path), str(spelled_out(path))
+    suite = parse(text, origin, data_sets)
+    require_size(suite, origin)
+    return suite, text
+
+
+def require_size(suite: Suite, origin: str) -> None:
+    """Raise ``UserError`` for a suite of more trials than one may have."""
+    trials = sum(map(_cases, suite.experiments)) * suite.budget.processes
+    if trials > MOST_TRIALS:
+        raise UserError(f"{origin}: the suite has {trials} trials; the maximum is {MOST_TRIALS}: split it")
+
+
+def _cases(experiment: BaseModel) -> int:
+    """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
+    lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
+    lists |= lists.pop("options", {})
+    if isinstance(experiment, ExperimentText) and experiment.operations is None:
+        lists["operations"] = list(defaults(experiment.kind))
+    return math.prod(
+        len(value) for name, value in lists.items() if isinstance(value, list) and name not in _NOT_VARIED
+    )
 
 
 def text_of(path: Path) -> str:
@@ -79,6 +104,8 @@ def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
         plain = _plain(document, {})
     except ValueError as error:  # the 32nd of a month, a number of 5,000 digits
         raise UserError(f"{origin}: a value that cannot be read: {error}") from None
+    except RecursionError:
+        raise UserError(f"{origin}: no suite is nested that deep") from None
     if not isinstance(document, CommentedMap):
         raise UserError(f"{origin}:1: a suite is a mapping with name, seed, budget and experiments")
     try:

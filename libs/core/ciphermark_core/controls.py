@@ -1,0 +1,28 @@
+"""Characters that change a terminal or the order of text, instead of being shown: where a text leaves for a reader."""
+
+from __future__ import annotations
+
+import re
+
+from ciphermark_core.limits import CONTROLS
+
+_SHOWN = "\n\t"
+_PICTURES = 0x2400  # of C0 controls, in their order
+_DELETE, _DELETE_PICTURE = 0x7F, 0x2421
+
+
+def _shown(code: int) -> int:
+    if code < 0x20:
+        return _PICTURES + code
+    return _DELETE_PICTURE if code == _DELETE else ord("\N{REPLACEMENT CHARACTER}")
+
+
+_CONTROLS = re.compile(f"[{CONTROLS}]")
+_TABLE = {
+    code: _shown(code) for code in range(0x2070) if _CONTROLS.fullmatch(chr(code)) and chr(code) not in _SHOWN
+}
+
+
+def visible(text: str) -> str:
+    """The text with a visible character for each of these but line ends and tabulators. Pure."""
+    return text if text.isprintable() else text.translate(_TABLE)

@@ -1,0 +1,70 @@
+"""What was stored cannot control the terminal, page, report or log in which it is read."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+
+from ciphermark_core.controls import visible
+from ciphermark_dashboards.templating import TEMPLATES
+from ciphermark_present import markup
+from ciphermark_present.console import Console
+from ciphermark_present.printed import Head, Printed
+from ciphermark_present.terminal import show
+
+HOSTILE = "a\x1b[2Jb\x9b31mc\x07d\u202eefg\u2066\x7f\r"
+SHOWN = "a␛[2Jb\ufffd31mc␇d\ufffdefg\ufffd␡␍"
+TABLE = Printed(HOSTILE, HOSTILE, (Head(HOSTILE), Head("b", is_prose=True)), ((HOSTILE, HOSTILE),))
+
+
+def test_control_characters_become_visible_ones_of_one_width() -> None:
+    assert visible(HOSTILE) == SHOWN
+    assert len(visible(HOSTILE)) == len(HOSTILE)
+    kept = "as\tit\nis, größer ≈ 数"
+    assert visible(kept) == kept
+
+
+def printed() -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=200, force_terminal=True)
+    show(console, [TABLE])
+    console.print(HOSTILE, markup=False)
+    console.print(Text(HOSTILE, style="bold"))
+    return file.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")  # the console's own
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(printed, id="terminal"),
+        pytest.param(lambda: markup.markdown([TABLE]), id="markdown"),
+        pytest.param(lambda: markup.latex([TABLE]), id="latex"),
+        pytest.param(lambda: TEMPLATES.from_string("<p>{{ x }}</p>").render(x=HOSTILE), id="page"),
+        pytest.param(lambda: json.dumps({"event": HOSTILE}), id="log"),
+    ],
+)
+def test_no_reader_gets_any(text) -> None:
+    written = text()
+    assert "2J" in written
+    assert not {sign for sign in written if visible(sign) != sign}
+
+
+def test_all_that_prints_does_so_by_this_console() -> None:
+    repository = Path(__file__).parents[2]
+    files = [
+        path for folder in ("services", "libs", "dashboards") for path in (repository / folder).rglob("*.py")
+    ]
+    imports = {
+        path.name
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "rich.console"
+        and "Console" in {alias.name for alias in node.names}
+    }
+    assert imports == set()
