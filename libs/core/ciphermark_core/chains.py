@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from ciphermark_core import security
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec
 from ciphermark_core.primes import LARGEST_PRIME_BITS, ntt_primes
@@ -23,7 +24,9 @@ _ERROR_VARIANCE = 3.19**2
 _HEADROOM_BITS = 20
 # bfv has no levels: its modulus is cut into equal primes of at most this size, which all libraries here can take.
 _BFV_PRIME_BITS = 54
-_BFV_MARGIN_BITS = 2
+_BFV_TAIL_BITS = 1.75
+_BFV_LOSS_BITS = 0.02  # of a prime: the largest ones of a size are that near to the next
+_MORE_PRIMES = 4  # than the fewest that are tried, for a smaller special prime
 _MARGIN_BITS = 0.5  # primes of b bits are a little smaller than 2^b, where libraries take the largest
 _BEYOND_ANY_PRIME = 2.0**200
 
@@ -129,16 +132,48 @@ def _bgv_roundings(spec: ParameterSpec) -> Iterator[tuple[float, float]]:
         first += size
 
 
-def _bfv(spec: ParameterSpec, depth: int) -> tuple[int, ...]:
-    """Equal primes for a modulus that holds t, the noise of a fresh ciphertext and what each multiplication adds.
+def least_log_q(spec: ParameterSpec) -> float:
+    """What log2(Q) must be for ``spec.depth`` (bfv, bgv), whatever primes a library takes."""
+    assert spec.depth is not None
+    if spec.scheme == "bfv":
+        return _bfv_bits(spec, spec.depth)
+    *data, _ = next(chains_for_depth(spec))
+    return sum(data) - len(data)  # primes of b bits are above 2^(b-1)
 
-    A multiplication makes the noise larger by at most D·t·√(N/12·(1 + 2N/3))·2 (two operands), and adds less.
+
+def _bfv(spec: ParameterSpec, depth: int) -> tuple[int, ...]:
+    """Equal primes, as few as can be; one or some more where the chain is as secure as asked only then, since the
+    special prime is as large as the others.
     """
-    growth = _rounding_bits(spec) + 1
-    total = _fresh_bits(spec) + 2 + depth * growth + _BFV_MARGIN_BITS
-    count = math.ceil(total / (_BFV_PRIME_BITS - 1))
-    bits = math.ceil(total / count) + 1
-    return (bits,) * (count + 1)
+    total = _bfv_bits(spec, depth)
+    fewest = math.ceil(total / (_BFV_PRIME_BITS - _BFV_LOSS_BITS))
+    chains = [
+        (math.ceil(total / count + _BFV_LOSS_BITS),) * (count + 1)
+        for count in range(fewest, fewest + _MORE_PRIMES)
+    ]
+    bound = security.limit(spec.security_table, spec.ring_dimension, spec.security) if spec.security else None
+    return next((chain for chain in chains if bound is not None and sum(chain) <= bound), chains[0])
+
+
+def _bfv_bits(spec: ParameterSpec, depth: int) -> float:
+    """log2 of twice the largest coefficient of the noise after ``depth`` multiplications, t times a fresh one at first.
+
+    A multiplication makes the noise larger by t·K at every embedding, K the rounding quotient of the other operand:
+    k0 + k1·s, of variance N/12·(1 + N·V_s). What a coefficient is follows from the mean square over all embeddings,
+    with D once, at the end. Powers of one K are larger than of a Gaussian: E|k1·s|^(2d) = (d!)²·(E|k1·s|²)^d where the
+    other operand is the same every time, d! where k1 is another one and s the same (squares). Noise counts twice in the
+    first product, where both factors are fresh, and in every square. For one embedding D bounds each K, too. Below
+    depth 6 SEAL's budgets show more than these moments, up to 1.75 bits a multiplication.
+    """
+    n = spec.ring_dimension
+    fresh = (
+        math.log2(_modulus(spec)) + math.log2(_ERROR_VARIANCE * (2 * n * _SECRET_VARIANCE + 1) + 1 / 12) / 2
+    )
+    product = _rounding_bits(spec) - math.log2(_D)
+    powers = math.lgamma(depth + 1) / math.log(2)
+    same_operand, squares = 1 + min(powers, depth * math.log2(_D)), depth + powers / 2
+    tail = max(same_operand, squares, _BFV_TAIL_BITS * depth)
+    return fresh + depth * product + tail + math.log2(_D) + 1
 
 
 def _rounding_bits(spec: ParameterSpec) -> float:

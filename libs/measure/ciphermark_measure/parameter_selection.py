@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ciphermark_contract.operations import read
 from ciphermark_core import security
-from ciphermark_core.chains import chains_for_depth
+from ciphermark_core.chains import chains_for_depth, least_log_q
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -92,8 +92,7 @@ def _is_large_enough(parameters: Parameters, request: ParameterSpec) -> bool:
     """
     if request.scheme == "ckks":
         return True
-    *data, _ = next(chains_for_depth(request))
-    return parameters.log_q >= sum(data) - len(data)  # primes of b bits are above 2^(b-1)
+    return parameters.log_q >= least_log_q(request)
 
 
 def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None:
