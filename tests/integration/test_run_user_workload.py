@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import psutil
 import pytest
 from command import Ciphermark
 
@@ -76,6 +77,33 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
         printed = ciphermark("results", *form).out
         assert "largest error" in printed
         assert "size, returned" in printed
+
+
+def test_a_party_is_ended_with_what_it_started_and_shared_memory_counts(ciphermark, tmp_path):
+    """Daemons, too; and a shared mapping, which no limit of one process counts."""
+    output = "        return outputs[0][:1]\n"
+    starts = f"""        import subprocess
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        open({str(tmp_path / "started")!r}, "a").write(f"{{process.pid}}\\n")
+"""
+    takes = """        import mmap, time
+        held = mmap.mmap(-1, 1 << 30)
+        for _ in range(1 << 10):
+            held.write(bytes(1 << 20))
+        time.sleep(60)
+"""
+    workloads = [
+        written(tmp_path, "starts", output, starts + output),
+        written(tmp_path, "takes", output, takes + output),
+    ]
+    ciphermark("run", str(ciphermark.suite(KIND | {"workloads": workloads}, memory_mb=900)), code=None)
+    outcomes = {item["trial"]["case"]["operation"].partition("@")[0]: item for item in ciphermark.outcomes()}
+    assert outcomes["starts"]["status"] == "ok"
+    started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
+    assert started
+    assert [pid for pid in started if psutil.pid_exists(pid)] == []
+    assert outcomes["takes"]["status"] == "out_of_memory"
+    assert "shared memory included" in outcomes["takes"]["error"]
 
 
 def test_a_file_that_is_no_workload_is_refused_before_anything_runs(ciphermark, tmp_path):

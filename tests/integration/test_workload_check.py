@@ -193,12 +193,22 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
         (*DEEDS["raises"][:2], r"mine.py:{line}, in circuit: IndexError: "),
         (*DEEDS["no Python"][:2], "mine.py:{line}: SyntaxError"),
         (
+            "class Options(",
+            "raise SystemExit(0)\n\n\nclass Options(",
+            "mine.py:{line}, in <module>: it ends the",
+        ),
+        (
+            "        return outputs[0][:1]\n",
+            "        __import__('subprocess').Popen(['sleep', '60'])\n        return outputs[0][:1]\n",
+            "it leaves processes running: 1, which were ended",
+        ),
+        (
             PRODUCTS,
             "        while True: __import__('time').sleep(60)\n",
             "mine.py:{line}, in circuit: it took longer than 9 s",
         ),
     ],
-    ids=["raises", "no Python", "loops"],
+    ids=["raises", "no Python", "ends", "forks", "loops"],
 )
 def test_the_command_tells_what_is_wrong_with_its_line(mine, tmp_path, old, new, told):
     path, line = mine({old: new})

@@ -15,6 +15,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_core import primes
+from ciphermark_core.containment import Limits
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
 from ciphermark_workloads import options, user_workloads
@@ -99,9 +100,14 @@ def test_a_plaintext_modulus_follows_the_ring():
     ("text", "complaint"),
     [
         ("x = 1\n", "mine.py: no class below Workload in it"),
-        ("import nothing_of_that_name\n", "mine.py:1, in <module>: ModuleNotFoundError"),
+        ("import nothing_of_that_name\nclass A: ...\n", "mine.py:1, in <module>: ModuleNotFoundError"),
         ("def f(:\n", "mine.py:1: SyntaxError"),
-        ("\n1 / 0\n", "mine.py:2, in <module>: ZeroDivisionError: division by zero"),
+        ("\n1 / 0\nclass A: ...\n", "mine.py:2, in <module>: ZeroDivisionError: division by zero"),
+        ("\n1 / 0\n", "mine.py: no class below Workload in it"),  # nothing of it is executed
+        (
+            "\nclass A: ...\nraise SystemExit(0)\n",
+            "mine.py:3, in <module>: it ends the program (SystemExit: 0)",
+        ),
         (
             "from ciphermark_workloads.workload import Workload\nclass A(Workload):\n    name = 'a'\n",
             "mine.py: A does not say circuit, input, output, parameters, reference, vectors",
@@ -137,6 +143,37 @@ def test_a_tolerance_is_absolute_unless_it_says_otherwise(tmp_path, tolerances, 
     if complaint is not None:
         assert f"1 of 2 values are wrong: {complaint}" in judgement.complaint
         assert "is allowed" in judgement.complaint
+
+
+BEFORE_OPTIONS = "class Options("
+DAEMONS = (
+    "import subprocess\nfor _ in range(3):\n    subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("deed", "complaint"),
+    [
+        (
+            "while True:\n    pass\n",
+            r"mine.py:\d+, in <module>: loading it ended early: it took longer than 3 s",
+        ),
+        ("import os\nos._exit(0)\n", r"mine.py: loading it ended early: exit code 0"),
+        ("held = bytes(2 << 30)\n", r"mine.py:\d+, in <module>: MemoryError"),
+        (
+            "import mmap\nheld = mmap.mmap(-1, 1 << 30)\nfor _ in range(1 << 10):\n    held.write(bytes(1 << 20))\n"
+            "while True:\n    pass\n",
+            r"mine.py: loading it ended early: its processes took more than 900 MB together",
+        ),
+        (DAEMONS, "mine.py: loading it leaves processes running: 3, which were ended"),
+    ],
+    ids=["endless", "ends", "memory", "shared memory", "daemons"],
+)
+def test_a_file_is_loaded_by_another_process_first(tmp_path, deed, complaint):
+    text = user_workloads.template().replace(BEFORE_OPTIONS, f"{deed}\n\n{BEFORE_OPTIONS}")
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(UserError, match=complaint):
+        user_workloads.copied("mine.py", tmp_path, Limits(3.0 if "took longer" in complaint else 60.0, 900))
 
 
 class _Pretending:

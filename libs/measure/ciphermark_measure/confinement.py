@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from ciphermark_core import wire
+from ciphermark_core import containment, wire
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -54,6 +54,7 @@ def confine(memory_mb: int) -> None:
     memory runs out. Asked by :data:`WHERE`, tell on standard error which calls this process is in, whatever it does.
     """
     faulthandler.register(WHERE)
+    containment.adopt()
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if os.getppid() == 1:

@@ -20,6 +20,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.layers import Layer
 from ciphermark_contract.tracing import Traced
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import SCHEMES, Scheme
 from ciphermark_measure import confinement
@@ -204,6 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--{name}", type=int, required=True)
     given = parser.parse_args(arguments)
     replies = confinement.own_output()
+    confinement.confine(Budget().memory_mb)
     question = Question(given.passes, given.inputs, given.threads)
     confinement.send(replies, answered(given.workload, given.options, given.variant, given.scheme, question))
 

@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, perf_counter_ns, sleep
 from typing import IO, Generic, TypeVar
 
-from ciphermark_core import wire
+from ciphermark_core import containment, wire
 from ciphermark_core.model import Status
 from ciphermark_measure import confinement, protocol
 from ciphermark_workloads import user_workloads
@@ -25,6 +25,7 @@ _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS
 _HELLO_TIMEOUT_S = 60.0
 _TELLING_S = 3.0  # a process that is asked where it is answers within milliseconds, once it is scheduled
 _LETTING_GO_S = 5.0  # a process whose pipes are closed is about to end, as a rule; loaded hosts are slow
+_LOOK_S = 0.25  # between two looks at the memory of a process that is watched
 _STDERR_TAIL_BYTES = 2000
 _NONSENSE_BYTES = 100
 _MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
@@ -78,6 +79,9 @@ class Process(Generic[Reply]):
         self._interpreter = interpreter
         self._greeted = False
         self.is_pinned = False
+        self.is_watched = (
+            False  # whether a limit of memory holds for all its processes, shared memory included
+        )
         self._buffer = b""
         command = [interpreter, "-m", program.module, *program.arguments]
         command += ["--memory-mb", str(confinement.memory_mb)]
@@ -100,7 +104,7 @@ class Process(Generic[Reply]):
             return
         hello = self._read(_HELLO_TIMEOUT_S)
         if not isinstance(hello, protocol.Hello) or hello.version != self._program.version:
-            self._process.kill()
+            self.kill()
             raise WorkerDied("crashed", mismatch(hello, self._interpreter, self._program.version))
         require_one_clock(hello.monotonic_ns, 0)
         self._greeted = True
@@ -121,17 +125,20 @@ class Process(Generic[Reply]):
             raise self._death() from None
         reply = self._read(timeout_s)
         if isinstance(reply, protocol.Hello):
-            self._process.kill()
+            self.kill()
             raise WorkerDied("crashed", "the worker greets where it should answer")
         return reply
 
     def kill(self) -> None:
-        """From another thread: make the process die; what waits for its reply gets :class:`WorkerDied`."""
-        self._process.kill()
+        """Make the process die, and all that it started; what waits for its reply, in another thread, gets
+        :class:`WorkerDied`.
+        """
+        if self._process.returncode is None:
+            containment.end(self._process.pid)
 
     def end(self) -> None:
         """End the process, whatever it does, and release what it held."""
-        self._process.kill()
+        self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
@@ -146,7 +153,7 @@ class Process(Generic[Reply]):
         try:
             return self._program.read_reply(line)
         except ValueError:
-            self._process.kill()
+            self.kill()
             raise WorkerDied("crashed", f"the worker answers nonsense: {line[:_NONSENSE_BYTES]!r}") from None
 
     def _line(self, timeout_s: float) -> bytes:
@@ -154,10 +161,9 @@ class Process(Generic[Reply]):
         descriptor = self._process.stdout.fileno()
         deadline = monotonic() + timeout_s
         while b"\n" not in self._buffer:
-            left = deadline - monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            if not self._is_readable(descriptor, deadline):
                 place = self._place()
-                self._process.kill()
+                self.kill()
                 raise WorkerDied("timed_out", f"no answer within {timeout_s:.0f} s", place)
             chunk = os.read(descriptor, 1 << 20)
             if not chunk:
@@ -165,6 +171,26 @@ class Process(Generic[Reply]):
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
+
+    def _is_readable(self, descriptor: int, deadline: float) -> bool:
+        """Whether there is something to read before the deadline."""
+        while (left := deadline - monotonic()) > 0:
+            wait_s = min(left, _LOOK_S) if self.is_watched else left
+            if select.select([descriptor], [], [], wait_s)[0]:
+                return True
+            if self.is_watched:
+                self._require_memory()
+        return False
+
+    def _require_memory(self) -> None:
+        taken = containment.memory_bytes(self._process.pid)
+        if taken > self._memory_bytes:
+            self.kill()
+            raise WorkerDied(
+                "out_of_memory",
+                f"the worker ran out of memory ({self._memory_bytes >> 20} MB allowed, {taken >> 20} MB taken by all "
+                "its processes, shared memory included)",
+            )
 
     def _place(self) -> str | None:
         """Where in a workload of the user's own the process is, as it tells itself."""
@@ -179,8 +205,9 @@ class Process(Generic[Reply]):
 
     def _death(self) -> WorkerDied:
         """Explain the end of the process by its signal, its peak memory and its last words."""
-        if not _ends_within(self._process.pid, _LETTING_GO_S):
-            self._process.kill()
+        is_over = _ends_within(self._process.pid, _LETTING_GO_S)
+        self.kill()
+        if not is_over:
             return WorkerDied("crashed", "the worker closed its pipes and went on")
         _, code, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(code)
@@ -191,6 +218,40 @@ class Process(Generic[Reply]):
         peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > self._inherited_peak else None
         kills = oom_kills_since(self._oom_kills)
         return explained(self._process.returncode, peak_bytes, self._memory_bytes, words, kills)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its exit code and output."""
+
+    code: int
+    output: bytes
+    errors: str
+
+
+def executed(command: Sequence[str], limits: containment.Limits) -> Ended:
+    """A command that executes what a user wrote, to its end; what it started and left running is ended with it.
+
+    Raises ``TimeoutError`` and ``MemoryError`` where all its processes take more than ``limits``.
+    """
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors, start_new_session=True)
+        deadline = monotonic() + limits.deadline_s
+        try:
+            while not _ends_within(process.pid, _LOOK_S):
+                if monotonic() > deadline:
+                    raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
+                taken_mb = containment.memory_bytes(process.pid) >> 20
+                if taken_mb > limits.memory_mb:
+                    raise MemoryError(
+                        f"its processes took {taken_mb} MB, shared memory included, and {limits.memory_mb} are allowed"
+                    )
+        finally:
+            containment.end(process.pid)
+            process.wait()
+        for file in (output, errors):
+            file.seek(0)
+        return Ended(process.returncode, output.read(), errors.read().decode(errors="replace"))
 
 
 def _ends_within(pid: int, seconds: float) -> bool:

@@ -7,7 +7,9 @@ options name are kept likewise, ``records@3b5d12ab.bin``.
 
 from __future__ import annotations
 
+import ast
 import copy
+import faulthandler
 import hashlib
 import importlib.util
 import os
@@ -16,13 +18,15 @@ import sys
 import tempfile
 import traceback
 from collections import UserDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import isabstract
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ciphermark_core.budget import Budget
+from ciphermark_core.containment import EndedEarlyError, Limits, contained
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
@@ -32,6 +36,9 @@ from ciphermark_workloads.workload import AnyWorkload, Workload
 
 SUFFIX = ".py"
 MOST_FILE_BYTES = 1 << 30
+LOADING = Limits(60.0, Budget().memory_mb)
+_NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"
+_NEARLY = 0.9  # of the time that loading may take: then the place that it has reached is written down
 _MODULE = "_ciphermark_own_"  # what the names of modules begin with that are files of users
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 _COPY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}", re.ASCII)
@@ -85,6 +92,7 @@ def load(text: str, folder: Path) -> AnyWorkload:
     path = folder / name
     if not path.is_file():
         raise UserError(f"{name}: there is no such file (looked for {path})")
+    _require_workload(path, kind)
     module = _module(path)
     offered = _offered(module, path)
     if kind:
@@ -103,11 +111,42 @@ def sound(text: str, folder: Path) -> AnyWorkload:
     workload, file = load(text, folder), text.partition(":")[0]
     try:
         reasons = faults(workload)
-    except Exception as error:  # whatever the workload does
+    except (Exception, SystemExit) as error:  # whatever the workload does
         raise UserError(explained(error, folder / file)) from error
     if reasons:
         raise UserError(f"{file}: {'; '.join(reasons)}")
     return workload
+
+
+def _require_workload(path: Path, kind: str) -> None:
+    """Raise ``UserError`` for a file that can have no workload, or none of this name: nothing of it is executed."""
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError) as error:
+        raise UserError(explained(error, path)) from error
+    names = {*_bound_in(tree)}
+    if "*" in names:
+        return
+    if kind and kind not in names:
+        raise UserError(f"{path.name} has no workload {kind!r}{did_you_mean(kind, names)}")
+    if (
+        not kind
+        and "WORKLOADS" not in names
+        and not any(isinstance(node, ast.ClassDef) for node in ast.walk(tree))
+    ):
+        raise UserError(f"{path.name}: {_NO_CLASS}")
+
+
+def _bound_in(tree: ast.AST) -> Iterator[str]:
+    """What a module may have a name for; a star for whatever another one has."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef():
+                yield node.name
+            case ast.alias():
+                yield node.asname or node.name
+            case ast.Name(ctx=ast.Store()):
+                yield node.id
 
 
 def _module(path: Path) -> ModuleType:
@@ -120,7 +159,7 @@ def _module(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the file does
+    except (Exception, SystemExit) as error:  # whatever the file does
         del sys.modules[name]
         raise UserError(explained(error, path)) from error
     return module
@@ -129,11 +168,11 @@ def _module(path: Path) -> ModuleType:
 def _offered(module: ModuleType, path: Path) -> tuple[AnyWorkload, ...]:
     try:
         offered = offered_by(module)
-    except Exception as error:  # whatever the file does
+    except (Exception, SystemExit) as error:  # whatever the file does
         raise UserError(explained(error, path)) from error
     unfinished = [kind for kind in _defined(module) if isabstract(kind)]
     if not offered and not unfinished:
-        raise UserError(f"{path.name}: no class below Workload in it; `ciphermark workload new` writes one")
+        raise UserError(f"{path.name}: {_NO_CLASS}")
     if not offered:
         kind = unfinished[0]
         missing = ", ".join(sorted(kind.__abstractmethods__))
@@ -149,7 +188,7 @@ def _chosen(module: ModuleType, name: str, path: Path) -> AnyWorkload:
         raise UserError(f"{path.name} has no workload {name!r}{did_you_mean(name, [*classes])}")
     try:
         return classes[name]()
-    except Exception as error:  # whatever the file does
+    except (Exception, SystemExit) as error:  # whatever the file does
         raise UserError(explained(error, path)) from error
 
 
@@ -175,6 +214,8 @@ def explained(error: BaseException, path: Path) -> str:
     where = place(error, path)
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, SystemExit):
+        words = f"it ends the program ({words})"
     return words if where is None else f"{where}: {words}"
 
 
@@ -239,12 +280,14 @@ class CatalogueWithCopies(UserDict[str, AnyWorkload]):
         return _loaded_copy(self._folder, name)
 
 
-def copied(text: str, folder: Path) -> WorkloadCopy:
-    """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder; it is installed in this process.
+def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
+    """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder; it is installed in this process, once
+    another process has loaded it within ``limits``.
 
-    Raises ``UserError`` as :func:`sound` does.
+    Raises ``UserError`` as :func:`sound` does, and for a file that takes more, or leaves processes behind.
     """
     file, _, kind = text.partition(":")
+    _rehearse(text, folder, limits)
     workload = sound(text, folder)
     source = (folder / file).read_text(encoding="utf-8")
     if kind:
@@ -254,10 +297,36 @@ def copied(text: str, folder: Path) -> WorkloadCopy:
     return WorkloadCopy(name, source)
 
 
+def _rehearse(text: str, folder: Path, limits: Limits) -> None:
+    path = folder / text.partition(":")[0]
+    with tempfile.TemporaryFile() as calls:
+
+        def load_once() -> None:
+            faulthandler.dump_traceback_later(limits.deadline_s * _NEARLY, file=calls)
+            sound(text, folder)
+
+        try:
+            left_behind = contained(load_once, limits).left_behind
+        except (TimeoutError, MemoryError, EndedEarlyError) as error:
+            calls.seek(0)
+            dump = calls.read().decode(errors="replace")
+            where = place_in_dump(dump, lambda other: _is_same(str(other), path)) or path.name
+            raise UserError(f"{where}: loading it ended early: {error}") from None
+    if left_behind:
+        raise UserError(
+            f"{path.name}: loading it leaves processes running: {left_behind}, which were ended; start none there"
+        )
+
+
 def store_copy(folder: Path, kept: WorkloadCopy) -> None:
     """Write a copy to a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{kept.name}{SUFFIX}").write_text(kept.text, encoding="utf-8")
+
+
+def is_copy(name: str) -> bool:
+    """Whether a workload in results is a copy of a user's file."""
+    return _COPY.fullmatch(name) is not None
 
 
 def install_copies(folder: Path, names: Iterable[str]) -> None:

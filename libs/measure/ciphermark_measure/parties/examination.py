@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ import msgspec
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Exhausted, Unsupported
+from ciphermark_core import containment
+from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_measure import confinement
@@ -134,10 +137,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--variant", required=True)
     parser.add_argument("--scheme", choices=SCHEMES, required=True)
     parser.add_argument("--deadline", type=float, default=60.0)
+    parser.add_argument("--memory-mb", type=int, default=Budget().memory_mb)
     settings = parser.parse_args(arguments)
     replies = confinement.own_output()
+    confinement.confine(settings.memory_mb)
     faulthandler.dump_traceback_later(settings.deadline, exit=True, file=sys.stderr)
-    confinement.send(replies, found_in(settings.workload, settings.variant, settings.scheme))
+    outcome = found_in(settings.workload, settings.variant, settings.scheme)
+    confinement.send(replies, _alone(outcome))
+
+
+def _alone(outcome: Found) -> Found:
+    """The outcome; what is right leaves no process behind. Those that there are end."""
+    left_behind = containment.end_below(os.getpid())
+    if left_behind and outcome.verdict == "right":
+        return Found("wrong", f"it leaves processes running: {left_behind}, which were ended")
+    return outcome
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -22,10 +22,13 @@ from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.feasibility import DEADLINE_S
 from ciphermark_benchmark.suite.files import parse
 from ciphermark_core import host
+from ciphermark_core.budget import Budget
+from ciphermark_core.containment import Limits
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
 from ciphermark_measure.layers import LayerFound, LayersFound
 from ciphermark_measure.parties.examination import Found
+from ciphermark_measure.processes import executed
 from ciphermark_present import terminal
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import options, user_workloads
@@ -96,7 +99,7 @@ def check(
     """
     console = console_for()
     verdicts = set()
-    loaded = _loaded(workload)
+    loaded = _loaded(workload, deadline)
     refused = _refused(loaded, variant or (), deadline)
     for name, scheme in _subjects(loaded, variant or ()):
         examined = refused.get((name, scheme)) or _examined(workload, name, scheme, deadline)
@@ -113,10 +116,11 @@ def check(
     console.print(f"{workload} is right wherever it can be carried out", soft_wrap=True)
 
 
-def _loaded(name: str) -> AnyWorkload:
+def _loaded(name: str, deadline_s: float) -> AnyWorkload:
     """The workload; raises ``UserError`` for one that a suite refuses, too."""
     if user_workloads.is_own(name):
-        return WORKLOADS[user_workloads.copied(name, Path()).name]
+        limits = replace(user_workloads.LOADING, deadline_s=deadline_s)
+        return WORKLOADS[user_workloads.copied(name, Path(), limits).name]
     return named(WORKLOADS, name)
 
 
@@ -167,25 +171,33 @@ def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) ->
     arguments = (workload, "--variant", variant, "--scheme", scheme, "--deadline", str(deadline_s))
     try:
         return _asked(variant, "parties.examination", arguments, Found, deadline_s + _LETTING_GO_S)
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return Found("wrong", f"it took longer than {deadline_s:g} s")
-    except subprocess.CalledProcessError as end:
-        return Found(
-            "wrong", _death(end.stderr, Path(workload.partition(":")[0]), deadline_s, end.returncode)
-        )
+    except MemoryError as error:
+        return Found("wrong", str(error))
+    except _NoAnswerError as end:
+        words, file = str(end), Path(workload.partition(":")[0])
+        return Found("wrong", _death(words, file, deadline_s, end.code))
+
+
+class _NoAnswerError(Exception):
+    """A process gave no answer; the text is its last words."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
 
 
 def _asked(variant: str, module: str, arguments: Sequence[str], kind: type[T], deadline_s: float) -> T:
     """What a module says, in a process of its own by the interpreter that has the library: a workload may loop or crash
-    there. Raises ``TimeoutExpired``, and ``CalledProcessError`` with the last words of one that gives no answer.
+    there. Raises ``TimeoutError``, ``MemoryError``, and ``_NoAnswerError`` where there is no answer.
     """
     command = [registry.interpreter(variant), "-m", f"ciphermark_measure.{module}", *arguments]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=deadline_s)
+    ended = executed(command, Limits(deadline_s, Budget().memory_mb))
     try:
-        return msgspec.json.decode(done.stdout, type=kind)
+        return msgspec.json.decode(ended.output, type=kind)
     except msgspec.MsgspecError:
-        words = done.stderr.decode(errors="replace")
-        raise subprocess.CalledProcessError(done.returncode, command, stderr=words) from None
+        raise _NoAnswerError(ended.code, ended.errors) from None
 
 
 def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
@@ -224,13 +236,10 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         arguments += [f"--{name}", str(number)]
     try:
         answer = _asked(variant, "layers", arguments, LayersFound, _LAYERS_DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        raise UserError(
-            f"it took longer than {_LAYERS_DEADLINE_S:g} s: take fewer passes or inputs"
-        ) from None
-    except subprocess.CalledProcessError as end:
-        words = str(end.stderr).strip()[-300:]
-        raise UserError(f"the process ended with exit code {end.returncode}: {words}") from None
+    except (TimeoutError, MemoryError) as error:
+        raise UserError(f"{error}: take fewer passes or inputs") from None
+    except _NoAnswerError as end:
+        raise UserError(f"the process ended with exit code {end.code}: {str(end).strip()[-300:]}") from None
     if answer.reason is not None:
         raise UserError(f"{workload} has no layers with {variant} in {chosen}: {answer.reason}")
     if format == "json":

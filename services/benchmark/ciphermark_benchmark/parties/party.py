@@ -20,6 +20,7 @@ from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import BlobStore
 from ciphermark_measure.processes import Process, Program, WorkerDied
+from ciphermark_workloads import user_workloads
 
 _MODULE = "ciphermark_measure.parties.worker"
 _PREFIX = "ciphermark-blobs-"
@@ -103,8 +104,9 @@ class LocalParties(Parties):
 
     def meet(self, trial: Trial) -> None:
         """See :class:`Parties`: processes of our own write no log that would need the trial's name."""
-        self._client.meet()
-        self._server.meet()
+        for party in (self._client, self._server):
+            party.is_watched = user_workloads.is_copy(trial.case.operation)
+            party.meet()
         self.is_pinned = self._client.is_pinned and self._server.is_pinned
 
     def tidy(self) -> None:

@@ -9,12 +9,8 @@ Programs: a workload's are traced, since levels follow from the sizes of primes,
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +22,8 @@ from ciphermark_benchmark.data_sets import Known
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, read, within_row
+from ciphermark_core.budget import Budget
+from ciphermark_core.containment import Limits, contained
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import parameter_selection
@@ -141,8 +139,8 @@ class ProgramFeasibility:
     loop or crash: what it does then is for the parties to tell.
     """
 
-    def __init__(self, deadline_s: float = DEADLINE_S) -> None:
-        self._deadline_s = deadline_s
+    def __init__(self, deadline_s: float = DEADLINE_S, memory_mb: int = Budget().memory_mb) -> None:
+        self._limits = Limits(deadline_s, memory_mb)
         self._known: dict[tuple[object, ...], str | None] = {}
         self._memory: dict[tuple[object, ...], int | None] = {}
         self._endless: set[str] = set()
@@ -172,10 +170,12 @@ class ProgramFeasibility:
         if workload.name in self._endless:
             return None
         try:
-            return forked(ask, self._deadline_s)
-        except TimeoutError:
+            return contained(ask, self._limits).value
+        except (TimeoutError, MemoryError):
             self._endless.add(workload.name)
+        except Exception:  # whatever the workload does: its trial will tell
             return None
+        return None
 
 
 def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
@@ -260,34 +260,3 @@ def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str 
     if declared.chooses_primes:
         return None
     return parameter_selection.reason_against(parameters.spec, parameters.ring_dimension, parameters.log_qp)
-
-
-def forked(action: Callable[[], T], deadline_s: float) -> T | None:
-    """What an action returns, done by a forked process without output; ``None`` where that ends without an answer.
-
-    Raises ``TimeoutError`` where it takes longer. Only for a process of one thread.
-    """
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(there, action), daemon=True)
-    process.start()
-    there.close()
-    try:
-        if not here.poll(deadline_s):
-            raise TimeoutError
-        answer: T = here.recv()
-        return answer
-    except EOFError:
-        return None
-    finally:
-        process.kill()
-        process.join()
-        here.close()
-
-
-def _answer(there: Connection, action: Callable[[], object]) -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):
-        os.dup2(nowhere, descriptor)
-    with suppress(Exception):  # no answer is one
-        there.send(action())

@@ -118,7 +118,7 @@ def cases(
     asked for takes ``deadline_s`` at most.
     """
     by_key: dict[str, PlannedCase] = {}
-    parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s)
+    parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s, suite.budget.memory_mb)
     for candidate in _candidates(suite, available):
         case, reason, workload, data = candidate
         if case.key in by_key:

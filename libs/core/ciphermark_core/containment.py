@@ -1,0 +1,193 @@
+"""Processes that execute what a user wrote: ended with all that they started, and held to a limit of memory together.
+
+Such a process leads a session, and adopts what its descendants leave behind: as long as it lives, none of them leaves
+its tree, whatever it forks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from time import monotonic
+from typing import Any, Generic, NoReturn, TypeVar
+
+from ciphermark_core.errors import UserError
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_LOOK_S = 0.1
+_ROUNDS = 100  # of ending what goes on forking
+_SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # of files that are mapped the kernel can let go
+_ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
+T = TypeVar("T")
+
+
+class EndedEarlyError(Exception):
+    """The process ended before it answered; the text is how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an action may take: seconds, and memory of all its processes together, shared memory included."""
+
+    deadline_s: float
+    memory_mb: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contained(Generic[T]):
+    """What an action returned, and how many processes it left behind: these have been ended."""
+
+    value: T
+    left_behind: int
+
+
+def adopt() -> None:
+    """Have this process be the parent of all that its descendants leave behind."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(leader: int) -> list[int]:
+    """The processes below one that have not ended; none where the kernel does not list children."""
+    below: list[int] = []
+    waiting = [leader]
+    while waiting:
+        for children in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            waiting += [pid for pid in map(int, _text(children).split()) if pid not in below]
+        below += [pid for pid in waiting if pid not in below]
+    return [pid for pid in below if not _is_over(pid)]
+
+
+def end_below(leader: int) -> int:
+    """End all processes below one, whatever these go on forking; how many there were at first."""
+    below = first = descendants(leader)
+    for _ in range(_ROUNDS):
+        for pid in below:
+            _send(pid, signal.SIGKILL)
+        below = descendants(leader)
+        if not below:
+            break
+    return len(first)
+
+
+def end(leader: int) -> None:
+    """End a process that leads a session and all below it. Its exit code is for whoever started it; it may have ended,
+    but must not have been waited for.
+    """
+    _send(leader, signal.SIGSTOP)
+    end_below(leader)
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+    _send(leader, signal.SIGKILL)
+
+
+def memory_bytes(leader: int) -> int:
+    """What a process and all below it have in memory: their own, and what they share with each other."""
+    return sum(_resident_bytes(pid) for pid in (leader, *descendants(leader)))
+
+
+def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
+    """What an action returns, done by a forked process without output, and what it left behind.
+
+    Raises what the action raises, ``TimeoutError`` and ``MemoryError`` where it takes more than ``limits``, and
+    :class:`EndedEarlyError`. Only for a process of one thread.
+    """
+    ours, theirs = Pipe(duplex=False)
+    leader = os.fork()
+    if leader == 0:
+        ours.close()
+        _lead(action, theirs, limits)
+    theirs.close()
+    try:
+        kind, value, worker = _answered(ours, leader, limits)
+        left_behind = sum(pid != worker for pid in descendants(leader))
+    finally:
+        end(leader)
+        os.waitpid(leader, 0)
+        ours.close()
+    if kind == _ERROR:
+        raise value
+    if kind == _ENDED:
+        raise EndedEarlyError(value)
+    return Contained(value, left_behind)
+
+
+def _answered(answers: Connection, leader: int, limits: Limits) -> tuple[str, Any, int]:
+    deadline = monotonic() + limits.deadline_s
+    while not answers.poll(min(_LOOK_S, max(0.0, deadline - monotonic()))):
+        if monotonic() >= deadline:
+            raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
+        if memory_bytes(leader) > limits.memory_mb << 20:
+            raise MemoryError(f"its processes took more than {limits.memory_mb} MB together")
+    answer: tuple[str, Any, int] = answers.recv()
+    return answer
+
+
+def _lead(action: Callable[[], object], answers: Connection, limits: Limits) -> NoReturn:
+    """Have another process do it, and stay above it and what it leaves behind, until this process is ended."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.setsid()
+    adopt()
+    _let_go_of_output()
+    worker = os.fork()
+    if worker == 0:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _work(action, answers, limits.memory_mb)
+    with suppress(BaseException):
+        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+        answers.send((_ENDED, f"exit code {code}" if code >= 0 else f"signal {-code}", worker))
+    while True:
+        signal.pause()
+
+
+def _work(action: Callable[[], object], answers: Connection, memory_mb: int) -> NoReturn:
+    limit = memory_mb << 20
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    answer: tuple[str, object, int]
+    try:
+        answer = (_ANSWER, action(), os.getpid())
+    except Exception as error:  # the process that asked raises it
+        answer = (_ERROR, error, os.getpid())
+    except BaseException as error:
+        answer = (_ENDED, type(error).__name__, os.getpid())
+    try:
+        answers.send(answer)
+    except Exception as error:  # what cannot be sent is told in words
+        answers.send((_ERROR, UserError(f"{answer[1]!r}: {error}"), os.getpid()))
+    while True:
+        signal.pause()
+
+
+def _let_go_of_output() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+def _send(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _is_over(pid: int) -> bool:
+    """Whether a process has ended, whoever waits for it or not."""
+    return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"])
+
+
+def _resident_bytes(pid: int) -> int:
+    lines = (line.split() for line in _text(Path(f"/proc/{pid}/status")).splitlines())
+    return sum(int(words[1]) << 10 for words in lines if words and words[0] in _SHARED_OR_OWN)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it has ended
+        return ""

@@ -1,0 +1,84 @@
+"""What executes what a user wrote is ended with all that it started, and held to a limit of memory and time."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from ciphermark_core import containment
+from ciphermark_core.containment import EndedEarlyError, Limits, contained
+
+LIMITS = Limits(60.0, 4096)
+SLEEPING = "import time; time.sleep(600)"
+
+
+def start(folder, is_daemon):
+    """Start a process that outlives whoever starts it; as a daemon it has a session and parent of its own."""
+    if is_daemon and (between := os.fork()):
+        os.waitpid(between, 0)
+        return
+    process = subprocess.Popen([sys.executable, "-c", SLEEPING], start_new_session=is_daemon)
+    (folder / str(process.pid)).touch()
+    if is_daemon:
+        os._exit(0)
+
+
+def pids(folder):
+    return [int(path.name) for path in folder.iterdir()]
+
+
+def is_running(pid):
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def start_three(folder, is_daemon):
+    for _ in range(3):
+        start(folder, is_daemon)
+    return os.getpid()
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+def test_what_is_left_behind_is_ended_and_counted(tmp_path, is_daemon):
+    answer = contained(lambda: start_three(tmp_path, is_daemon), LIMITS)
+    assert answer.value != os.getpid()
+    assert answer.left_behind == 3
+    assert [pid for pid in pids(tmp_path) if is_running(pid)] == []
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+def test_nothing_outlives_what_ends_early_or_goes_on_for_ever(tmp_path, is_daemon):
+    with pytest.raises(EndedEarlyError, match="exit code 0"):
+        contained(lambda: (start_three(tmp_path, is_daemon), os._exit(0)), LIMITS)
+    with pytest.raises(EndedEarlyError, match="SystemExit"):
+        contained(sys.exit, LIMITS)
+    with pytest.raises(TimeoutError, match="longer than 2 s"):
+        contained(lambda: (start_three(tmp_path, is_daemon), time.sleep(600)), Limits(2.0, 4096))
+    assert [pid for pid in pids(tmp_path) if is_running(pid)] == []
+
+
+def take(megabytes):
+    """Memory that processes share, which no limit of one process counts."""
+    taken = mmap.mmap(-1, megabytes << 20)
+    for _ in range(megabytes):
+        taken.write(b"x" * (1 << 20))
+    time.sleep(600)
+
+
+def test_shared_memory_counts():
+    with pytest.raises(MemoryError, match="more than 512 MB together"):
+        contained(lambda: take(600), Limits(60.0, 512))
+    assert containment.memory_bytes(os.getpid()) > 1 << 20
+
+
+def test_what_an_action_raises_passes_through():
+    with pytest.raises(ZeroDivisionError):
+        contained(lambda: 1 / 0, LIMITS)
