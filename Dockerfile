@@ -74,6 +74,16 @@ FROM runtime AS dashboard
 COPY --from=dashboard-environment /opt/ciphermark .
 ENTRYPOINT ["ciphermark-dashboard"]
 
+FROM runtime AS proxy
+USER root
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends caddy \
+    && rm -rf /var/lib/apt/lists/* \
+    && install --directory --owner ciphermark --group ciphermark --mode 0750 /var/lib/ciphermark/proxy
+COPY deploy/Caddyfile /etc/caddy/Caddyfile
+USER ciphermark
+ENTRYPOINT ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]
+
 FROM runtime AS benchmark
 COPY --from=benchmark-environment /opt/ciphermark .
 ENTRYPOINT ["ciphermark"]
