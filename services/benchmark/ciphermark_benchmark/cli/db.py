@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import run_names, storage
+from ciphermark_benchmark import recovery, run_names, storage
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_db import backup as backups
 
 app = typer.Typer(
     add_completion=False,
@@ -31,15 +33,40 @@ def migrate() -> None:
     typer.echo("the schema is up to date")
 
 
+@app.command("backup", epilog="[bold]Example[/bold]  ciphermark db backup ciphermark.backup")
+def backup(
+    file: Annotated[Path, typer.Argument(help="File to write; `ciphermark db restore` reads it.")],
+) -> None:
+    """Write the whole database to a file: runs, results, labels and jobs. Journals are files of their own."""
+    home = homes.find()
+    caught_up(home).close()
+    backups.write(storage.url(home), file)
+    typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+
+
+@app.command("restore", epilog="[bold]Example[/bold]  ciphermark db restore ciphermark.backup")
+def restore(file: Annotated[Path, typer.Argument(help="File that `ciphermark db backup` wrote.")]) -> None:
+    """Restore a backup into a database without runs, such as a new one."""
+    home = homes.find()
+    storage.connected(home).close()
+    backups.restore(storage.url(home), file)
+    caught_up(home, is_to_record=True).close()
+    typer.echo(f"restored: {file}")
+
+
 @app.command("rebuild", epilog="[bold]Example[/bold]  ciphermark db rebuild last")
 def rebuild(
     run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} By default: every run.")] = None,
 ) -> None:
-    """Compute results and ratios anew from the recorded samples.
+    """Record what the journals and archives here hold and the database lacks; compute results and ratios again.
 
-    Recording, importing and migrating do so by themselves where it is needed.
+    Recording, importing and migrating compute them where needed. Labels given later, and jobs, are in backups alone.
     """
-    with caught_up(homes.find()) as database:
+    home = homes.find()
+    with caught_up(home, is_to_record=run is None) as database:
+        if run is None:
+            for run_id in recovery.record_kept(home, database):
+                typer.echo(f"recorded: {run_id}")
         runs = database.run_ids() if run is None else [run_names.resolved(database, run)]
         for run_id in database.rebuild(runs):
             typer.echo(f"rebuilt: {run_id}")
