@@ -13,7 +13,7 @@ from rich.text import Text
 from ciphermark_core.controls import visible
 from ciphermark_dashboards.templating import TEMPLATES
 from ciphermark_present import markup
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -31,7 +31,7 @@ def test_control_characters_become_visible_ones_of_one_width() -> None:
 
 def printed() -> str:
     file = io.StringIO()
-    console = Console(file=file, width=200, force_terminal=True)
+    console = Terminal(file=file, width=200, force_terminal=True)
     show(console, [TABLE])
     console.print(HOSTILE, markup=False)
     console.print(Text(HOSTILE, style="bold"))

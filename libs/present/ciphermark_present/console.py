@@ -11,7 +11,7 @@ from rich.segment import Segment
 from ciphermark_core.controls import visible
 
 
-class Console(console.Console):
+class Terminal(console.Console):
     """As rich's, and control characters in what is printed are visible ones."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

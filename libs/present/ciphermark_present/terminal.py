@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ciphermark_core.controls import visible
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed, with_footnotes
 
 _GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
@@ -19,7 +19,7 @@ _LEAST_PROSE = 16
 _MOST_LINES = 5  # of a cell
 
 
-def show(console: Console, tables: Iterable[Printed]) -> None:
+def show(console: Terminal, tables: Iterable[Printed]) -> None:
     """Print tables with their titles, as wide as the console at most."""
     for table in tables:
         console.print()
@@ -136,6 +136,6 @@ def _rendered(table: Printed, is_whole: bool, gap: int, width: int) -> Iterator[
         )
     for row in table.rows:
         grid.add_row(*map(Text, row))
-    console = Console(width=width, color_system=None, legacy_windows=False)
+    console = Terminal(width=width, color_system=None, legacy_windows=False)
     for segments in console.render_lines(grid, pad=False):
         yield "".join(segment.text for segment in segments).rstrip()

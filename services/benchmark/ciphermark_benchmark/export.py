@@ -20,7 +20,7 @@ from rich.text import Text
 from ciphermark_core.controls import visible
 from ciphermark_core.errors import UserError
 from ciphermark_present import markup, terminal
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed
 
 if TYPE_CHECKING:  # the database's module is large, and commands that ask none print as well
@@ -76,7 +76,7 @@ def write_bytes(content: bytes, output: Path | None) -> None:
 def write(table: Table, form: Format, output: Path | None = None) -> None:
     """Write a table to a file or standard output; raises ``UserError`` where that cannot be."""
     if form == "table" and output is None and sys.stdout.isatty():
-        console = Console(highlight=False)
+        console = Terminal(highlight=False)
         for line in at_width(table, console.width):
             console.print(Text(line), soft_wrap=True)
         return

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from ciphermark_benchmark import __version__
 from ciphermark_core import loading
 from ciphermark_core.errors import UserError
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 
 
 def names() -> list[str]:
@@ -99,5 +99,5 @@ def execute() -> None:
 
 
 def _fail(reason: str, code: int) -> None:
-    Console(stderr=True, highlight=False).print(reason, style="red", markup=False, soft_wrap=True)
+    Terminal(stderr=True, highlight=False).print(reason, style="red", markup=False, soft_wrap=True)
     sys.exit(code)

@@ -8,17 +8,17 @@ from pathlib import Path
 from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 
 
-def console_for(output: Path | None = None) -> Console:
+def console_for(output: Path | None = None) -> Terminal:
     """Standard output, or a file: as wide as the terminal that somebody sits at, or as ``COLUMNS`` says, also where it
     goes through a pipe; 80 columns where nobody says.
     """
     if output is None:
-        return Console(highlight=False)
+        return Terminal(highlight=False)
     try:
-        return Console(file=output.open("w", encoding="utf-8"), highlight=False)
+        return Terminal(file=output.open("w", encoding="utf-8"), highlight=False)
     except OSError as error:
         raise UserError(f"{output}: cannot write: {error.strerror}") from None
 

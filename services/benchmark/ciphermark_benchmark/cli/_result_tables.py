@@ -13,7 +13,7 @@ from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
 from ciphermark_present import catalogue, formats, host_state, listing
 from ciphermark_present.catalogue import published, ranking
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED
 from ciphermark_present.terminal import show
@@ -26,7 +26,7 @@ MIXED = (
 UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
 
 
-def show_results(console: Console, database: Database, run_id: str, wanted: Wanted) -> None:
+def show_results(console: Terminal, database: Database, run_id: str, wanted: Wanted) -> None:
     """Print the verdict, the ranked variants of every case of a run, what else it measured, and what spoils it."""
     if wanted.any_security:
         console.print(Text(MIXED, style="yellow"))
@@ -74,7 +74,7 @@ def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]
             yield from listing.tables(figure, layout, answers, wanted)
 
 
-def show_published(console: Console, database: Database, run_id: str | None) -> None:
+def show_published(console: Terminal, database: Database, run_id: str | None) -> None:
     """Print published figures beside a run's, one table per source and host."""
     if run_id is None:
         console.print("ours: no run is recorded yet")
@@ -95,7 +95,7 @@ def heading(database: Database, run_id: str) -> str:
     return f"run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
 
 
-def _show_notes(console: Console, database: Database, run_id: str, has_notes: bool) -> None:
+def _show_notes(console: Terminal, database: Database, run_id: str, has_notes: bool) -> None:
     notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     if not has_notes and notes:
         many = "1 note" if len(notes) == 1 else f"{len(notes)} notes"

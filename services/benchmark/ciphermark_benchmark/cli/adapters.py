@@ -21,7 +21,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo
 from ciphermark_present import formats, terminal
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]
@@ -96,7 +96,7 @@ def brief_build(facts: dict[str, str]) -> str:
     return " ".join(filter(None, (compiler, *optimized[-1:])))
 
 
-def _tell(console: Console, item: Description) -> None:
+def _tell(console: Terminal, item: Description) -> None:
     """Everything that is known of a variant."""
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"

@@ -30,7 +30,7 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Case
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 
 _EXAMPLES = """[bold]Example[/bold]
 
@@ -69,13 +69,13 @@ def bisect(
 
 
 @contextmanager
-def _announced(console: Console, prepared: Prepared) -> Iterator[OnOutcome]:
+def _announced(console: Terminal, prepared: Prepared) -> Iterator[OnOutcome]:
     variants = sorted({trial.case.variant for trial in prepared.plan.trials})
     console.print(f"run {prepared.run.id}: {', '.join(map(escape, variants))}", soft_wrap=True)
     yield lambda _: None
 
 
-def _tell(console: Console, search: Found, bench: Bench) -> None:
+def _tell(console: Terminal, search: Found, bench: Bench) -> None:
     floor = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (search.ratios or {}).items():
         console.print(f"  {escape(name)} takes {_ratio(ratio)} of the time of the first")
@@ -103,7 +103,7 @@ def _tell(console: Console, search: Found, bench: Bench) -> None:
     console.print(f"runs: {' '.join(bench.run_ids)}", soft_wrap=True)
 
 
-def _tell_differences(console: Console, search: Found, bench: Bench) -> None:
+def _tell_differences(console: Terminal, search: Found, bench: Bench) -> None:
     if search.before is None or search.after is None:
         return
     both = bench.libraries.get(search.before), bench.libraries.get(search.after)

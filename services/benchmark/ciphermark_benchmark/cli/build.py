@@ -31,7 +31,7 @@ from ciphermark_benchmark.cli._output import console_for
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import LibraryInfo
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _SCRATCH = ".adding"
@@ -145,7 +145,7 @@ def remove(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> Non
     typer.echo(f"{name} is no variant any more; its results stay")
 
 
-def _tell(console: Console, build: AddedBuild) -> None:
+def _tell(console: Terminal, build: AddedBuild) -> None:
     rows = {"from": build.origin, "version": build.version, "driven as": build.base, "added": build.added_at}
     for label, text in {**rows, **build.facts}.items():
         console.print(f"  {label}: {escape(text)}", soft_wrap=True)

@@ -26,7 +26,7 @@ from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import TWO_RUNS, said_once
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.query import AS_MEASURED, Row
 from ciphermark_present.terminal import show
 
@@ -174,7 +174,7 @@ def _is_chosen(row: Row, chosen: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _show(
-    console: Console, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
+    console: Terminal, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
     console.print(Text(comparing.verdict_of_runs(found, how.power), style="bold"))
     for sentence in comparing.certainty(found, how.power):
@@ -216,7 +216,7 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
     return notes
 
 
-def _show_caveats(console: Console, database: Database, runs: tuple[str, str]) -> None:
+def _show_caveats(console: Terminal, database: Database, runs: tuple[str, str]) -> None:
     a, b = (database.report("host_state", run_id=run_id) for run_id in runs)
     unlike = host_state.unlike_corrections(a, b)
     if unlike is not None:

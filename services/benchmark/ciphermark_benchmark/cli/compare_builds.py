@@ -42,7 +42,7 @@ from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
 from ciphermark_present import formats
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Cells, Head, printed
 from ciphermark_present.query import Row
 from ciphermark_present.terminal import show
@@ -205,7 +205,7 @@ def _reason_against(refused: Sequence[Refused]) -> str:
     return f"the suite has no timed case that both builds can execute{why}"
 
 
-def _announce(console: Console, family: _Family, processes: int, error: float, threshold: float) -> None:
+def _announce(console: Terminal, family: _Family, processes: int, error: float, threshold: float) -> None:
     base, head = family.builds
     budget = replace(family.budget, processes=processes)
     planned = [
@@ -222,7 +222,7 @@ def _announce(console: Console, family: _Family, processes: int, error: float, t
 
 
 def _show(
-    console: Console,
+    console: Terminal,
     family: _Family,
     compared: Sequence[Compared[Result]],
     refused: Sequence[Refused],

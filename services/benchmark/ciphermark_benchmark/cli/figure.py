@@ -17,7 +17,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:  # charts take a second to load
@@ -123,7 +123,7 @@ def _shown(selection: Selection) -> Iterator[str]:
         yield f"shown: {', '.join(filters)}"
 
 
-def _list(console: Console) -> None:
+def _list(console: Terminal) -> None:
     """All figures, by the page that shows them."""
     from ciphermark_dashboards.pages import ALL_PAGES
 

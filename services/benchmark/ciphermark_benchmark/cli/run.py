@@ -33,7 +33,7 @@ from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
-from ciphermark_present.console import Console
+from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Wanted
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -105,7 +105,7 @@ def run(
 
 def say_that_it_waits(home: homes.Home) -> None:
     """That another run, a command's or a worker's, has the home."""
-    Console(stderr=True).print(
+    Terminal(stderr=True).print(
         f"Another run is being executed in {home.folder}: this one waits for it, since they would measure each other. "
         "Ctrl-C gives up.",
         soft_wrap=True,
@@ -133,7 +133,7 @@ def _asked(
     return (lambda: None), partial(runs.resumed, home, resume, suite)
 
 
-def _announce(console: Console, prepared: Prepared) -> None:
+def _announce(console: Terminal, prepared: Prepared) -> None:
     run, trials = prepared.run, prepared.plan.trials
     to_do = f"{len(trials)} trials to execute" if trials else "nothing left to execute"
     console.print(
@@ -146,7 +146,7 @@ def _announce(console: Console, prepared: Prepared) -> None:
 
 def _say_how_to_go_on(prepared: Prepared) -> None:
     run_id = prepared.run.id
-    Console(stderr=True).print(
+    Terminal(stderr=True).print(
         f"Interrupted; what was measured is kept. Go on with: ciphermark run --resume {run_id}",
         soft_wrap=True,
     )
@@ -159,7 +159,7 @@ def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
         raise UserError(f"{path}: cannot write the outcomes: {error.strerror}") from None
 
 
-def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
+def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
     """The table, what failed and why, what spoils the figures, and where the data are."""
     if ended.waiting is not None:
         console.print(f"[yellow]PostgreSQL is away:[/yellow] {escape(ended.waiting)}", soft_wrap=True)
@@ -194,7 +194,7 @@ def _conclude(console: Console, home: homes.Home, ended: Ended) -> None:
 class _Lines:
     """Writes a line when the last trial of a comparison has ended, in whatever order trials end."""
 
-    def __init__(self, console: Console, prepared: Prepared) -> None:
+    def __init__(self, console: Terminal, prepared: Prepared) -> None:
         self._console = console
         comparisons = [item for block in prepared.plan.blocks for item in block.comparisons]
         self._total = len(comparisons)
@@ -244,7 +244,7 @@ def _result(outcome: Outcome) -> str:
 def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
     """Yields what to call with every outcome."""
     total = len(prepared.plan.trials) + len(prepared.plan.unsupported)
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
