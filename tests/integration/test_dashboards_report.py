@@ -179,7 +179,7 @@ def test_html_works_offline_and_runs_nothing(reported: tuple[str, str]) -> None:
 def test_cases_stand_side_by_side(reported: tuple[str, str]) -> None:
     """On paper, too, a case is one row with a column per variant."""
     text = text_of(reported, "md")
-    assert re.search(r"\| Operation \|.* pyfhel \| seal \| seal-hexl \| tenseal \|\n", text)
+    assert re.search(r"\| Operation \|.* pyfhel° \| seal° \| seal-hexl \| tenseal° \|\n", text)
     assert re.search(r"\| add \|.*\| not in this run \| 4 ms · 2× \| 2 ms · 1× \| 8 ms · 4× \|\n", text)
 
 

@@ -120,9 +120,11 @@ def test_other_metrics_have_a_direction(changes, ratio, verdict):
 @pytest.mark.parametrize(
     ("metric", "a", "b", "verdict"),
     [
-        ("peak_memory", 100.0, 104.0, "unchanged"),
-        ("peak_memory", 100.0, 106.0, "worse"),
-        ("peak_memory", 106.0, 100.0, "better"),
+        ("peak_memory", 118.6, 131.0, "unchanged"),  # Pyfhel's keys on two machines
+        ("peak_memory", 100.0, 116.0, "worse"),
+        ("peak_memory", 116.0, 100.0, "better"),
+        ("size", 100.0, 104.0, "unchanged"),
+        ("size", 100.0, 106.0, "worse"),
         ("expansion", 6.6, 13.2, "worse"),
         ("precision", 27.5, 25.5, "unchanged"),
         ("precision", 27.5, 25.4, "worse"),

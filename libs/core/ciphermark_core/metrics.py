@@ -83,7 +83,8 @@ MAX_ERROR = register(
     )
 )
 
-# Allocators differ by pages from run to run, compressed sizes by the random numbers in them: the floor of times.
+# Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/method.md, section 7.
+# Compressed sizes differ by the random numbers in them: the floor of times.
 # Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
 for _metric in (
     Metric("time", "s", "lower", SIGNIFICANCE_THRESHOLD, "time", "Wall time of one execution."),
@@ -117,7 +118,7 @@ for _metric in (
         "peak_memory",
         "bytes",
         "lower",
-        SIGNIFICANCE_THRESHOLD,
+        1.15,
         "peak memory",
         "High-water mark of the resident set of the process while the phase is executed once.",
         adds_up=False,

@@ -164,9 +164,9 @@ TWO_RUNS = Figure(
         "lies beyond the significance threshold (5% for most), unchanged where all of it lies within, else undecided. "
         f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
         "widened by what the hosts' anchors differ. The detectable slowdown is the smallest that a comparison "
-        f"reports with a probability of {POWER:.0%}. Memory and sizes within 5% are unchanged, as are noise budgets "
-        f"within {_bits('noise_budget')} and precision within {_bits('precision')}. What failed in b alone is a "
-        "regression. The SQL has the results that are judged here."
+        f"reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are unchanged, as are "
+        f"noise budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. What failed in b "
+        "alone is a regression. The SQL has the results that are judged here."
     ),
     view="run_figures",
     narrowed_by=(),
