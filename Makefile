@@ -6,7 +6,7 @@ SOAK ?= 30
 KILLS ?= 50
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-all soak soak-kills check bench clean
+.PHONY: help setup demo serve test test-all soak soak-kills check bench sbom clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ check: setup ## Check style, types and the direction of imports
 
 bench: setup ## Measure Ciphermark itself
 	$(BIN)/python -m bench
+
+sbom: ## Write the bill of materials (CycloneDX) to sbom.cdx.json
+	python3 setup/sbom.py > sbom.cdx.json
 
 clean: ## Remove what set-up and the tools made; measurements in .ciphermark stay
 	rm -rf .venv .venv-* .build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
