@@ -78,7 +78,7 @@ def settings(url: str, *options: str) -> dict[str, Any]:
     }
 
 
-def connect(url: str) -> Connection:
+def connect(url: str, connect_timeout_s: int = CONNECT_TIMEOUT_S) -> Connection:
     """A connection in autocommit mode, so that every transaction in the code is a visible block.
 
     Raises ``UserError`` for text that is no connection URL, ``DatabaseUnavailable`` when no server answers.
@@ -90,7 +90,8 @@ def connect(url: str) -> Connection:
             f"not a PostgreSQL URL: {str(error).strip()}. Write postgresql://user@host:port/database"
         ) from None
     try:
-        return psycopg.connect(url, autocommit=True, **settings(url))
+        own = settings(url) | {"connect_timeout": connect_timeout_s}
+        return psycopg.connect(url, autocommit=True, **own)
     except psycopg.OperationalError as error:
         raise unavailable(url, error) from error
 
@@ -144,10 +145,10 @@ class Database:
         self._host_state_due: dict[str, float] = {}
 
     @classmethod
-    def open(cls, url: str) -> Database:
+    def open(cls, url: str, connect_timeout_s: int = CONNECT_TIMEOUT_S) -> Database:
         """Connect to ``url`` (``postgresql://…``)."""
         database = cls(url)
-        database._connection = connect(url)
+        database._connection = connect(url, connect_timeout_s)
         return database
 
     def close(self) -> None:

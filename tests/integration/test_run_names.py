@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -134,8 +135,12 @@ def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path
             "operations": ["add"],
         }
     )
-    ciphermark("run", str(suite), "--label", "first")
-    ciphermark("run", str(suite))
+    assert "note:" not in ciphermark("run", str(suite), "--label", "first").out
+    twice = ciphermark("run", str(suite), "--label", "first").out
+    assert re.search(r"note: 2 runs have the label first: ([\w-]+), ([\w-]+); it means \2\n", twice)
+    assert "2 runs have the label second" not in ciphermark("runs", "label", "last", "second").out
+    assert "2 runs have the label second" in ciphermark("runs", "label", "last~1", "second").out
+    ciphermark("runs", "label", "last~1", "first")
     assert "first" in ciphermark("runs").out
     first = sorted(ciphermark("results", "first", "--format", "csv").out.splitlines())
     assert first == sorted(ciphermark("results", "last~1", "--format", "csv").out.splitlines())

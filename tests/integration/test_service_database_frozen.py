@@ -24,6 +24,7 @@ from ciphermark_db.database_monitor import AWAY, READ_ONLY
 
 HERE = "http://127.0.0.1"
 AT_MOST_S = 5.0  # what is promised
+BEFORE_POOLS_S = 8.0  # with room for a busy host
 # A request that waits for a frozen server never ends, or with its pool's patience after ten seconds; a host that is
 # busy with other tests may take as long for once, and not every time.
 ATTEMPTS = 20
@@ -89,6 +90,21 @@ def test_the_api_answers_while_postgresql_is_frozen_or_killed_and_goes_on_with_i
         assert patient.get("/v1/runs").json()["type"] == "urn:ciphermark:not-ready"
         embedded.ensure_started(home)
         wait_until(lambda: patient.get("/v1/runs").status_code == 200, "it is back")
+
+
+def test_a_server_that_takes_no_new_connections_is_away_in_time(service: Service, home: Path) -> None:
+    """Connections that are there go on to answer: nothing else tells that others have to wait."""
+    with service.client() as client:
+        run_id = submitted(client, suite=suite("add"))["id"]
+        assert client.get(f"/v1/runs/{run_id}").status_code == 200
+        one = postmaster(home)
+        one.suspend()
+        try:
+            begun_s = time.monotonic()
+            assert client.get(f"/v1/runs/{run_id}/results").status_code == 503
+            assert time.monotonic() - begun_s < BEFORE_POOLS_S
+        finally:
+            one.resume()
 
 
 @pytest.mark.extended

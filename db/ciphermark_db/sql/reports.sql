@@ -32,6 +32,10 @@ cross join lateral (
 ) as counted
 order by r.sequence desc;
 
+-- name: labeled_runs
+-- In the order in which they were recorded.
+select id from run where label = %(label)s order by sequence;
+
 -- name: old_runs
 -- Runs of a certain age, the oldest first: without a label, and not under way in the service.
 select r.id

@@ -20,6 +20,14 @@ def label(text: str) -> str:
     return names.required(text, "the label of a run")
 
 
+def note_on(database: Database, label: str) -> str | None:
+    """A sentence on a label that several runs have; ``None`` for any other."""
+    ids = [str(row["id"]) for row in database.report("labeled_runs", label=label)]
+    if len(ids) < 2:
+        return None
+    return f"note: {len(ids)} runs have the label {label}: {', '.join(ids)}; it means {database.runs_named(label)[0]}"
+
+
 def resolved(database: Database, text: str) -> str:
     """The id of the run that a text means: its id or the beginning of it, its label, ``last``, ``last~1``,
     ``last:SUITE``.

@@ -77,7 +77,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
     def connected() -> Database:
         if monitor.is_away:
             raise DatabaseUnavailable(AWAY)
-        return Database.open(url)
+        return Database.open(url, _CHECK_TIMEOUT_S)
 
     metrics.registry.register(Counted(connected, STALLED_S))
     app = assembled(
@@ -133,7 +133,7 @@ def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
                 store=store,
                 queue=queued,
                 watches=Watches(store),
-                connect=lambda: Database.open(url),
+                connect=lambda: Database.open(url, _CHECK_TIMEOUT_S),
                 stalled_s=STALLED_S,
             )
             with suppress(UserError):  # whoever asks is told

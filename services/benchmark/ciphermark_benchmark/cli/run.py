@@ -23,7 +23,7 @@ from rich.progress import (
 
 from ciphermark_analysis import correction
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark import run_notes, storage
+from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.runner import runs
@@ -172,6 +172,7 @@ def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
     with storage.connected(home) as database:
         result_tables.show_results(console, database, ended.run.id, Wanted(titles=titles))
         refusals = database.report("refusals", run_id=ended.run.id)
+        note = None if ended.run.label is None else run_names.note_on(database, ended.run.label)
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
     for reason, count in run_notes.reasons(ended.outcomes):
@@ -183,6 +184,8 @@ def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
         )
     for caveat in run_notes.caveats(ended.run, ended.outcomes):
         console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
+    if note is not None:
+        console.print(note, soft_wrap=True, markup=False)
     console.print(f"data: run {ended.run.id} in {escape(storage.place(home))}", soft_wrap=True)
     console.print(
         f"      ciphermark results {ended.run.id} --format csv\n"

@@ -67,10 +67,10 @@ def label(
     with caught_up(homes.find()) as database:
         run_id = run_names.resolved(database, run)
         database.label_run(run_id, name)
-        is_shadowed = name is not None and database.runs_named(name) != [run_id]
+        note = None if name is None else run_names.note_on(database, name)
     typer.echo(f"run {run_id} is called {name}" if name else f"run {run_id} has no label")
-    if is_shadowed:
-        typer.echo(f"note: {name} means a later run, which has this label, too")
+    if note is not None:
+        typer.echo(note)
 
 
 @app.command("export", epilog="[bold]Example[/bold]  ciphermark runs export last -o run.jsonl.xz")
