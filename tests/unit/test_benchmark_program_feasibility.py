@@ -13,7 +13,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.suite import feasibility, files, plan
+from ciphermark_benchmark.suite import estimate, feasibility, files, plan
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import primes
@@ -35,6 +35,11 @@ def case_of(spec):
 
 def reasons(folder, name, old, new, variants=("seal",), *, deadline_s=10.0):
     """Why the template, otherwise in one place, cannot be executed: variant by variant."""
+    return [item.reason for item in planned(folder, name, old, new, variants, deadline_s=deadline_s)[1]]
+
+
+def planned(folder, name, old, new, variants=("seal",), *, deadline_s=10.0):
+    """A suite of the template, otherwise in one place, and its cases."""
     text = user_workloads.template().replace('name = "inner-product"', f'name = "{name}"')
     assert old in text
     (folder / f"{name}.py").write_text(text.replace(old, new))
@@ -42,12 +47,27 @@ def reasons(folder, name, old, new, variants=("seal",), *, deadline_s=10.0):
     text = json.dumps({"name": "test", "experiments": [experiment]})
     suite = files.parse(text, "test", Catalogue(Home(folder / "home", None), {}, folder))
     here = {item: Availability(registry.declaration(item)) for item in variants}
-    return [item.reason for item in plan.cases(suite, here, deadline_s)]
+    return suite, plan.cases(suite, here, deadline_s)
 
 
 def test_what_fits_is_not_refused(tmp_path):
     variants = ("cleartext", "seal", "pyfhel", "openfhe", "helib")
     assert reasons(tmp_path, "fits", "", "", variants) == [None] * len(variants)
+
+
+def test_a_workload_of_ones_own_is_estimated_by_its_program(tmp_path):
+    """Unless it states its own ``pass_s``."""
+    small, large, told = (
+        estimate.run_s(cases, suite.budget.budget)
+        for suite, cases in (
+            planned(tmp_path, "small", "", ""),
+            planned(tmp_path, "large", "8192, (60, 40, 60)", "32768, (60, 40, 40, 40, 40, 60)"),
+            planned(tmp_path, "told", "tolerance =", "pass_s = 1.0\n    tolerance ="),
+        )
+    )
+    assert small < 2
+    assert small + 3 < large
+    assert told > 30
 
 
 def test_a_chain_that_is_too_short_is_told_with_the_depth_and_the_place(tmp_path):
@@ -103,31 +123,29 @@ def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypa
     workload = WORKLOADS["lmc-plain"]
     monkeypatch.setattr(type(workload), "keys", lambda *_: request_)
     spec = replace(workload.parameters("ckks"), ring_dimension=8192, modulus_bits=modulus_bits)
-    asked = feasibility.ProgramFeasibility().reason_against(
+    examination = feasibility.ProgramFeasibility().examined(
         workload, case_of(spec), registry.declaration("pyfhel"), BOSTON
     )
-    assert told in asked
+    assert told in examination.reason
 
 
 def test_data_that_are_elsewhere_are_stood_in_for():
     """A data set of another shape that nobody here has: the program goes by its shape."""
     workload, declared = WORKLOADS["lr-k3-encrypted"], registry.declaration("seal")
     spec = workload.parameters("ckks")
-    ask = feasibility.ProgramFeasibility().reason_against
-    assert ask(workload, case_of(spec), declared, Known("mine@00000000", 20_000, 40)) is None
+    ask = feasibility.ProgramFeasibility().examined
+    assert ask(workload, case_of(spec), declared, Known("mine@00000000", 20_000, 40)).reason is None
     wide = ask(workload, case_of(spec), declared, Known("mine@00000001", 20_000, 9_000))
-    assert "9001 columns need blocks" in wide
+    assert "9001 columns need blocks" in wide.reason
 
 
 def test_what_a_library_chooses_by_itself_is_left_to_it():
     workload = WORKLOADS["lmc-encrypted"]
     spec = replace(workload.parameters("bfv"), modulus_bits=None)
-    assert (
-        feasibility.ProgramFeasibility().reason_against(
-            workload, case_of(spec), registry.declaration("seal"), BOSTON
-        )
-        is None
+    examination = feasibility.ProgramFeasibility().examined(
+        workload, case_of(spec), registry.declaration("seal"), BOSTON
     )
+    assert examination == feasibility.Examination()
 
 
 def cases_of(**changes):

@@ -21,8 +21,10 @@ from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.experiments.base import KEYS_S, WORKER_S
 from ciphermark_measure.parameter_selection import rings
 from ciphermark_measure.parties.messages import MOST_PASSES
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.workload import Workload
 
 
 def run_s(planned: Sequence[PlannedCase], budget: Budget) -> float:
@@ -32,7 +34,8 @@ def run_s(planned: Sequence[PlannedCase], budget: Budget) -> float:
     starting_s = sum(
         WORKER_S + 2 * KEYS_S * _growth(_ring_dimension(parameters)) for _, parameters, _ in workers
     )  # workers for times and for memory start side by side
-    trials_s = sum(_trial_s(case, budget) for case in possible) + _vectors_s(possible, budget)
+    trials_s = sum(_trial_s(item, budget) for item in planned if item.reason is None)
+    trials_s += _vectors_s(possible, budget)
     return budget.processes * (starting_s + trials_s)
 
 
@@ -50,12 +53,14 @@ def _vectors_s(possible: Sequence[Case], budget: Budget) -> float:
     )
 
 
-def _trial_s(case: Case, budget: Budget) -> float:
+def _trial_s(item: PlannedCase, budget: Budget) -> float:
+    case = item.case
     growth = _growth(_ring_dimension(case.parameters))
     if case.experiment in KINDS:
         return KINDS[case.experiment].trial_s(case, budget, growth)
     workload, batch = WORKLOADS[case.operation], BATCH.of(case.dimensions) or 1
-    pass_s = growth * workload.pass_s
+    is_own = user_workloads.is_in_file(type(workload).__module__) and type(workload).pass_s == Workload.pass_s
+    pass_s = item.pass_s if is_own and item.pass_s is not None else growth * workload.pass_s
     passes_s = max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * batch * pass_s)
     return passes_s + (_layer_passes(budget) * pass_s if workload.has_layers else 0.0)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from ciphermark_benchmark.data_sets import Known
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, read, within_row
+from ciphermark_contract.program import Program
 from ciphermark_core.budget import Budget
 from ciphermark_core.containment import Limits, contained
 from ciphermark_core.errors import Unsupported
@@ -134,6 +135,21 @@ _KEYS = {
 }
 
 
+# Seconds per coefficient, on the machine that estimates are for: of a prime by another, of which a product and a key
+# switching have all pairs; of a prime in other operations, and in encoding, encryption and decryption of a vector.
+_SWITCHED_S, _APPLIED_S, _CLIENT_S = 9e-8, 1e-8, 2.5e-7
+_PASS_S = 0.01  # of every pass beside: messages, tracing, comparing
+
+
+class Examination(NamedTuple):
+    """Why a case of a workload cannot be executed, and else how long a pass takes by its programs, roughly; ``None``
+    where nothing is known.
+    """
+
+    reason: str | None = None
+    pass_s: float | None = None
+
+
 class ProgramFeasibility:
     """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
     loop or crash: what it does then is for the parties to tell.
@@ -141,18 +157,19 @@ class ProgramFeasibility:
 
     def __init__(self, deadline_s: float = DEADLINE_S, memory_mb: int = Budget().memory_mb) -> None:
         self._limits = Limits(deadline_s, memory_mb)
-        self._known: dict[tuple[object, ...], str | None] = {}
+        self._known: dict[tuple[object, ...], Examination] = {}
         self._memory: dict[tuple[object, ...], int | None] = {}
         self._endless: set[str] = set()
 
-    def reason_against(
+    def examined(
         self, workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None
-    ) -> str | None:
-        """Why a case of the workload cannot be executed; ``None`` where nothing is known against it."""
+    ) -> Examination:
+        """What is known of a case of the workload."""
         is_batch = BATCH.of(case.dimensions) is not None
         key = (workload.name, workload.options, case.parameters, declared.variant, data, is_batch)
         if key not in self._known:
-            self._known[key] = self._asked(workload, lambda: _reason(workload, case, declared, data))
+            examination = self._asked(workload, lambda: _examination(workload, case, declared, data))
+            self._known[key] = examination or Examination()
         return self._known[key]
 
     def server_mb(self, workload: AnyWorkload, case: Case) -> int | None:
@@ -178,11 +195,11 @@ class ProgramFeasibility:
         return None
 
 
-def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> str | None:
+def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> Examination:
     try:
         parameters = _expected_parameters(case.parameters)
         if parameters is None:
-            return None
+            return Examination()
         outline = workload.outline(parameters)
         inputs = _inputs(outline, case, data)
         for stage in outline.stages:
@@ -191,11 +208,25 @@ def _reason(workload: AnyWorkload, case: Case, declared: Declaration, data: Know
         requested = workload.keys(parameters)
     except Unsupported as error:
         where = user_workloads.innermost(error)
-        return f"{where}: {error}" if where else str(error)
+        return Examination(f"{where}: {error}" if where else str(error))
     except Exception:  # whatever the workload does: its trial will tell
-        return None
+        return Examination()
     needed = keys_of(programs.values()) if requested is None else requested
-    return _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
+    reason = _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
+    return Examination(reason, _PASS_S + sum(_stage_s(item.program) for item in programs.values()))
+
+
+def _stage_s(program: Program) -> float:
+    """Seconds of a program, with the vectors that the client encrypts and decrypts for it."""
+    ring_dimension, top = program.parameters.ring_dimension, len(program.parameters.moduli)
+    vectors = len(program.inputs) + len(program.outputs) + len(program.constants)
+    seconds = ring_dimension * top * vectors * _CLIENT_S
+    for (name, level), count in program.counts.items():
+        row, primes = OPERATIONS[name], level + 1
+        is_switching = row.is_product or row.is_rotation or row.is_sequence or row.is_maintenance
+        each_s = primes**2 * _SWITCHED_S if is_switching else primes * _APPLIED_S
+        seconds += count * ring_dimension * each_s
+    return seconds
 
 
 def _expected_parameters(spec: ParameterSpec) -> Parameters | None:

@@ -54,7 +54,7 @@ _UNSUPPORTED: Status = "unsupported"
 class PlannedCase:
     """A case; ``reason`` it cannot be executed here, ``status`` it comes to then; MiB its server keeps, if known.
     ``expected`` are the parameters that it will have, as far as they are known without the library; with
-    ``is_estimate`` the library may choose others.
+    ``is_estimate`` the library may choose others. ``pass_s`` is what a pass of a workload takes by its programs.
     """
 
     case: Case
@@ -63,6 +63,7 @@ class PlannedCase:
     server_mb: int | None = None
     expected: Parameters | None = None
     is_estimate: bool = False
+    pass_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def cases(
         if case.key in by_key:
             continue
         declared, status, needed_mb = available[case.variant].declaration, _UNSUPPORTED, None
-        expected = None
+        expected, pass_s = None, None
         if reason is None and workload is None:
             reason = parameters.reason_against(case, declared)
             expected = parameters.expected(case, declared)
@@ -132,8 +133,11 @@ def cases(
             needed_mb = programs.server_mb(workload, case)
             reason = reason_against_memory(needed_mb, suite.budget.memory_mb)  # before a program is traced
             status = "out_of_memory" if reason else status
-            reason = reason or programs.reason_against(workload, case, declared, data)
-        by_key[case.key] = PlannedCase(case, reason, status, needed_mb, expected, declared.chooses_primes)
+            if reason is None:
+                reason, pass_s = programs.examined(workload, case, declared, data)
+        by_key[case.key] = PlannedCase(
+            case, reason, status, needed_mb, expected, declared.chooses_primes, pass_s
+        )
     return list(by_key.values())
 
 
