@@ -61,6 +61,7 @@ def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Pa
     ).out
     assert "flags: not known: libseal-4.1.a has no debug information" in out
     assert "compiler: GCC" in out
+    assert "variants: [seal, seal-mine]" in out
     assert left(mine) == ["seal-mine"]
     shutil.rmtree(elsewhere)  # a static library is in the module
     described = {item["variant"]: item for item in json.loads(mine("adapters", "--format", "json").out)}

@@ -13,7 +13,7 @@ from rich.text import Text
 from ciphermark_core.controls import visible
 from ciphermark_dashboards.templating import TEMPLATES
 from ciphermark_present import markup
-from ciphermark_present.console import Terminal
+from ciphermark_present.console import Terminal, styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -33,7 +33,7 @@ def printed() -> str:
     file = io.StringIO()
     console = Terminal(file=file, width=200, force_terminal=True)
     show(console, [TABLE])
-    console.print(HOSTILE, markup=False)
+    console.print(HOSTILE)
     console.print(Text(HOSTILE, style="bold"))
     return file.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")  # the console's own
 
@@ -52,6 +52,28 @@ def test_no_reader_gets_any(text) -> None:
     written = text()
     assert "2J" in written
     assert not {sign for sign in written if visible(sign) != sign}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is a variant now: `variants: [seal, seal-mine]` in a suite compares the two.",
+        "/home/[ada]/suites/[bold]mine[/bold].yaml",
+        "a closing tag alone: [/red]",
+        "a backslash before one: \\[red]",
+        "not an emoji: :warning:",
+    ],
+)
+def test_brackets_of_texts_are_printed(text: str) -> None:
+    file = io.StringIO()
+    console = Terminal(file=file, width=200)
+    console.print(text)
+    console.print(styled("[bold]{}[/bold]: {}", text, text))
+    assert file.getvalue() == f"{text}\n{text}: {text}\n"
+
+
+def test_a_template_has_markup() -> None:
+    assert styled("[bold]{}[/bold] {}", "a", "[b]").markup == "[bold]a[/bold] \\[b]"
 
 
 def test_all_that_prints_does_so_by_this_console() -> None:

@@ -1,20 +1,33 @@
-"""The terminal: what was stored cannot control it."""
+"""The terminal: what was stored or named by a user cannot control it, and brackets in it are text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from rich import console
 from rich.console import ConsoleOptions, RenderableType
+from rich.markup import escape
 from rich.segment import Segment
+from rich.text import Text
 
 from ciphermark_core.controls import visible
 
 
 class Terminal(console.Console):
-    """As rich's, and control characters in what is printed are visible ones."""
+    """As rich's, but control characters in what is printed are visible ones, and a string has neither markup nor
+    names of emoji: what has markup is made by :func:`styled`.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"markup": False, "emoji": False, **settings})
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
             text, style, control = segment
             yield segment if control else Segment(visible(text), style)
+
+
+def styled(template: str, *values: object) -> Text:
+    """A line with the markup of its template, in which each ``{}`` stands for a value: brackets in values are text."""
+    return Text.from_markup(template.format(*(escape(str(value)) for value in values)), emoji=False)

@@ -99,5 +99,5 @@ def execute() -> None:
 
 
 def _fail(reason: str, code: int) -> None:
-    Terminal(stderr=True, highlight=False).print(reason, style="red", markup=False, soft_wrap=True)
+    Terminal(stderr=True, highlight=False).print(reason, style="red", soft_wrap=True)
     sys.exit(code)

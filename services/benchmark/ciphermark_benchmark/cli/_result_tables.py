@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_benchmark import run_notes
@@ -80,8 +79,8 @@ def show_published(console: Terminal, database: Database, run_id: str | None) ->
         console.print("ours: no run is recorded yet")
     else:
         (run,) = database.report("run", run_id=run_id)
-        place = f"host {escape(run['hostname'])} ({escape(run['cpu_model'])})"
-        console.print(f"ours: run {run_id} of suite {escape(run['suite'])} on {place}", soft_wrap=True)
+        place = f"host {run['hostname']} ({run['cpu_model']})"
+        console.print(f"ours: run {run_id} of suite {run['suite']} on {place}", soft_wrap=True)
     console.print(published.ABOUT)
     show(console, published.tables(rows(database, published.PUBLISHED, run_id)))
 

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import added, registry
@@ -21,7 +20,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo
 from ciphermark_present import formats, terminal
-from ciphermark_present.console import Terminal
+from ciphermark_present.console import Terminal, styled
 from ciphermark_present.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]
@@ -100,7 +99,7 @@ def _tell(console: Terminal, item: Description) -> None:
     """Everything that is known of a variant."""
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
-    console.print(f"[bold]{escape(declared.variant)}[/bold]  {state}  {escape(declared.license)}")
+    console.print(styled(f"[bold]{{}}[/bold]  {state}  {{}}", declared.variant, declared.license))
     for line in terminal.named(item.lines(), console.width, indent="  "):
         console.print(Text(line), soft_wrap=True)
 

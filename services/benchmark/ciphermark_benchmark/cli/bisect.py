@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from ciphermark_analysis import build_search
 from ciphermark_analysis.build_search import Found, ratios
@@ -30,7 +29,7 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Case
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
-from ciphermark_present.console import Terminal
+from ciphermark_present.console import Terminal, styled
 
 _EXAMPLES = """[bold]Example[/bold]
 
@@ -59,7 +58,7 @@ def bisect(
     loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
     searched = chosen(searchable(loaded, text, builds, hosts.collect()), case)
     rule = build_search.rule_for(len(builds), error)
-    console.print(f"case: {escape(searched.label)}", soft_wrap=True)
+    console.print(f"case: {searched.label}", soft_wrap=True)
     console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
     bench = Bench(home, suite, lambda prepared: _announced(console, prepared))
     measure = Search(bench, searched, files.plain(text, str(suite))).measure
@@ -71,34 +70,48 @@ def bisect(
 @contextmanager
 def _announced(console: Terminal, prepared: Prepared) -> Iterator[OnOutcome]:
     variants = sorted({trial.case.variant for trial in prepared.plan.trials})
-    console.print(f"run {prepared.run.id}: {', '.join(map(escape, variants))}", soft_wrap=True)
+    console.print(f"run {prepared.run.id}: {', '.join(variants)}", soft_wrap=True)
     yield lambda _: None
 
 
 def _tell(console: Terminal, search: Found, bench: Bench) -> None:
     floor = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (search.ratios or {}).items():
-        console.print(f"  {escape(name)} takes {_ratio(ratio)} of the time of the first")
+        console.print(f"  {name} takes {_ratio(ratio)} of the time of the first")
     if search.verdict == "no step":
         console.print(
-            f"[green]no step[/green]: that the last is slower than the first by more than {floor} is not claimed. "
-            "Builds in between were not looked at: what one lost another may have made up for",
+            styled(
+                "[green]no step[/green]: that the last is slower than the first by more than {} is not claimed. "
+                "Builds in between were not looked at: what one lost another may have made up for",
+                floor,
+            ),
             soft_wrap=True,
         )
     elif search.verdict == "several steps":
         console.print(
-            f"[yellow]several steps[/yellow]: it became slower between {search.before} and {search.after}, and not in "
-            "one step that could be told from the rest; search that part of the list by itself",
+            styled(
+                "[yellow]several steps[/yellow]: it became slower between {} and {}, and not in one step that could be "
+                "told from the rest; search that part of the list by itself",
+                search.before,
+                search.after,
+            ),
             soft_wrap=True,
         )
     else:
         assert search.step is not None
         console.print(
-            f"[red]step[/red]: {search.after} takes {_ratio(search.step)} of the time of {search.before}",
+            styled(
+                "[red]step[/red]: {} takes {} of the time of {}",
+                search.after,
+                _ratio(search.step),
+                search.before,
+            ),
             soft_wrap=True,
         )
     if search.rest is not None:
-        console.print(f"[yellow]![/yellow] another factor of {search.rest:.3f} lies elsewhere in the list")
+        console.print(
+            styled("[yellow]![/yellow] another factor of {} lies elsewhere in the list", f"{search.rest:.3f}")
+        )
     _tell_differences(console, search, bench)
     console.print(f"runs: {' '.join(bench.run_ids)}", soft_wrap=True)
 
@@ -110,7 +123,7 @@ def _tell_differences(console: Terminal, search: Found, bench: Bench) -> None:
     if both[0] is None or both[1] is None:
         return
     for name, old, new in differences(both[0], both[1]):
-        console.print(f"  {escape(name)}: {escape(old)} → {escape(new)}", soft_wrap=True)
+        console.print(f"  {name}: {old} → {new}", soft_wrap=True)
 
 
 def _ratio(ratio: Estimate) -> str:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 
 import ciphermark_adapters
 from ciphermark_adapters import added, registry
@@ -31,7 +30,7 @@ from ciphermark_benchmark.cli._output import console_for
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import LibraryInfo
-from ciphermark_present.console import Terminal
+from ciphermark_present.console import Terminal, styled
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _SCRATCH = ".adding"
@@ -85,10 +84,11 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         AddedBuild(name, library, "", "", request.as_dict()).write(folder)
         build = _made(folder, scratch)
         folder.rename(added.home() / name)
-    console.print(f"[green]added[/green] [bold]{escape(name)}[/bold]")
+    console.print(styled("[green]added[/green] [bold]{}[/bold]", name))
     _tell(console, build)
     console.print(
-        f"It is a variant now: `variants: [{build.base}, {escape(name)}]` in a suite compares the two."
+        f"It is a variant now: `variants: [{build.base}, {name}]` in a suite compares the two.",
+        soft_wrap=True,
     )
 
 
@@ -101,8 +101,11 @@ def list_all() -> None:
         console.print("no build was added; see: ciphermark build add --help")
     for name, build in builds.items():
         against = added.reason_against(name)
-        state = "[green]usable[/green]" if against is None else f"[red]{escape(': '.join(against))}[/red]"
-        console.print(f"[bold]{escape(name)}[/bold]  {escape(build.origin)}  {state}", soft_wrap=True)
+        state = "[green]{}[/green]" if against is None else "[red]{}[/red]"
+        line = styled(
+            f"[bold]{{}}[/bold]  {{}}  {state}", name, build.origin, ": ".join(against or ("usable",))
+        )
+        console.print(line, soft_wrap=True)
 
 
 @app.command("show", epilog="[bold]Example[/bold]  ciphermark build show seal-mine")
@@ -114,7 +117,7 @@ def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
     console = console_for()
     against = added.reason_against(name)
     if against is not None:
-        console.print(f"[red]{escape(against[0])}[/red]; {escape(against[1])}", soft_wrap=True)
+        console.print(styled("[red]{}[/red]; {}", *against), soft_wrap=True)
     _tell(console, build)
 
 
@@ -148,7 +151,7 @@ def remove(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> Non
 def _tell(console: Terminal, build: AddedBuild) -> None:
     rows = {"from": build.origin, "version": build.version, "driven as": build.base, "added": build.added_at}
     for label, text in {**rows, **build.facts}.items():
-        console.print(f"  {label}: {escape(text)}", soft_wrap=True)
+        console.print(f"  {label}: {text}", soft_wrap=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,7 @@ def _unknown(name: str) -> UserError:
 
 
 def _say(text: str) -> None:
-    console_for().print(escape(text), soft_wrap=True)
+    console_for().print(text, soft_wrap=True)
 
 
 def _made_anew(build: AddedBuild) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_benchmark.cli._output import console_for
@@ -16,6 +15,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core.run import Host
 from ciphermark_measure import probes
 from ciphermark_present import terminal
+from ciphermark_present.console import styled
 
 app = typer.Typer(add_completion=False)
 
@@ -35,9 +35,9 @@ def doctor(
     crowding = hosts.thread_warning({count for item in experiments for count in item.threads}, facts.cores)
     warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
     if not warnings:
-        console.print("[green]Nothing found that spoils measurements.[/green]")
+        console.print(styled("[green]Nothing found that spoils measurements.[/green]"))
     for warning in warnings:
-        console.print(f"[yellow]![/yellow] {escape(warning)}", soft_wrap=True)
+        console.print(styled("[yellow]![/yellow] {}", warning), soft_wrap=True)
 
 
 def host_lines(host: Host) -> list[tuple[str, str]]:

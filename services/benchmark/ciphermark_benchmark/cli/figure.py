@@ -129,7 +129,7 @@ def _list(console: Terminal) -> None:
 
     for page in ALL_PAGES:
         for line in _of_page(page, console.width):
-            console.print(line, markup=False, soft_wrap=True)
+            console.print(line, soft_wrap=True)
         console.print()
     console.print("Draw one of the latest run with: ciphermark figure NAME last -o FILE")
 

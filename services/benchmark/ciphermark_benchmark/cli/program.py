@@ -22,6 +22,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show as show_tables
 from ciphermark_workloads.catalogue import WORKLOADS, named
@@ -61,11 +62,11 @@ def show(
     """The facts of each stage's program, and its nodes, one a line."""
     console = console_for()
     for name, program in _programs(wanted, scheme, variant, stage).items():
-        console.print(f"[bold]{wanted[0]}, {name}[/bold]")
+        console.print(styled("[bold]{}, {}[/bold]", wanted[0], name))
         for fact, value in drawing.facts(program).items():
-            console.print(f"  {fact:<26} {value}", soft_wrap=True, markup=False)
+            console.print(f"  {fact:<26} {value}", soft_wrap=True)
         for line in drawing.lines(program):
-            console.print(f"  {line}", soft_wrap=True, markup=False)
+            console.print(f"  {line}", soft_wrap=True)
 
 
 @app.command(epilog=_EXAMPLE.format("counts"))

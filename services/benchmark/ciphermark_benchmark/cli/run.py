@@ -11,7 +11,6 @@ from statistics import median
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -33,7 +32,7 @@ from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats
-from ciphermark_present.console import Terminal
+from ciphermark_present.console import Terminal, styled
 from ciphermark_present.printed import Wanted
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -109,7 +108,6 @@ def say_that_it_waits(home: homes.Home) -> None:
         f"Another run is being executed in {home.folder}: this one waits for it, since they would measure each other. "
         "Ctrl-C gives up.",
         soft_wrap=True,
-        markup=False,
     )
 
 
@@ -137,7 +135,7 @@ def _announce(console: Terminal, prepared: Prepared) -> None:
     run, trials = prepared.run, prepared.plan.trials
     to_do = f"{len(trials)} trials to execute" if trials else "nothing left to execute"
     console.print(
-        f"run [bold]{run.id}[/bold] of suite {escape(run.suite_name)}: {to_do}"
+        styled("run [bold]{}[/bold] of suite {}: {}", run.id, run.suite_name, to_do)
         + (f", {prepared.done} done before" if prepared.done else "")
         + (f", {len(prepared.plan.unsupported)} unsupported" if prepared.plan.unsupported else ""),
         soft_wrap=True,
@@ -162,7 +160,7 @@ def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
 def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
     """The table, what failed and why, what spoils the figures, and where the data are."""
     if ended.waiting is not None:
-        console.print(f"[yellow]PostgreSQL is away:[/yellow] {escape(ended.waiting)}", soft_wrap=True)
+        console.print(styled("[yellow]PostgreSQL is away:[/yellow] {}", ended.waiting), soft_wrap=True)
         console.print(
             f"All outcomes of run {ended.run.id} wait in {home.pending}; the next command records them.",
             soft_wrap=True,
@@ -176,17 +174,21 @@ def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
     counts = Counter(outcome.status for outcome in ended.outcomes)
     console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
     for reason, count in run_notes.reasons(ended.outcomes):
-        console.print(f"  {count} × {escape(reason)}", soft_wrap=True)
+        console.print(f"  {count} × {reason}", soft_wrap=True)
     for row in refusals:
         console.print(
-            f"[yellow]not recorded[/yellow] but in the journal: {row['trials']} trials, {escape(row['reason'])}",
+            styled(
+                "[yellow]not recorded[/yellow] but in the journal: {} trials, {}",
+                row["trials"],
+                row["reason"],
+            ),
             soft_wrap=True,
         )
     for caveat in run_notes.caveats(ended.run, ended.outcomes):
-        console.print(f"[yellow]caveat:[/yellow] {escape(caveat)}", soft_wrap=True)
+        console.print(styled("[yellow]caveat:[/yellow] {}", caveat), soft_wrap=True)
     if note is not None:
-        console.print(note, soft_wrap=True, markup=False)
-    console.print(f"data: run {ended.run.id} in {escape(storage.place(home))}", soft_wrap=True)
+        console.print(note, soft_wrap=True)
+    console.print(f"data: run {ended.run.id} in {storage.place(home)}", soft_wrap=True)
     console.print(
         f"      ciphermark results {ended.run.id} --format csv\n"
         f"      ciphermark sql \"select * from results where run_id = '{ended.run.id}'\"",
@@ -211,9 +213,7 @@ class _Lines:
         if trials and all(trial.id in self._ended for trial in trials):
             self._done += 1
             outcomes = [self._ended.pop(trial.id) for trial in trials]
-            self._console.print(
-                f"{self._done} of {self._total}: {_compared(outcomes)}", soft_wrap=True, markup=False
-            )
+            self._console.print(f"{self._done} of {self._total}: {_compared(outcomes)}", soft_wrap=True)
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
-from rich.markup import escape
 
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
@@ -26,6 +25,7 @@ from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, offered
 from ciphermark_core.security import NEWEST
+from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
@@ -293,9 +293,9 @@ def explain(
     )
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
-        console.print(f"[yellow]![/yellow] {escape(crowding)}", soft_wrap=True)
+        console.print(styled("[yellow]![/yellow] {}", crowding), soft_wrap=True)
     if refusal is not None:
-        console.print(f"[red]a run is refused:[/red] {escape(refusal)}", soft_wrap=True)
+        console.print(styled("[red]a run is refused:[/red] {}", refusal), soft_wrap=True)
 
 
 def _ring(item: PlannedCase) -> str:

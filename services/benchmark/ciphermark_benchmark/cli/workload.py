@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import typer
-from rich.markup import escape
 from rich.text import Text
 
 from ciphermark_adapters import registry
@@ -30,6 +29,7 @@ from ciphermark_measure.layers import LayerFound, LayersFound
 from ciphermark_measure.parties.examination import Found
 from ciphermark_measure.processes import executed
 from ciphermark_present import terminal
+from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import options, user_workloads
 from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
@@ -61,13 +61,13 @@ def list_all() -> None:
     console = console_for()
     for workload in WORKLOADS.values():
         schemes = ", ".join(workload.schemes)
-        console.print(f"[bold]{workload.name}[/bold]  {workload.family}  {schemes}")
+        console.print(styled("[bold]{}[/bold]  {}  {}", workload.name, workload.family, schemes))
         title = textwrap.wrap(workload.title, console.width, initial_indent="  ", subsequent_indent="  ")
         declared = [(f"{option.name}:", _described(option)) for option in options.declared(workload.Options)]
         for line in (*title, *terminal.named(declared, console.width, indent="  ")):
             console.print(Text(line), soft_wrap=True)
     for name, reason in BROKEN.items():
-        console.print(f"[red]{escape(name)}[/red]  {escape(reason)}")
+        console.print(styled("[red]{}[/red]  {}", name, reason))
 
 
 def _described(option: Option) -> str:
@@ -105,8 +105,14 @@ def check(
         examined = refused.get((name, scheme)) or _examined(workload, name, scheme, deadline)
         verdict, colour = examined.verdict, _COLOURS[examined.verdict]
         verdicts.add(verdict)
-        text = f"{name:<10} {scheme:<5} [{colour}]{verdict:<12}[/{colour}] {escape(examined.text)}"
-        console.print(text, soft_wrap=True)
+        line = styled(
+            f"{{}} {{}} [{colour}]{{}}[/{colour}] {{}}",
+            f"{name:<10}",
+            f"{scheme:<5}",
+            f"{verdict:<12}",
+            examined.text,
+        )
+        console.print(line, soft_wrap=True)
         if name == _CLEARTEXT and verdict == "wrong":
             raise UserError(f"{workload} is wrong in the clear: mend that first")
     if "wrong" in verdicts:
