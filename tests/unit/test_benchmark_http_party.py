@@ -274,7 +274,7 @@ def test_without_services_parties_are_local():
 
 
 def test_tokens_come_from_the_environment_or_a_file(tmp_path):
-    (tmp_path / "token").write_text("from a file\n")
+    (tmp_path / "token").write_text("from a file\nthe one before\n")
     given = {"CIPHERMARK_CLIENT_TOKEN": "given", "CIPHERMARK_SERVER_TOKEN_FILE": str(tmp_path / "token")}
     needs = WorkerNeeds("seal", MAKE_KEYS.parameters, (), Confinement((), 2, 1000), 60.0)
     parties = chosen(URLS | given)(needs)

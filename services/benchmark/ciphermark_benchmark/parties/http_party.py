@@ -214,12 +214,17 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
     if not value and not path:
         raise UserError(f"the {name} service needs its token: set {variable} or {variable}_FILE")
     try:
-        token = (value or Path(str(path)).read_text(encoding="utf-8")).strip().partition("\n")[0]
+        token = (value or _first_line(Path(str(path)))).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{variable}_FILE: {path} cannot be read: {error}") from None
     if not (token.isascii() and token.isprintable() and token):
         raise UserError(f"{variable if value else path} holds no token: copy the {name} service's")
     return token
+
+
+def _first_line(path: Path) -> str:
+    """The token of a file: its second line may be the one that is being replaced."""
+    return path.read_text(encoding="utf-8").strip().partition("\n")[0]
 
 
 def _body(request: messages.Request) -> bytes:
