@@ -17,12 +17,12 @@ COMMON = {
     "kind": "repetition",
     "variants": VARIANTS,
     "plain_modulus": {"value": 65537},
-    "scale_bits": 35,
     "sizes": [16],
 }
 MULTIPLICATIONS = COMMON | {
     "variants": VARIANTS[:1],
     "schemes": ["bgv", "ckks"],
+    "scale_bits": 35,
     "ring_dimension": "smallest",
     "modulus_bits": "for-depth",
     "operations": ["mul"],

@@ -47,6 +47,12 @@ _EXIT_CODES: dict[comparing.Conclusion, int] = {
     "nothing compared": 2,
     "undecided": 3,
 }
+_REFERENCE_HELP = "A variant whose build is the same in both runs, or `anchor`: cancels the host."
+_THRESHOLD_HELP = (
+    "Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most."
+)
+_POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
+_ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
 _LARGEST_PERCENT = 1000
 _CAVEATS = 2  # of a run, at a glance
 
@@ -75,40 +81,18 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be repeated.")] = None,
     phase: Annotated[list[str] | None, typer.Option(help="Only this phase; may be repeated.")] = None,
     variant: Annotated[list[str] | None, typer.Option(help="Only this variant; may be repeated.")] = None,
-    relative_to: Annotated[
-        str | None,
-        typer.Option(help="A variant whose build is the same in both runs, or `anchor`: cancels the host."),
-    ] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT",
-            help="Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most.",
-        ),
-    ] = None,
-    require_power: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT",
-            help="Accept an undecided result whose interval rules out a slowdown of so much, such as 20%.",
-        ),
-    ] = None,
+    relative_to: Annotated[str | None, typer.Option(help=_REFERENCE_HELP)] = None,
+    threshold: Annotated[str | None, typer.Option(metavar="PERCENT", help=_THRESHOLD_HELP)] = None,
+    require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=_POWER_HELP)] = None,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
-    any_security: Annotated[
-        bool, typer.Option("--any-security", help="Form ratios across security levels, too; rows say where.")
-    ] = False,
+    any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
-    how = _How(
-        any_security,
-        relative_to,
-        all,
-        _factor("--threshold", threshold),
-        _factor("--require-power", require_power),
-    )
+    factors = _factor("--threshold", threshold), _factor("--require-power", require_power)
+    how = _How(any_security, relative_to, all, *factors)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
         with caught_up(homes.find()) as database:
