@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_analysis import build_comparison
-from ciphermark_analysis.build_comparison import rule_for_family, verdict
+from ciphermark_analysis.build_comparison import rule_for_family
 from ciphermark_analysis.build_search import Rule, tail
-from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark.cli import compare_builds
 from ciphermark_benchmark.cli._builds import Bench, label
 from ciphermark_benchmark.cli.compare_builds import Result, _exit_code, _Family, _is_regression
@@ -45,23 +44,6 @@ class Simulated:
 def compared(measure: Simulated, error: float = 0.05) -> dict[str, str]:
     processes = rule_for_family(len(measure.ratios), error).processes
     return {item.name: item.verdict for item in build_comparison.compare(measure, processes, error)}
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (1.06, 1.3, "slower"),
-        (0.8, 0.94, "faster"),
-        (0.97, 1.04, "unchanged"),
-        (0.97, 1.06, "undecided"),
-        (0.602, 1.16, "undecided"),
-        (None, None, "undecided"),
-    ],
-)
-def test_a_result_is_unchanged_where_its_whole_interval_is_within_the_threshold(
-    low: float | None, high: float | None, expected: str
-) -> None:
-    assert verdict(Estimate(9, 1.0, low, high)) == expected
 
 
 @given(st.lists(st.floats(0.5, 2), min_size=1, max_size=40), st.floats(0.001, 0.2), st.floats(0.5, 2))

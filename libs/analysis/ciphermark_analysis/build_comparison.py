@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal
+from typing import Generic
 
 from ciphermark_analysis.build_search import LOOKS, Name, Rule
-from ciphermark_analysis.estimates import Estimate
+from ciphermark_analysis.estimates import Estimate, inverse
+from ciphermark_analysis.family import Verdict, decided
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
-Verdict = Literal["slower", "faster", "unchanged", "undecided"]
 _DIRECTIONS = 2
 
 # Measures results in so many fresh processes of each build; all results where no names are given. Returns the time of
@@ -38,17 +38,6 @@ class Compared(Generic[Name]):
 def rule_for_family(results: int, error: float) -> Rule:
     """The rule for so many results that are judged together."""
     return Rule(error / (max(1, results) * _DIRECTIONS * LOOKS))
-
-
-def verdict(ratio: Estimate, threshold: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
-    """What an interval of head by base says: ``unchanged`` where all of it lies within the threshold."""
-    if ratio.low is None or ratio.high is None:
-        return "undecided"
-    if ratio.low > threshold:
-        return "slower"
-    if ratio.high < 1 / threshold:
-        return "faster"
-    return "unchanged" if 1 / threshold < ratio.low and ratio.high < threshold else "undecided"
 
 
 def compare(
@@ -71,4 +60,4 @@ def compare(
 
 def _judged(rule: Rule, name: Name, ratios: Sequence[float], threshold: float) -> Compared[Name]:
     ratio = rule.interval(ratios)
-    return Compared(name, ratio, verdict(ratio, threshold))
+    return Compared(name, ratio, decided(inverse(ratio), threshold))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from ciphermark_analysis import comparison, two_runs
 from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled, with_judgement
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._output import console_for, factor
 from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
@@ -53,7 +52,6 @@ _THRESHOLD_HELP = (
 )
 _POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
 _ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
-_LARGEST_PERCENT = 1000
 _CAVEATS = 2  # of a run, at a glance
 
 
@@ -91,7 +89,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
-    factors = _factor("--threshold", threshold), _factor("--require-power", require_power)
+    factors = factor("--threshold", threshold), factor("--require-power", require_power)
     how = _How(any_security, relative_to, all, *factors)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
@@ -108,19 +106,6 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         raise UserError(str(error)) from None
     if code := _EXIT_CODES[comparing.conclusion(results, how.power)]:
         raise typer.Exit(code)
-
-
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
-
-
-def _factor(option: str, text: str | None) -> float | None:
-    """``5%`` as the factor 1.05. Raises ``UserError`` for what is no percentage above 0."""
-    if text is None:
-        return None
-    percent = _PERCENT.fullmatch(text.strip())
-    if percent is None or not 0 < float(percent[1]) <= _LARGEST_PERCENT:
-        raise UserError(f"{option} {text}: must be a percentage above 0% and at most 1000%, such as 5%")
-    return 1 + float(percent[1]) / 100
 
 
 def _compared(

@@ -27,7 +27,7 @@ from ciphermark_benchmark.cli._builds import (
     subjects,
     suite_text,
 )
-from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._output import console_for, factor
 from ciphermark_benchmark.cli.run import progress_of, say_that_it_waits
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import durations, runs
@@ -52,7 +52,7 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark compare-builds quick seal seal-mine
 
-  ciphermark compare-builds gate.yaml base head --threshold 0.1 --all
+  ciphermark compare-builds gate.yaml base head --threshold 10% --all
 
 [bold]Exit code[/bold]  0: every result is unchanged or faster; 1: the head has a regression; 2: nothing could be
 compared; 3: no regression, and some result is undecided
@@ -82,8 +82,8 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
     base: Annotated[str, typer.Argument(help="The variant that ratios are relative to.")],
     head: Annotated[str, typer.Argument(help="The variant that is judged.")],
     threshold: Annotated[
-        float, typer.Option(min=0.005, max=10, help="Smaller differences are unchanged; 0.05 is 5%.")
-    ] = SIGNIFICANCE_THRESHOLD - 1,
+        str | None, typer.Option(metavar="PERCENT", help="Smaller differences are unchanged. By default 5%.")
+    ] = None,
     error: Annotated[
         float, typer.Option(min=0.001, max=0.2, help="False-alarm rate of all verdicts together.")
     ] = build_search.ERROR,
@@ -94,6 +94,7 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
         raise UserError(
             "name two builds; to compare a build with itself, give one a label: seal and seal@again"
         )
+    least = factor("--threshold", threshold) or SIGNIFICANCE_THRESHOLD
     home, console = homes.find(), console_for()
     loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
     able, refused = timed(loaded, text, (base, head), hosts.collect())
@@ -102,9 +103,9 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
     bench = Bench(home, suite, progress_of)
     family = _Family(bench, able, files.plain(text, str(suite)), (base, head), loaded.budget.budget)
     processes = build_comparison.rule_for_family(_expected(able), error).processes
-    _announce(console, family, processes, error, threshold)
+    _announce(console, family, processes, error, least)
     with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
-        compared = build_comparison.compare(family.measure, processes, error, 1 + threshold)
+        compared = build_comparison.compare(family.measure, processes, error, least)
     _show(console, family, compared, refused, all)
     raise typer.Exit(_exit_code(compared, family))
 
@@ -215,7 +216,7 @@ def _announce(console: Terminal, family: _Family, processes: int, error: float, 
     for line in (
         f"{head} (head) against {base} (base); cases: {len(family.able)}; {processes} fresh processes of each build, "
         "sampled alternately",
-        f"Significance threshold {threshold:.3g}; false-alarm rate of all verdicts together {error:.3g}",
+        f"Significance threshold {threshold - 1:.1%}; false-alarm rate of all verdicts together {error:.1%}",
         f"Estimated time: {took} on an idle host; undecided results are measured once more",
     ):
         console.print(Text(line), soft_wrap=True)
