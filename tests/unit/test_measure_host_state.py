@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import median
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -328,6 +329,11 @@ def test_a_reading_of_the_memory_kernel_that_waited_for_the_core_says_nothing():
         world.sampled(watch, MS, displaces=False)
     assert watch.facts() == {}
     assert world.reads == 2  # others are paid for, too
+
+
+def test_a_library_of_older_sources_is_told_and_not_used(monkeypatch):
+    monkeypatch.setattr(anchor, "_library", lambda: SimpleNamespace(ciphermark_anchor=None))
+    assert "is of older sources; run" in anchor.reason_against.__wrapped__()
 
 
 def test_the_real_memory_kernel_takes_time_and_less_than_it_may():

@@ -18,6 +18,7 @@ KERNEL = 2
 MEMORY_KERNEL = 1
 
 _LIBRARY = Path(__file__).parents[1] / "native" / "_anchor.so"  # where set-up puts it
+_KERNELS = ("ciphermark_anchor", "ciphermark_memory")
 # The least of so many counts: an interrupt hits one of them, a disturbed state all.
 _REPEATS = 3
 
@@ -60,9 +61,11 @@ class Memory:
 def reason_against() -> str | None:
     """Why there is no anchor in this process, or ``None``."""
     try:
-        _library()
+        library = _library()
     except OSError as error:
         return f"{_LIBRARY.name} cannot be loaded ({error}); run `python3 setup/install.py`"
+    if not all(hasattr(library, name) for name in _KERNELS):
+        return f"{_LIBRARY.name} is of older sources; run `python3 setup/install.py`"
     return None
 
 
