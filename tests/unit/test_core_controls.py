@@ -58,7 +58,7 @@ def test_no_reader_gets_any(text) -> None:
     "text",
     [
         "It is a variant now: `variants: [seal, seal-mine]` in a suite compares the two.",
-        "/home/[ada]/suites/[bold]mine[/bold].yaml",
+        "/srv/[ada]/suites/[bold]mine[/bold].yaml",
         "a closing tag alone: [/red]",
         "a backslash before one: \\[red]",
         "not an emoji: :warning:",
