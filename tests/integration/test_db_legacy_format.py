@@ -61,7 +61,9 @@ def test_every_view_says_what_it_said(legacy_database: str, times: int) -> None:
         for view, rows in FIGURES.items():
             found = [row[0] for row in database.query(f"select to_jsonb(v) from {view} as v").rows]
             names = (rows[0] if rows else {}).keys() - OF_METRICS
-            expected, values = ([{name: row[name] for name in names} for row in each] for each in (rows, found))
+            expected, values = (
+                [{name: row[name] for name in names} for row in each] for each in (rows, found)
+            )
             assert in_order(values) == in_order(expected), view
 
 

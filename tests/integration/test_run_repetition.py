@@ -25,7 +25,6 @@ MULTIPLICATIONS = COMMON | {
     "scale_bits": 35,
     "ring_dimension": "smallest",
     "modulus_bits": "for-depth",
-    "scale_bits": 35,
     "operations": ["mul"],
     "repetitions": [2],
 }
