@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from command import Ciphermark
 
+from ciphermark_workloads import user_workloads
+
 LIBRARY = ("--variant", "cleartext")
 
 
@@ -34,6 +36,40 @@ def test_counts_add_up_to_the_nodes_that_are_shown(bare):
 def test_one_stage_and_options_of_the_workload(bare):
     half = bare("program", "counts", "lmc-plain", "test_share=0.5", "--stage", "infer", *LIBRARY)
     assert "mul_plain" in half.out
+
+
+def test_a_file_has_programs_and_layers_too(bare, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(user_workloads.template())
+    counted = json.loads(bare("program", "counts", str(path), "length=4", "--format", "json", *LIBRARY).out)
+    assert {row["operation"]: row["count"] for row in counted["compute"]}["rotate"] == 2
+    layers = (
+        "workload",
+        "layers",
+        str(path),
+        "length=4",
+        "--passes",
+        "1",
+        "--inputs",
+        "1",
+        "--format",
+        "json",
+    )
+    (layer,) = json.loads(bare(*layers, *LIBRARY).out)["layers"]
+    assert layer["name"] == "compute"
+    assert sum(layer["operations"].values()) == sum(row["count"] for row in counted["compute"])
+    picture = bare("program", "draw", str(path), "-o", str(tmp_path), *LIBRARY).out.strip()
+    assert picture == str(tmp_path / "mine-compute.svg")
+
+
+@pytest.mark.parametrize("command", [("program", "counts"), ("workload", "layers")])
+def test_what_a_file_does_wrong_is_told_with_its_place(bare, tmp_path, command):
+    text = user_workloads.template()
+    old = 'evaluator.managed().apply("mul_plain", inputs[0], weights)'
+    (tmp_path / "mine.py").write_text(text.replace(old, "inputs[1]"))
+    line = 1 + text[: text.index(old)].count("\n")
+    told = bare(*command, str(tmp_path / "mine.py"), *LIBRARY, code=2).err
+    assert f"mine.py:{line}, in circuit: IndexError" in told
 
 
 def test_a_picture_for_each_stage(bare, tmp_path):

@@ -70,6 +70,13 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
         (item["stage"], item["step"]) for item in found["right 4"]["samples"] if item["metric"] == "size"
     }
     assert ("compute", "returned") in sizes
+    sent = next(
+        item["value"]
+        for item in found["right 4"]["samples"]
+        if item["metric"] == "size" and item["step"] is None and item["stage"] == "compute"
+    )
+    assert sent < 2 * 8 * 8192 + 1024  # two primes, and a seed in the place of the other half
+    assert found["right 4"]["parameters"]["encryption"] == "secret key"
     largest = [item["value"] for item in found["right 4"]["samples"] if item["metric"] == "max_error"]
     assert all(0 < value < 1e-3 for value in largest)
     assert found["right 4"]["accuracy"]["max_abs_error"] in largest

@@ -156,14 +156,14 @@ DAEMONS = (
     [
         (
             "while True:\n    pass\n",
-            r"mine.py:\d+, in <module>: loading it ended early: it took longer than 3 s",
+            r"mine.py:\d+, in <module>: it ended early: it took longer than 3 s",
         ),
-        ("import os\nos._exit(0)\n", r"mine.py: loading it ended early: exit code 0"),
+        ("import os\nos._exit(0)\n", r"mine.py: it ended early: exit code 0"),
         ("held = bytes(2 << 30)\n", r"mine.py:\d+, in <module>: MemoryError"),
         (
             "import mmap\nheld = mmap.mmap(-1, 1 << 30)\nfor _ in range(1 << 10):\n    held.write(bytes(1 << 20))\n"
             "while True:\n    pass\n",
-            r"mine.py: loading it ended early: its processes took more than 900 MB together",
+            r"mine.py: it ended early: its processes took more than 900 MB together",
         ),
         (DAEMONS, "mine.py: loading it leaves processes running: 3, which were ended"),
     ],

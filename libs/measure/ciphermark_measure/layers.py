@@ -11,6 +11,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -26,6 +27,7 @@ from ciphermark_core.model import SCHEMES, Scheme
 from ciphermark_measure import confinement
 from ciphermark_measure.layered import Layered, in_the_clear, largest_of, timed
 from ciphermark_measure.parties.in_process import InProcess
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, named
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import recommended
@@ -185,13 +187,19 @@ def _row(layer: Layer, seconds: float, sizes: Sequence[tuple[float, float]]) -> 
 def answered(
     name: str, options: Mapping[str, Any], variant: str, scheme: Scheme, question: Question
 ) -> LayersFound:
-    """As :func:`found`, of an installed workload; what cannot be done is told as the ``reason``."""
+    """As :func:`found`, of an installed workload or a file; what cannot be done is told as the ``reason``."""
+    is_own = user_workloads.is_own(name)
     try:
-        workload = named(WORKLOADS, name).with_options(options)
+        chosen = user_workloads.sound(name, Path()) if is_own else named(WORKLOADS, name)
+        workload = chosen.with_options(options)
         workload.require_scheme(scheme)
         return found(workload, variant, scheme, question)
     except (Unsupported, UserError) as error:
         return LayersFound(reason=str(error))
+    except Exception as error:  # whatever a user's file does
+        if not is_own:
+            raise
+        return LayersFound(reason=user_workloads.explained(error, Path(name.partition(":")[0])))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -23,12 +23,12 @@ from dataclasses import dataclass
 from inspect import isabstract
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from ciphermark_core.budget import Budget
-from ciphermark_core.containment import EndedEarlyError, Limits, contained
+from ciphermark_core.containment import Contained, EndedEarlyError, Limits, contained
 from ciphermark_core.descriptor import Value
-from ciphermark_core.errors import UserError
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_workloads.data_sets import named
 from ciphermark_workloads.options import declared
@@ -36,6 +36,7 @@ from ciphermark_workloads.workload import AnyWorkload, Workload
 
 SUFFIX = ".py"
 MOST_FILE_BYTES = 1 << 30
+T = TypeVar("T")
 LOADING = Limits(60.0, Budget().memory_mb)
 _NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"
 _NEARLY = 0.9  # of the time that loading may take: then the place that it has reached is written down
@@ -299,23 +300,40 @@ def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
 
 def _rehearse(text: str, folder: Path, limits: Limits) -> None:
     path = folder / text.partition(":")[0]
-    with tempfile.TemporaryFile() as calls:
-
-        def load_once() -> None:
-            faulthandler.dump_traceback_later(limits.deadline_s * _NEARLY, file=calls)
-            sound(text, folder)
-
-        try:
-            left_behind = contained(load_once, limits).left_behind
-        except (TimeoutError, MemoryError, EndedEarlyError) as error:
-            calls.seek(0)
-            dump = calls.read().decode(errors="replace")
-            where = place_in_dump(dump, lambda other: _is_same(str(other), path)) or path.name
-            raise UserError(f"{where}: loading it ended early: {error}") from None
+    left_behind = asked(path, lambda: _load_alone(text, folder), limits).left_behind
     if left_behind:
         raise UserError(
             f"{path.name}: loading it leaves processes running: {left_behind}, which were ended; start none there"
         )
+
+
+def _load_alone(text: str, folder: Path) -> None:
+    sound(text, folder)
+
+
+def asked(path: Path, action: Callable[[], T], limits: Limits = LOADING) -> Contained[T]:
+    """What an action with a workload of a file returns, done by another process within ``limits``.
+
+    Raises ``UserError``, with the place in the file, for whatever the workload does wrong; ``Unsupported`` passes.
+    """
+    with tempfile.TemporaryFile() as calls:
+
+        def act() -> T:
+            faulthandler.dump_traceback_later(limits.deadline_s * _NEARLY, file=calls)
+            try:
+                return action()
+            except (UserError, Unsupported):
+                raise
+            except (Exception, SystemExit) as error:  # whatever the workload does
+                raise UserError(explained(error, path)) from error
+
+        try:
+            return contained(act, limits)
+        except (TimeoutError, MemoryError, EndedEarlyError) as error:
+            calls.seek(0)
+            dump = calls.read().decode(errors="replace")
+            where = place_in_dump(dump, lambda other: _is_same(str(other), path)) or path.name
+            raise UserError(f"{where}: it ended early: {error}") from None
 
 
 def store_copy(folder: Path, kept: WorkloadCopy) -> None:

@@ -161,8 +161,9 @@ class Workload(ABC, Generic[Input, Output]):
     def is_seeded(self) -> bool:
         """Whether its ciphertexts are encrypted with the secret key and written with the seed of their uniform halves,
         where a library writes such: half of the bytes, and less noise than encryption with the public key leaves.
+        Those of users' own are, unless they say otherwise.
         """
-        return False
+        return self.family == OWN
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
         """The parameter set where ciphertexts of one that ``is_seeded`` are written so."""

@@ -85,6 +85,8 @@ class Client(Party):
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
         self._keys = Keys(workload, request.batch, owner, declared)
+        if self._keys.sends_seeded:
+            parameters = replace(parameters, encryption="secret key")
         return messages.KeysMade(
             stages=workload.stages,
             library=library,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,18 +15,21 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_contract import drawing
+from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.program import Program
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show as show_tables
-from ciphermark_workloads.catalogue import WORKLOADS, named
+from ciphermark_workloads import user_workloads
+from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import all_traced
@@ -43,7 +47,8 @@ Named = Annotated[
     list[str],
     typer.Argument(
         metavar="WORKLOAD [OPTION=VALUE] | RUN",
-        help=f"A workload, and options of it that are not their defaults; or: {RUN_HELP[0].lower()}{RUN_HELP[1:]}",
+        help="A workload by its name or file, and options of it that are not their defaults; or: "
+        f"{RUN_HELP[0].lower()}{RUN_HELP[1:]}",
     ),
 ]
 InScheme = Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")]
@@ -96,7 +101,7 @@ def draw(
 ) -> None:
     """One SVG file for each stage: bands are levels, boxes operations; groups of them beyond 300."""
     for name, program in _programs(wanted, scheme, variant, stage).items():
-        path = output / f"{wanted[0]}-{name.replace(' ', '-')}.svg"
+        path = output / f"{Path(wanted[0]).stem}-{name.replace(' ', '-')}.svg"
         try:
             path.write_text(drawing.svg(program, f"{wanted[0]}, {name}"), encoding="utf-8")
         except OSError as error:
@@ -108,7 +113,8 @@ def _programs(
     wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None
 ) -> dict[str, Program]:
     workload, *settings = wanted
-    if workload not in WORKLOADS and not settings and (measured := _measured(workload)) is not None:
+    is_named = workload in WORKLOADS or user_workloads.is_own(workload)
+    if not is_named and not settings and (measured := _measured(workload)) is not None:
         return of_run(measured, stage)
     options = dict(setting(text) for text in settings)
     return _chosen(_traced(workload, options, scheme, variant), stage)
@@ -159,7 +165,7 @@ def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, varian
     """The program of each stage, as a variant would execute it. Raises ``UserError`` for what there is not, and for
     what does not fit.
     """
-    workload = named(WORKLOADS, name).with_options(options)
+    workload = chosen(name).with_options(options)
     scheme = scheme or workload.schemes[0]
     declared = registry.declaration(variant)
     require_installed(variant)
@@ -168,12 +174,19 @@ def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, varian
             f"{variant} is loaded by an interpreter of its own, which chooses its primes: programs of its runs are "
             "stored; ask for that of a run, or for another variant"
         )
-    data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
     try:
         parameters = registry.load(variant).resolve(recommended(workload, scheme, declared))
-        traced = all_traced(workload, workload.input(_SEED, data), parameters, declared)
+        if not user_workloads.is_own(name):
+            return _programs_of(workload, parameters, declared)
+        ask = partial(_programs_of, workload, parameters, declared)
+        return user_workloads.asked(Path(name.partition(":")[0]), ask).value
     except Unsupported as error:
         raise UserError(f"{name} has no program for {variant} in {scheme}: {error}") from None
+
+
+def _programs_of(workload: AnyWorkload, parameters: Parameters, declared: Declaration) -> dict[str, Program]:
+    data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
+    traced = all_traced(workload, workload.input(_SEED, data), parameters, declared)
     return {stage: item.program for stage, item in traced.items()}
 
 

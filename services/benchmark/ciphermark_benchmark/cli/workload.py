@@ -16,6 +16,7 @@ from rich.text import Text
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.program import require_installed, setting
 from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.feasibility import DEADLINE_S
@@ -32,7 +33,7 @@ from ciphermark_present import terminal
 from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import options, user_workloads
-from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload, named
+from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload
 from ciphermark_workloads.options import Option
 
 _CLEARTEXT, _DATA_SET = "cleartext", "boston"
@@ -99,7 +100,7 @@ def check(
     """
     console = console_for()
     verdicts = set()
-    loaded = _loaded(workload, deadline)
+    loaded = chosen(workload, replace(user_workloads.LOADING, deadline_s=deadline))
     refused = _refused(loaded, variant or (), deadline)
     for name, scheme in _subjects(loaded, variant or ()):
         examined = refused.get((name, scheme)) or _examined(workload, name, scheme, deadline)
@@ -120,14 +121,6 @@ def check(
     if "right" not in verdicts:
         raise UserError(f"{workload} was carried out with no library: see above")
     console.print(f"{workload} is right wherever it can be carried out", soft_wrap=True)
-
-
-def _loaded(name: str, deadline_s: float) -> AnyWorkload:
-    """The workload; raises ``UserError`` for one that a suite refuses, too."""
-    if user_workloads.is_own(name):
-        limits = replace(user_workloads.LOADING, deadline_s=deadline_s)
-        return WORKLOADS[user_workloads.copied(name, Path(), limits).name]
-    return named(WORKLOADS, name)
 
 
 def _available(variants: Sequence[str]) -> dict[str, Availability]:
@@ -220,7 +213,7 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         list[str],
         typer.Argument(
             metavar="WORKLOAD [OPTION=VALUE]",
-            help="A workload, and options of it that are not their defaults.",
+            help="A workload by its name or file, and options of it that are not their defaults.",
         ),
     ],
     variant: Annotated[str, typer.Option(help="The variant that executes it.")] = "seal",
@@ -235,9 +228,9 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     """
     workload, *settings = wanted
     values: dict[str, Any] = dict(setting(text) for text in settings)
-    chosen = scheme or named(WORKLOADS, workload).with_options(values).schemes[0]
+    in_scheme = scheme or chosen(workload).with_options(values).schemes[0]
     require_installed(variant)
-    arguments = [workload, "--variant", variant, "--scheme", chosen, "--options", json.dumps(values)]
+    arguments = [workload, "--variant", variant, "--scheme", in_scheme, "--options", json.dumps(values)]
     for name, number in (("passes", passes), ("inputs", inputs), ("threads", threads)):
         arguments += [f"--{name}", str(number)]
     try:
@@ -247,11 +240,11 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     except _NoAnswerError as end:
         raise UserError(f"the process ended with exit code {end.code}: {str(end).strip()[-300:]}") from None
     if answer.reason is not None:
-        raise UserError(f"{workload} has no layers with {variant} in {chosen}: {answer.reason}")
+        raise UserError(f"{workload} has no layers with {variant} in {in_scheme}: {answer.reason}")
     if format == "json":
         typer.echo(json.dumps(msgspec.to_builtins(answer), indent=2))
         return
-    _print(f"{workload}, {variant}, {chosen}", answer)
+    _print(f"{workload}, {variant}, {in_scheme}", answer)
 
 
 def _print(title: str, answer: LayersFound) -> None:
