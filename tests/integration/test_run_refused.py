@@ -22,7 +22,8 @@ def home(ciphermark) -> Home:
 
 def refused(make, run):
     """An outcome that PostgreSQL cannot hold: no text of it has a NUL."""
-    return make.outcome(run, make.case("seal@a\0b"), make.times([0.1]))
+    library = replace(make.library("seal"), build={"compiler": "a\0b"})
+    return make.outcome(run, make.case(), make.times([0.1]), library=library)
 
 
 def test_one_outcome_of_three(ciphermark, home, make) -> None:
@@ -49,7 +50,7 @@ def test_one_outcome_of_three(ciphermark, home, make) -> None:
 
 
 def test_a_run_that_is_refused(ciphermark, home, make) -> None:
-    good, bad = make.run(), make.run(suite_name="a\0b")
+    good, bad = make.run(), make.run(started_at="2025-02-30T00:00:00+00:00")
     journals = [Journal.create(home, Header(run, "mine.yaml", ())) for run in (bad, good)]
     journals[1].append(make.outcome(good, make.case()))
     done = ciphermark("runs")
