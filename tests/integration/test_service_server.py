@@ -366,7 +366,9 @@ def test_a_full_volume_is_told_and_passes(services, tmp_path):
         assert "takes nothing more now: No space left" in ready.json()["notes"]["blobs"]
         answer = client.http.post("/v1/sessions", json=asked)
         assert (answer.status_code, kind_of(answer)) == (507, "disk-full")
-        assert answer.json()["detail"] == f"a blob could not be written to {disk}: No space left on device"
+        assert (
+            answer.json()["detail"] == f"a blob could not be written to {disk.name}: No space left on device"
+        )
         filler.unlink()
         assert client.http.get("/readyz").json()["notes"] == {"blobs": None}
         assert client.http.post("/v1/sessions", json=asked).status_code == 201
