@@ -18,7 +18,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 _Name = Annotated[str, typer.Argument(help="Letters, digits and . _ @ -")]
 
 
-@app.callback()
+@app.callback(
+    epilog="[bold]Examples[/bold]  ciphermark users add ada --role submitter; ciphermark users revoke ada"
+)
 def users() -> None:
     """Users of the services: add, list and revoke them."""
 
@@ -41,7 +43,7 @@ def add(
     typer.echo(token)
 
 
-@app.command("list")
+@app.command("list", epilog="[bold]Example[/bold]  ciphermark users list")
 def list_() -> None:
     """Print users and their roles, a line for each token."""
     path = _path()
