@@ -373,6 +373,8 @@ def _bounded(connection: Connection, sql: str, most_rows: int) -> Table:
                     'psql "$(ciphermark db url)"'
                 )
             rows.append(row)
+        if not rows:
+            cursor.execute(sql.encode(errors="replace"))  # a stream without rows does not state its columns
         if not cursor.description:
             raise UserError(_NO_ANSWER)
         return Table(tuple(column.name for column in cursor.description), rows)

@@ -251,7 +251,7 @@ def test_a_home_that_cannot_be_is_told_in_a_line(tmp_path):
     started = Serving(tmp_path / "file", free_ports())
     assert started.process.wait(START_TIMEOUT_S) == 1
     (line,) = started.text().splitlines()
-    assert "Not a directory" in line
+    assert "File exists; name another folder" in line
     assert "CIPHERMARK_HOME" in line
 
 

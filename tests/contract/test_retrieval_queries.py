@@ -88,7 +88,8 @@ def test_one_wrong_byte_is_wrong(variant: str, scheme: Scheme, tmp_path: Path) -
     _, wrong = _scored(tmp_path / "wrong", variant, scheme, servers={"fast-pir": _Altered()})
     assert isinstance(right, messages.Scored), right
     assert isinstance(wrong, messages.Scored), wrong
-    assert (right.complaint, wrong.complaint) == (None, "1 of 64 values are wrong")
+    assert right.complaint is None
+    assert wrong.complaint.startswith("1 of 64 values are wrong: ")
     assert (right.accuracy.wrong_slots, wrong.accuracy.wrong_slots) == (0, 1)
 
 

@@ -154,7 +154,7 @@ def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:
     begins = [row[0] for row in named if len(row) > 2]
     assert begins == ["add", OPERATION, OPERATION]
     assert [row[1:3] for row in named if row[0] == OPERATION] == [
-        ["openfhe", "3"],
+        ["openfhe°", "3"],
         ["(composed)", "seal-hexl"],
     ]
 

@@ -37,6 +37,13 @@ def test_refuses_and_goes_on(database: Database, sql: str) -> None:
     assert database.query("select 1").rows == [(1,)]
 
 
+@pytest.mark.parametrize("sql", ["select 1 as one where false", "table run"])
+def test_an_answer_without_rows_has_columns(database: Database, sql: str) -> None:
+    answer = database.query(sql, most_rows=10)
+    assert answer.columns
+    assert not answer.rows
+
+
 @pytest.mark.parametrize("sql", ["commit", "rollback", "", "begin", "set statement_timeout = 0"])
 def test_a_statement_without_answer(database: Database, sql: str) -> None:
     assert database.query(sql) == Table((), [])

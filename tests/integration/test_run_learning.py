@@ -172,7 +172,7 @@ def test_mistakes_in_a_learning_experiment_are_told(ciphermark):
     assert "the workload lr-k3-plain offers none of these, only ckks" in told(
         workloads=["lr-k3-plain"], schemes=["bfv"]
     )
-    assert "unknown key 'repetitions'" in told(repetitions=[3])
+    assert "'repetitions' belongs to" in told(repetitions=[3])
     assert "keys here: kind, variants, workloads, data_sets, options" in told(repetitions=[3])
     assert (
         "lacks the key 'workloads'"

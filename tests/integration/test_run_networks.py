@@ -46,8 +46,12 @@ def experiment(**options):
 
 
 def test_a_network_of_ones_own_classifies_images_of_ones_own(ciphermark):
-    """Logits up to some 3,000 need halvings: without them the case is unsupported, with the bound and the remedy."""
-    suite = ciphermark.suite(experiment(halvings=[0, 8]), samples=2)
+    """Logits up to some 3,000 need halvings: without them the case is unsupported, with the bound and the remedy.
+
+    The recommended parameters leave errors of half the tolerance; these, of a thousandth.
+    """
+    roomy = {"ring_dimension": [16384], "modulus_bits": [45, 40, 40, 40, 40, 40, 45], "scale_bits": 40}
+    suite = ciphermark.suite(experiment(halvings=[0, 8]) | roomy, samples=2)
     planted(suite, factor=1000.0)
     ciphermark("run", str(suite))
     refused, done = sorted(ciphermark.outcomes(), key=lambda item: item["status"], reverse=True)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ciphermark_contract.keys import KeyRequest
@@ -137,7 +139,7 @@ def test_peak_memory_of_every_phase(service):
 )
 def test_reason_against_a_modulus(ring_dimension, log_qp, asked, reason):
     remedy = "write `security: none` to allow it"
-    assert parameter_selection.reason_against(ring_dimension, log_qp, asked) == (
+    assert parameter_selection.reason_against(replace(SPEC, security=asked), ring_dimension, log_qp) == (
         None if reason is None else reason + remedy
     )
 

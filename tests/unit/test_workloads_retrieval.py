@@ -349,4 +349,4 @@ def test_one_wrong_byte_is_noticed():
     assert FAST_PIR.judge(right, truth).complaint is None
     wrong = right.copy()
     wrong[3] ^= 1
-    assert FAST_PIR.judge(wrong, truth).complaint == "1 of 256 values are wrong"
+    assert FAST_PIR.judge(wrong, truth).complaint.startswith("1 of 256 values are wrong: ")

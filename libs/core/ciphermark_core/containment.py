@@ -10,7 +10,7 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -24,6 +24,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.1
 _ROUNDS = 100  # of ending what goes on forking
+_DATA = ("VmData:",)
 _SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # of files that are mapped the kernel can let go
 _ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
 T = TypeVar("T")
@@ -35,7 +36,9 @@ class EndedEarlyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an action may take: seconds, and memory of all its processes together, shared memory included."""
+    """What an action may take: seconds, and memory of all its processes together, shared memory included, beyond what
+    they begin with.
+    """
 
     deadline_s: float
     memory_mb: int
@@ -90,7 +93,7 @@ def end(leader: int) -> None:
 
 def memory_bytes(leader: int) -> int:
     """What a process and all below it have in memory: their own, and what they share with each other."""
-    return sum(_resident_bytes(pid) for pid in (leader, *descendants(leader)))
+    return sum(_bytes_of(pid, _SHARED_OR_OWN) for pid in (leader, *descendants(leader)))
 
 
 def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
@@ -100,13 +103,14 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     :class:`EndedEarlyError`. Only for a process of one thread.
     """
     ours, theirs = Pipe(duplex=False)
+    inherited_bytes = 2 * _bytes_of(os.getpid(), _SHARED_OR_OWN)  # by the leader, and by the worker
     leader = os.fork()
     if leader == 0:
         ours.close()
         _lead(action, theirs, limits)
     theirs.close()
     try:
-        kind, value, worker = _answered(ours, leader, limits)
+        kind, value, worker = _answered(ours, leader, limits, inherited_bytes)
         left_behind = sum(pid != worker for pid in descendants(leader))
     finally:
         end(leader)
@@ -119,12 +123,12 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     return Contained(value, left_behind)
 
 
-def _answered(answers: Connection, leader: int, limits: Limits) -> tuple[str, Any, int]:
+def _answered(answers: Connection, leader: int, limits: Limits, inherited_bytes: int) -> tuple[str, Any, int]:
     deadline = monotonic() + limits.deadline_s
     while not answers.poll(min(_LOOK_S, max(0.0, deadline - monotonic()))):
         if monotonic() >= deadline:
             raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
-        if memory_bytes(leader) > limits.memory_mb << 20:
+        if memory_bytes(leader) - inherited_bytes > limits.memory_mb << 20:
             raise MemoryError(f"its processes took more than {limits.memory_mb} MB together")
     answer: tuple[str, Any, int] = answers.recv()
     return answer
@@ -148,7 +152,7 @@ def _lead(action: Callable[[], object], answers: Connection, limits: Limits) -> 
 
 
 def _work(action: Callable[[], object], answers: Connection, memory_mb: int) -> NoReturn:
-    limit = memory_mb << 20
+    limit = (memory_mb << 20) + _bytes_of(os.getpid(), _DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     answer: tuple[str, object, int]
     try:
@@ -181,9 +185,9 @@ def _is_over(pid: int) -> bool:
     return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"])
 
 
-def _resident_bytes(pid: int) -> int:
+def _bytes_of(pid: int, kinds: Sequence[str]) -> int:
     lines = (line.split() for line in _text(Path(f"/proc/{pid}/status")).splitlines())
-    return sum(int(words[1]) << 10 for words in lines if words and words[0] in _SHARED_OR_OWN)
+    return sum(int(words[1]) << 10 for words in lines if words and words[0] in kinds)
 
 
 def _text(path: Path) -> str:
