@@ -15,6 +15,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Handle
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
+from ciphermark_core.metrics import MAX_ERROR
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import Executed, InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -73,4 +74,5 @@ class Case:
             beside = f"published {self.published_s} s: {self.published_s / seconds:.0f} times it"
             note = f"constants {stage.encode_s:.3f} s; {beside}"
             name = f"{self.name}, {variant}, {threads} threads"
-            yield Figure(name, seconds, "s", target, note, dict(judgement.figures))
+            facts = {MAX_ERROR.name: judgement.accuracy.max_abs_error, **judgement.figures}
+            yield Figure(name, seconds, "s", target, note, facts)
