@@ -54,7 +54,7 @@ _CASE_ID, _SEQUENCE = _SHIFTED.format("case_info_id"), _SHIFTED.format("sequence
 _STARTED = "'label', null, 'started_at', x.started_at - copy * interval '1 hour'"
 _BASES = f"{_SHIFTED.format('base')}, {_SHIFTED.format('uncorrected_base')}"
 _COPIED = {
-    "run": ("x.id = %(run_id)s", f"{_ID}, {_STARTED}"),
+    "run": ("x.id = %(run_id)s", f"{_ID}, {_SEQUENCE}, {_STARTED}"),
     "case_info": ("x.run_id = %(run_id)s", f"{_CASE_ID}, {_RUN_ID}"),
     "trial": ("x.run_id = %(run_id)s", f"{_ID}, {_RUN_ID}, {_CASE_ID}, {_SEQUENCE}"),
     "case_facts": (_OF_CASE, _CASE_ID),

@@ -40,6 +40,7 @@ where t.run_id = %(run_id)s;
 -- What is recorded afterwards gets ids of its own.
 select
     setval(pg_get_serial_sequence('case_info', 'case_info_id'), max(case_info_id)),
+    setval(pg_get_serial_sequence('run', 'sequence'), (select max(sequence) from run)),
     setval(pg_get_serial_sequence('trial', 'sequence'), (select max(sequence) from trial)),
     setval(pg_get_serial_sequence('series', 'id'), (select max(id) from series))
 from case_info;
