@@ -94,7 +94,7 @@ COMPARE_PAGE = Page(
     "/compare",
     "Compare",
     "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
-    (page.LEVELS, page.SHOW, page.TIMES),
+    (page.LEVELS, page.SHOW, page.THRESHOLD, page.TIMES),
     (comparing.TWO_RUNS,),
     run_parameter="b",
     parameters=("a",),

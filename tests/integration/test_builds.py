@@ -16,6 +16,7 @@ from processes import PATIENCE_OF_RUNS_S, PATIENCE_S, wait_until
 
 from ciphermark_adapters import interpreters, registry
 from ciphermark_core import host
+from ciphermark_present.query import AS_MEASURED
 
 FLAGS = frozenset(host.collect().cpu_flags)
 SEAL = REPOSITORY / ".build" / "seal"
@@ -141,10 +142,15 @@ def test_a_slower_build_is_a_regression_of_the_suite(mine: Ciphermark) -> None:
         "seal",
         "--error",
         "0.2",
+        "--uncorrected",
+        "--require-power",
+        "25%",
         code=1,
         timeout_s=PATIENCE_OF_RUNS_S,
     ).out
     assert "slower" in compared
+    assert AS_MEASURED in " ".join(compared.split())
+    assert "undecided results are accepted: they rule out a slowdown of 25%" in compared
     assert "no result" not in compared
     assert "version: " in compared
     assert {row["variant"] for row in mine.rows("select variant from trials")} == {"cleartext", "seal"}
@@ -245,3 +251,5 @@ def test_builds_that_there_are_not(mine: Ciphermark) -> None:
     assert "name two builds" in mine("compare-builds", str(suite), "cleartext", "cleartext", code=2).err
     unknown = mine("compare-builds", str(suite), "cleartext", "nothing", code=2)
     assert "unknown variant 'nothing'" in unknown.err
+    odd = mine("compare-builds", str(suite), "cleartext", "cleartext@b", "--require-power", "20", code=2)
+    assert "--require-power 20: must be a percentage" in odd.err

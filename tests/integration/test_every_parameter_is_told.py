@@ -34,6 +34,7 @@ from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, with_diffe
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.figure import Figure, Layout
+from ciphermark_present.page import OF_METRIC
 from ciphermark_present.printed import Wanted
 from ciphermark_present.query import Answer
 from ciphermark_workloads.inference import figures as inference
@@ -281,7 +282,7 @@ def test_two_runs_compare_like_with_like(database: Database, runs: Runs) -> None
     for run in (a, b):
         found = rows(database, TWO_RUNS, run.id)
         answers.append(Answer(tuple(found[0]), [tuple(row.values()) for row in found]))
-    params = {"run_a": a.id, "run_b": b.id, "levels": "equal", "show": "all"}
+    params = {"run_a": a.id, "run_b": b.id, "levels": "equal", "show": "all", "threshold": OF_METRIC}
     assert TWO_RUNS.combine is not None
     compared = TWO_RUNS.combine(answers, params).mappings
     figures = {

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Two runs: alpha began one and beta continued it; beta did all of the other."""
+    """Two runs: alpha began one and beta continued it; beta did all of the other. Two more of one build, whose times
+    scatter so much that 30% may hide among them.
+    """
 
     service: Service
     shared: str
     continued: str
     whole: str
+    noisy: tuple[str, str]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +45,14 @@ def recorded(
             for operation in operations:
                 case, times = make.case(operation=operation), make.times([1.0] * 10)
                 database.record_outcome(make.outcome(run, case, times))
+        noisy = [make.run(id=str(uuid.uuid4()), host=beta) for _ in range(2)]
+        for shift, run in enumerate(noisy):
+            database.record_run(run)
+            times = make.times([1 + 0.025 * ((7 * place + shift) % 12) for place in range(12)])
+            database.record_outcome(make.outcome(run, make.case(operation="mul"), times))
     with psycopg.connect(service.database_url) as connection:
         connection.execute("update run set continues = %s where id = %s", [shared, continued])
-    yield Recorded(service, shared, continued, whole)
+    yield Recorded(service, shared, continued, whole, (noisy[0].id, noisy[1].id))
     ended(service)
 
 
@@ -56,7 +64,7 @@ def client(recorded: Recorded) -> Iterator[httpx.Client]:
 
 def compared(client: httpx.Client, a: str, b: str) -> dict[str, tuple[str | None, str | None, str]]:
     """Operation -> the parts that measured it, and the verdict."""
-    rows = client.get("/v1/compare", params={"a": a, "b": b}).raise_for_status().json()
+    rows = client.get("/v1/compare", params={"a": a, "b": b}).raise_for_status().json()["results"]
     found = {row["operation"]: (row["a_run_id"], row["b_run_id"], row["verdict"]) for row in rows}
     assert len(found) == len(rows)
     return found
@@ -107,3 +115,38 @@ def test_a_comparison_is_taken_away_with_its_parts(client: httpx.Client, recorde
     header, *lines = client.get("/v1/compare", params=asked).text.splitlines()
     assert header.split(",")[-2:] == ["a_run_id", "b_run_id"]
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, ("undecided", 3, {"undecided": 1}, 0)),
+        ({"require_power": "10%"}, ("undecided", 3, {"undecided": 1}, 0)),
+        ({"require_power": "40%"}, ("no regression", 0, {"undecided": 1}, 1)),
+        ({"threshold": "40%"}, ("no regression", 0, {"unchanged": 1}, 0)),
+    ],
+)
+def test_the_verdict_of_a_comparison_is_that_of_the_command(
+    client: httpx.Client, recorded: Recorded, asked: dict[str, str], expected: tuple[object, ...]
+) -> None:
+    """The same values as of the command line: test_cli_comparing.py."""
+    a, b = recorded.noisy
+    answer = client.get("/v1/compare", params={"a": a, "b": b, **asked}).raise_for_status().json()
+    (row,) = answer.pop("results")
+    assert {row["verdict"]} == {*answer["verdicts"]}
+    assert row["detectable_slowdown"] > 1.05
+    assert answer == {
+        **dict(zip(("conclusion", "exit_code", "verdicts", "accepted"), expected, strict=True)),
+        "times": 1,
+        "false_alarm_rate": 0.05,
+        "detectable_median": row["detectable_slowdown"],
+        "detectable_largest": row["detectable_slowdown"],
+    }
+
+
+@pytest.mark.parametrize("name", ["threshold", "require_power"])
+@pytest.mark.parametrize("value", ["5", "0%", "-5%", "2000%", "x", ""])
+def test_a_threshold_is_a_percentage(client: httpx.Client, recorded: Recorded, name: str, value: str) -> None:
+    answer = client.get("/v1/compare", params={"a": recorded.whole, "b": recorded.whole, name: value})
+    assert answer.status_code == 422
+    assert f"{name} {value}: must be a percentage above 0%" in answer.json()["detail"]

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ciphermark_analysis import build_comparison
-from ciphermark_analysis.build_comparison import rule_for_family
+from ciphermark_analysis import build_comparison, build_search
+from ciphermark_analysis.build_comparison import Compared, rule_for_family
 from ciphermark_analysis.build_search import Rule, tail
+from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark.cli import compare_builds
 from ciphermark_benchmark.cli._builds import Bench, label
 from ciphermark_benchmark.cli.compare_builds import Result, _exit_code, _Family, _is_regression
@@ -26,7 +27,9 @@ from ciphermark_measure import probes
 
 
 class Simulated:
-    """Measures results of known ratios; pairs of processes are spread by a factor, log-normally."""
+    """Measures results of known ratios; pairs of processes are spread by a factor, log-normally. Tests have fixed
+    seeds: none of them fails by chance.
+    """
 
     def __init__(self, ratios: Mapping[str, float], spread: float, seed: int) -> None:
         self.ratios, self.spread, self.chance = ratios, spread, random.Random(seed)
@@ -164,10 +167,52 @@ def test_a_case_that_fails_with_the_head_alone_is_a_regression(base: str, head: 
     assert any(_is_regression(whole, item) for item in whole.failures.values()) == (code == 1)
 
 
+def results(*verdicts: str, high: float | None = 1.12) -> list[Compared[Result]]:
+    """Head by base, with an interval from 0.9 to ``high``, or none."""
+    ratio = Estimate(20, 1.0, None if high is None else 0.9, high)
+    return [Compared(Result("case", "operation"), ratio, verdict) for verdict in verdicts]  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("verdicts", "code"),
     [(["unchanged", "faster"], 0), (["undecided", "slower"], 1), ([], 2), (["undecided", "unchanged"], 3)],
 )
 def test_exit_codes(verdicts: list[str], code: int) -> None:
-    items = [SimpleNamespace(verdict=item) for item in verdicts]
-    assert _exit_code(items, family()) == code  # type: ignore[arg-type]
+    assert _exit_code(results(*verdicts), family()) == code
+
+
+@pytest.mark.parametrize(
+    ("items", "power", "code"),
+    [
+        (results("undecided"), 1.13, 0),
+        (results("undecided"), 1.11, 3),
+        (results("undecided", high=None), 1.5, 3),
+        (results("undecided", "slower"), 1.5, 1),
+    ],
+)
+def test_an_undecided_result_is_accepted_that_rules_out_the_required_slowdown(
+    items: list[Compared[Result]], power: float, code: int
+) -> None:
+    assert _exit_code(items, replace(family(), power=power)) == code
+
+
+@pytest.mark.parametrize(("is_uncorrected", "ratio"), [(False, 1.0), (True, 1.5)])
+def test_ratios_are_of_corrected_times_unless_asked_otherwise(is_uncorrected: bool, ratio: float) -> None:
+    """The head took 1.5 times as long, beside a reference kernel that did; a disturbed round took 9 times as long."""
+    case = family().able[0].case
+
+    def taken(variant: str, times: list[float], slow_down: float) -> Outcome:
+        samples = tuple(
+            Sample("time", value, "operation", ordinal=place, slow_down=slow_down, is_disturbed=value > 5)
+            for place, value in enumerate(times)
+        )
+        return replace(outcome(case, variant, "ok"), samples=samples)
+
+    outcomes = [taken(BUILDS[0], [1.0] * 3, 1.0), taken(BUILDS[1], [1.5, 1.5, 9.0], 1.5)]
+    named = build_search.named_ratios(
+        outcomes, *BUILDS, compare_builds.result_of, is_uncorrected=is_uncorrected
+    )
+    assert named == {Result(label(case), "operation"): [pytest.approx(ratio)]}
+    assert build_search.named_ratios(
+        outcomes[::-1], *BUILDS[::-1], compare_builds.result_of, is_uncorrected=is_uncorrected
+    ) == {Result(label(case), "operation"): [pytest.approx(1 / ratio)]}

@@ -9,6 +9,7 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled, Kept
 from ciphermark_present import formats
 from ciphermark_present.catalogue import comparing, times
+from ciphermark_present.page import OF_METRIC, THRESHOLD
 from ciphermark_present.query import Answer
 
 FIGURE = dict.fromkeys(PLACE) | {
@@ -56,8 +57,8 @@ def of_run(number: int) -> Answer:
     return Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
-def judged(show: str = "all") -> list[dict[str, object]]:
-    params = {"levels": "equal", "show": show, "run_a": "ra", "run_b": "rb"}
+def judged(show: str = "all", threshold: str = OF_METRIC) -> list[dict[str, object]]:
+    params = {"levels": "equal", "show": show, "threshold": threshold, "run_a": "ra", "run_b": "rb"}
     return comparing.judged([of_run(1), of_run(2)], params).mappings
 
 
@@ -85,6 +86,20 @@ def test_regressions_come_first_and_what_cannot_be_compared_last():
 )
 def test_one_can_look_at_some(show, variants):
     assert [row["variant"] for row in judged(show)] == variants
+
+
+@pytest.mark.parametrize(
+    ("threshold", "verdict"), [(OF_METRIC, "unchanged"), ("5%", "unchanged"), ("1%", "undecided")]
+)
+def test_a_page_has_the_threshold_that_its_reader_chose(threshold, verdict):
+    """The interval of *same* reaches from 0.98 to 1.02, about."""
+    (row,) = (row for row in judged(threshold=threshold) if row["variant"] == "same")
+    assert row["verdict"] == verdict
+
+
+def test_every_threshold_that_a_page_offers_is_one():
+    rows = {value: judged(threshold=value) for value in THRESHOLD.values}
+    assert len(rows) == len(THRESHOLD.values)
 
 
 def cell(variant: str, operation: str, **changes: object) -> dict[str, object]:

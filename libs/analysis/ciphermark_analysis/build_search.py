@@ -157,14 +157,19 @@ def ratios(outcomes: Iterable[Outcome], builds: Sequence[str], stage: str) -> di
 
 
 def named_ratios(
-    outcomes: Iterable[Outcome], base: str, head: str, name_of: Callable[[Case, Sample], Name | None]
+    outcomes: Iterable[Outcome],
+    base: str,
+    head: str,
+    name_of: Callable[[Case, Sample], Name | None],
+    *,
+    is_uncorrected: bool = False,
 ) -> dict[Name, list[float]]:
     """The median ratio of paired times of ``head`` to those of ``base``, one for each process, of everything that
     ``name_of`` gives a name to. Pure.
 
     Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
     process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
-    that a disturbance favours neither.
+    that a disturbance favours neither. Uncorrected, all rounds count as the clock gave them.
     """
     times: dict[tuple[Name, int], dict[str, dict[Round, Sample]]] = {}
     for outcome in outcomes:
@@ -178,13 +183,17 @@ def named_ratios(
     collected: dict[Name, list[float]] = {}
     for name, process in sorted(times, key=lambda item: item[1]):
         of_process = times[name, process]
-        collected.setdefault(name, []).extend(_paired(of_process[base], of_process[head]))
+        ratio = _paired(of_process[base], of_process[head], is_uncorrected)
+        collected.setdefault(name, []).extend(ratio)
     return {name: values for name, values in collected.items() if values}
 
 
-def _paired(a: Mapping[Round, Sample], b: Mapping[Round, Sample]) -> Iterator[float]:
+def _paired(a: Mapping[Round, Sample], b: Mapping[Round, Sample], is_uncorrected: bool) -> Iterator[float]:
     """One ratio, over rounds that both have; nothing without any."""
     rounds = a.keys() & b.keys()
+    if rounds and is_uncorrected:
+        yield median(b[place].value / a[place].value for place in rounds)
+        return
     quiet = {place for place in rounds if not (a[place].is_disturbed or b[place].is_disturbed)}
     if rounds:
         yield median(corrected_value(b[place]) / corrected_value(a[place]) for place in quiet or rounds)

@@ -93,6 +93,13 @@ SHOW = Filter(
     preferred="all",
     values=("all", "regressions", "changed", "undecided", "unchanged", "not comparable"),
 )
+OF_METRIC = "of each metric"
+THRESHOLD = Filter(
+    "threshold",
+    "Threshold",
+    preferred=OF_METRIC,
+    values=(OF_METRIC, "1%", "2%", "5%", "10%", "20%", "50%"),
+)
 TIMES = Filter("times", "Times", preferred="corrected", values=("corrected", UNCORRECTED))
 PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
 

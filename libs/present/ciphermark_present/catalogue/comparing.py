@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
 from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, UNDECIDED, Rule, paired, settled
 from ciphermark_analysis.family import ERROR, POWER
 from ciphermark_analysis.two_runs import TOGETHER, judgements
+from ciphermark_core import percentages
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import charting, formats, headings, parameters
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import OPERATION, SCHEME, SIZE, VARIANT, N
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
+from ciphermark_present.page import OF_METRIC, THRESHOLD
 from ciphermark_present.printed import Head, Printed, grouped, of, printed
 from ciphermark_present.query import Answer, Row
 
@@ -78,7 +81,9 @@ def judged(answers: Sequence[Answer], params: Row) -> Answer:
     """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
     pairs = settled(paired(*(answer.mappings for answer in answers)))
-    rule = Rule.over(pairs, params["levels"] == "any")
+    chosen = params[THRESHOLD.name]
+    threshold = percentages.factor(THRESHOLD.label, None if chosen == OF_METRIC else chosen)
+    rule = Rule.over(pairs, params["levels"] == "any", threshold)
     for row, judgement in zip(pairs, judgements(pairs, rule), strict=True):
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, of_run))
@@ -96,8 +101,13 @@ def kind_of(verdict: str) -> str:
 
 def counted(rows: Sequence[Row]) -> Iterator[str]:
     """How many cases were judged how, in the order of importance."""
+    yield from (f"{count} {kind}" for kind, count in verdicts(rows).items())
+
+
+def verdicts(rows: Sequence[Row]) -> dict[str, int]:
+    """How many rows have each verdict, in the order of importance."""
     counts = Counter(kind_of(row["verdict"]) for row in rows)
-    yield from (f"{counts[kind]} {kind}" for kind in _ORDER if counts[kind])
+    return {kind: counts[kind] for kind in _ORDER if counts[kind]}
 
 
 def _verdict(value: str) -> str:
@@ -161,7 +171,8 @@ TWO_RUNS = Figure(
     title="Case by case",
     lead=(
         "Run a divided by run b: above 1, b is faster or smaller. A time is slower or faster where its whole interval "
-        "lies beyond the significance threshold (5% for most), unchanged where all of it lies within, else undecided. "
+        "lies beyond the significance threshold (5% for most, or as chosen), unchanged where all of it lies within, "
+        "else undecided. "
         f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
         "widened by what the hosts' anchors differ. The detectable slowdown is the smallest that a comparison "
         f"reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are unchanged, as are "
@@ -218,6 +229,40 @@ _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "schem
 
 
 Conclusion = Literal["no regression", "regression", "nothing compared", "undecided"]
+EXIT_CODES: dict[Conclusion, int] = {
+    "no regression": 0,
+    "regression": 1,
+    "nothing compared": 2,
+    "undecided": 3,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A comparison as a whole: its conclusion, how many results have each verdict, how many undecided ones are accepted
+    (:func:`conclusion`), how many times have an interval, and the slowdowns (factors) that are detectable in the median
+    and at most, ``None`` without an interval.
+    """
+
+    conclusion: Conclusion
+    verdicts: dict[str, int]
+    accepted: int
+    times: int
+    detectable_median: float | None
+    detectable_largest: float | None
+
+
+def summary(rows: Sequence[Row], power: float | None = None) -> Summary:
+    """The summary of judged rows; ``power`` as for :func:`conclusion`. Pure."""
+    detectable = [row["detectable_slowdown"] for row in rows if row["detectable_slowdown"] is not None]
+    return Summary(
+        conclusion(rows, power),
+        verdicts(rows),
+        sum(_rules_out(row, power) for row in rows if kind_of(row["verdict"]) in _OPEN),
+        len(detectable),
+        median(detectable) if detectable else None,
+        max(detectable, default=None),
+    )
 
 
 def conclusion(rows: Sequence[Row], power: float | None = None) -> Conclusion:
@@ -241,14 +286,15 @@ def _rules_out(row: Row, slowdown: float | None) -> bool:
 
 def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
     """The conclusion in words, and how many results were judged how."""
+    whole = summary(rows, power)
     counts = ", ".join(counted(rows)) or "no figures"
-    match conclusion(rows, power):
+    match whole.conclusion:
         case "nothing compared":
             reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
             why = "".join(f"; most often {reason}" for reason, _ in reasons.most_common(1))
             return f"nothing could be compared: {counts}{why}"
         case "regression":
-            regressions = sum(kind_of(row["verdict"]) in REGRESSIONS for row in rows)
+            regressions = sum(whole.verdicts.get(kind, 0) for kind in REGRESSIONS)
             return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
         case "undecided":
             return f"undecided: {counts}"
@@ -260,20 +306,20 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
     """The rate of false alarms of a comparison, the slowdowns that it finds, and how many undecided results are
     accepted; nothing without an interval.
     """
-    detectable = sorted(row["detectable_slowdown"] for row in rows if row["detectable_slowdown"] is not None)
-    if not detectable:
+    whole = summary(rows, power)
+    if whole.detectable_median is None or whole.detectable_largest is None:
         return []
     notes = [
-        f"{len(detectable)} times compared; false-alarm rate of the whole comparison: {ERROR:.0%}",
-        f"detectable slowdown (power {POWER:.0%}): {_percent(median(detectable))} in the median, "
-        f"{_percent(detectable[-1])} at most",
+        f"{whole.times} times compared; false-alarm rate of the whole comparison: {ERROR:.0%}",
+        f"detectable slowdown (power {POWER:.0%}): {_percent(whole.detectable_median)} in the median, "
+        f"{_percent(whole.detectable_largest)} at most",
     ]
-    if power is not None:
-        accepted = [row for row in rows if kind_of(row["verdict"]) in _OPEN and _rules_out(row, power)]
-        notes.append(
-            f"{len(accepted)} undecided results are accepted: they rule out a slowdown of {_percent(power)}"
-        )
-    return notes
+    return notes if power is None else [*notes, acceptance(whole.accepted, power)]
+
+
+def acceptance(accepted: int, power: float) -> str:
+    """How many undecided results are accepted, and why."""
+    return f"{accepted} undecided results are accepted: they rule out a slowdown of {_percent(power)}"
 
 
 def _percent(factor: float) -> str:

@@ -4,8 +4,9 @@ hosts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -14,15 +15,17 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import BaseModel
 
 from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled
+from ciphermark_analysis.family import ERROR
 from ciphermark_analysis.two_runs import judgements
 from ciphermark_benchmark import export
 from ciphermark_benchmark.api.runs import RunId, Shared
 from ciphermark_benchmark.api.state import Answer, Recorded, State
-from ciphermark_benchmark.api.views import Adapters, ComparedRow, Hosts, ResultRow, example_csv
+from ciphermark_benchmark.api.views import Adapters, ComparedRow, Comparison, Hosts, ResultRow, example_csv
 from ciphermark_benchmark.figure_rows import rows
+from ciphermark_core.percentages import factor
 from ciphermark_db.database import Database, Table
 from ciphermark_db.sql import blocks
-from ciphermark_present.catalogue.comparing import TWO_RUNS
+from ciphermark_present.catalogue.comparing import EXIT_CODES, TWO_RUNS, said_once, summary
 from ciphermark_web.problems import documented
 
 Form = Literal["json", "csv", "parquet"]
@@ -38,13 +41,14 @@ _PARTS = ("a_run_id", "b_run_id")
 _PLACE = ("comparison_key", "variant", "phase", "metric", "repetitions")
 _IfNoneMatch = Annotated[str | None, Header(description="entity tags of answers that are at hand")]
 _Asked = Annotated[Form, Query(description="form of the answer")]
+_Percentage = Annotated[str | None, Query(max_length=20, examples=["10%"])]
 
 
-def _table(row: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """The ``responses`` of a route that answers with a table of such rows."""
+def _table(row: type[BaseModel], answer: type[BaseModel] | None = None) -> dict[int | str, dict[str, Any]]:
+    """The ``responses`` of a route that answers with a table of such rows, in JSON with ``answer`` or a list."""
     return documented("not-found", "not-ready") | {
         200: {
-            "model": list[row],  # type: ignore[valid-type]
+            "model": answer or list[row],  # type: ignore[valid-type]
             "content": {
                 "text/csv": {"schema": {"type": "string"}, "example": example_csv(row)},
                 "application/vnd.apache.parquet": {"schema": {"type": "string", "format": "binary"}},
@@ -74,26 +78,50 @@ async def results(
     return await _answered(state, (recorded, format), compute, if_none_match, format)
 
 
-@router.get("/compare", summary="Compare two runs", response_class=Response, responses=_table(ComparedRow))
-async def compare(
+@router.get(
+    "/compare",
+    summary="Compare two runs",
+    response_class=Response,
+    responses=_table(ComparedRow, Comparison),
+)
+async def compare(  # noqa: PLR0913, PLR0917 - each parameter is one of the request
     state: Shared,
     a: Annotated[UUID, Query(description="the run that ratios are relative to")],
     b: Annotated[UUID, Query(description="the run that is judged")],
+    threshold: _Percentage = None,
+    require_power: _Percentage = None,
     format: _Asked = "json",
     if_none_match: _IfNoneMatch = None,
 ) -> Response:
-    """Two runs, case by case: changed, unchanged, or not comparable and why. What continues a run on another host is
-    part of it; `a_run_id` and `b_run_id` name the parts that measured.
+    """Two runs, case by case: changed, unchanged, undecided, or not comparable and why; in JSON with the verdict of the
+    whole, as `ciphermark compare` has it. Times that differ by less than `threshold`, such as `10%` (`10%25` in an
+    address), are unchanged; by default each metric has its own. An undecided result whose interval rules out a slowdown
+    of `require_power` is accepted. What continues a run on another host is part of it; `a_run_id` and `b_run_id` name
+    the parts that measured.
     """
-    ids = str(a), str(b)
+    ids, least = (str(a), str(b)), factor("threshold", threshold)
+    power = factor("require_power", require_power)
     recorded = [await _recorded(state, run_id) for run_id in ids]
 
     def compute() -> bytes:
         parts_a, parts_b = (run.parts or (run_id,) for run_id, run in zip(ids, recorded, strict=True))
         with state.connect() as database:
-            return export.rendered(compared(database, parts_a, parts_b), format)
+            table = compared(database, parts_a, parts_b, least)
+        content = export.rendered(table, format)
+        return _with_summary(table, content, power) if format == "json" else content
 
-    return await _answered(state, (ids, *recorded, format), compute, if_none_match, format)
+    return await _answered(state, (ids, least, power, *recorded, format), compute, if_none_match, format)
+
+
+def _with_summary(table: Table, results: bytes, power: float | None) -> bytes:
+    """A :class:`Comparison`, of rows that are written so."""
+    judged = said_once([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    whole = summary(judged, power)
+    document = asdict(whole) | {
+        "exit_code": EXIT_CODES[whole.conclusion],
+        "false_alarm_rate": round(ERROR, 6),
+    }
+    return b'%s, "results": %s}\n' % (json.dumps(document, indent=1).encode()[:-2], results.rstrip())
 
 
 @router.get("/adapters", response_model=Adapters, summary="Libraries on this host", responses=documented())
@@ -143,15 +171,18 @@ class Pair:
     rows: Sequence[Row]
 
 
-def compared(database: Database, parts_a: Sequence[str], parts_b: Sequence[str]) -> Table:
-    """One row per case, phase and metric of either run, with the parts that measured it; at least one part each.
+def compared(
+    database: Database, parts_a: Sequence[str], parts_b: Sequence[str], threshold: float | None = None
+) -> Table:
+    """One row per case, phase and metric of either run, with the parts that measured it; at least one part each. Times
+    are judged by ``threshold``, as :class:`Rule` has it.
 
     No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
     """
     figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
     settled_rows = settled(whole(pairs))
-    rule = Rule.over(settled_rows, any_security=False)
+    rule = Rule.over(settled_rows, any_security=False, threshold=threshold)
     judged = [
         (*judgement, *_parts(row))
         for row, judgement in zip(settled_rows, judgements(settled_rows, rule), strict=True)

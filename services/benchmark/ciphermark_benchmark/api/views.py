@@ -16,6 +16,7 @@ from ciphermark_core import descriptor
 from ciphermark_core.metrics import Direction, FloorKind
 from ciphermark_core.model import Status
 from ciphermark_db.database import Table
+from ciphermark_present.catalogue.comparing import Conclusion
 
 State = Literal["queued", "running", "done", "cancelled", "failed", "recorded"]
 _Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9@._-]+$")]
@@ -279,6 +280,37 @@ class ComparedRow(_Compared):
     metrics, or `failed`, `mended` or `not comparable`, with a reason behind a colon where there is one. `remark` says
     how parameters and hosts differ.
     """
+
+
+class Comparison(BaseModel):
+    """Two runs: the verdict of the whole, which `ciphermark compare` reports as its exit code, and every case."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    conclusion: Conclusion = Field(examples=["undecided"])
+    exit_code: int = Field(
+        ge=0,
+        le=3,
+        description="0: no regression; 1: regression; 2: nothing compared; 3: undecided",
+        examples=[3],
+    )
+    verdicts: dict[str, int] = Field(
+        description="how many results have each verdict; peak memory that all operations share counts once",
+        examples=[{"undecided": 3, "unchanged": 40}],
+    )
+    accepted: int = Field(description="undecided results that `require_power` accepts", examples=[0])
+    times: int = Field(description="times that are judged together", examples=[31])
+    false_alarm_rate: float = Field(
+        description="the probability that equal builds are reported as different", examples=[0.05]
+    )
+    detectable_median: float | None = Field(
+        description="the smallest slowdown, a factor, that would be reported with a probability of 80%: median",
+        examples=[1.1436],
+    )
+    detectable_largest: float | None = Field(
+        description="the same: maximum over all times", examples=[1.4127]
+    )
+    results: list[ComparedRow]
 
 
 def example_csv(row: type[BaseModel]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,19 +9,6 @@ from ciphermark_benchmark.export import STANDARD_OUTPUT
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_present.console import Terminal
-
-_LARGEST_PERCENT = 1000
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
-
-
-def factor(option: str, text: str | None) -> float | None:
-    """``5%`` as the factor 1.05. Raises ``UserError`` for what is no percentage above 0."""
-    if text is None:
-        return None
-    percent = _PERCENT.fullmatch(text.strip())
-    if percent is None or not 0 < float(percent[1]) <= _LARGEST_PERCENT:
-        raise UserError(f"{option} {text}: must be a percentage above 0% and at most 1000%, such as 5%")
-    return 1 + float(percent[1]) / 100
 
 
 def console_for(output: Path | None = None) -> Terminal:

@@ -14,13 +14,14 @@ from ciphermark_analysis import comparison, two_runs
 from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled, with_judgement
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark import home as homes
-from ciphermark_benchmark.cli._output import console_for, factor
+from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
+from ciphermark_core.percentages import factor
 from ciphermark_db.database import Database, DatabaseUnavailable, Table
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
@@ -40,17 +41,11 @@ _EPILOG = """[bold]Examples[/bold]
 [bold]Exit code[/bold]  0: every result is unchanged or better; 1: run b has a regression; 2: nothing could be compared;
 3: no regression, but some result is undecided
 """
-_EXIT_CODES: dict[comparing.Conclusion, int] = {
-    "no regression": 0,
-    "regression": 1,
-    "nothing compared": 2,
-    "undecided": 3,
-}
 _REFERENCE_HELP = "A variant whose build is the same in both runs, or `anchor`: cancels the host."
 _THRESHOLD_HELP = (
     "Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most."
 )
-_POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
+POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
 _ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
 _CAVEATS = 2  # of a run, at a glance
 
@@ -81,7 +76,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     variant: Annotated[list[str] | None, typer.Option(help="Only this variant; may be repeated.")] = None,
     relative_to: Annotated[str | None, typer.Option(help=_REFERENCE_HELP)] = None,
     threshold: Annotated[str | None, typer.Option(metavar="PERCENT", help=_THRESHOLD_HELP)] = None,
-    require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=_POWER_HELP)] = None,
+    require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=POWER_HELP)] = None,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
     any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
@@ -104,7 +99,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
                 export.write(table, form, output)
     except DatabaseUnavailable as error:  # 1 would say that there is a regression
         raise UserError(str(error)) from None
-    if code := _EXIT_CODES[comparing.conclusion(results, how.power)]:
+    if code := comparing.EXIT_CODES[comparing.conclusion(results, how.power)]:
         raise typer.Exit(code)
 
 

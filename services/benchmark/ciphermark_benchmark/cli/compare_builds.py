@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ciphermark_analysis import build_comparison, build_search
 from ciphermark_analysis.build_comparison import Compared
+from ciphermark_analysis.estimates import inverse
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.cli._builds import (
@@ -27,7 +28,9 @@ from ciphermark_benchmark.cli._builds import (
     subjects,
     suite_text,
 )
-from ciphermark_benchmark.cli._output import console_for, factor
+from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
+from ciphermark_benchmark.cli.compare import POWER_HELP
 from ciphermark_benchmark.cli.run import progress_of, say_that_it_waits
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.runner import durations, runs
@@ -39,12 +42,14 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Case, Outcome, Sample
+from ciphermark_core.percentages import factor
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
 from ciphermark_present import formats
+from ciphermark_present.catalogue import comparing
 from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Cells, Head, printed
-from ciphermark_present.query import Row
+from ciphermark_present.query import AS_MEASURED, Row
 from ciphermark_present.terminal import show
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -52,12 +57,11 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark compare-builds quick seal seal-mine
 
-  ciphermark compare-builds gate.yaml base head --threshold 10% --all
+  ciphermark compare-builds gate.yaml base head --threshold 10% --require-power 25% --all
 
 [bold]Exit code[/bold]  0: every result is unchanged or faster; 1: the head has a regression; 2: nothing could be
 compared; 3: no regression, and some result is undecided
 """
-_REGRESSION, _TROUBLE, _UNDECIDED = 1, 2, 3
 _CLIENT_STAGES = (
     2  # encryption and decryption, timed once for all operations on the same parameters and vectors
 )
@@ -84,10 +88,12 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
     threshold: Annotated[
         str | None, typer.Option(metavar="PERCENT", help="Smaller differences are unchanged. By default 5%.")
     ] = None,
+    require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=POWER_HELP)] = None,
     error: Annotated[
         float, typer.Option(min=0.001, max=0.2, help="False-alarm rate of all verdicts together.")
     ] = build_search.ERROR,
     all: Annotated[bool, typer.Option("--all", help="Print unchanged results, too.")] = False,
+    uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """Two builds over all cases of a suite, sampled alternately in fresh processes, with verdicts."""
     if base == head:
@@ -95,13 +101,15 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
             "name two builds; to compare a build with itself, give one a label: seal and seal@again"
         )
     least = factor("--threshold", threshold) or SIGNIFICANCE_THRESHOLD
+    power = factor("--require-power", require_power)
     home, console = homes.find(), console_for()
     loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
     able, refused = timed(loaded, text, (base, head), hosts.collect())
     if not able:
         raise UserError(_reason_against(refused))
     bench = Bench(home, suite, progress_of)
-    family = _Family(bench, able, files.plain(text, str(suite)), (base, head), loaded.budget.budget)
+    written = files.plain(text, str(suite))
+    family = _Family(bench, able, written, (base, head), loaded.budget.budget, uncorrected, power)
     processes = build_comparison.rule_for_family(_expected(able), error).processes
     _announce(console, family, processes, error, least)
     with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
@@ -133,13 +141,17 @@ class Failure:
 
 @dataclass
 class _Family:
-    """The results of a suite, which is ``written`` so; measures them, and remembers which cases failed."""
+    """The results of a suite, which is ``written`` so; measures them, and remembers which cases failed. ``power`` is a
+    slowdown (a factor): undecided results are accepted that rule it out.
+    """
 
     bench: Bench
     able: Sequence[Subject]
     written: Mapping[str, Any]
     builds: tuple[str, str]
     budget: Budget
+    is_uncorrected: bool = False
+    power: float | None = None
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
     def measure(self, names: Collection[Result] | None, processes: int) -> Mapping[Result, Sequence[float]]:
@@ -148,7 +160,9 @@ class _Family:
         self.failures |= {(item.case, item.variant): item for item in failures(ended.outcomes)}
         failed = {case for case, _ in self.failures}
         outcomes = [item for item in ended.outcomes if label(item.trial.case) not in failed]
-        return build_search.named_ratios(outcomes, *self.builds, result_of)
+        return build_search.named_ratios(
+            outcomes, *self.builds, result_of, is_uncorrected=self.is_uncorrected
+        )
 
     def text(self, names: Collection[Result] | None, processes: int) -> str:
         """The suite that measures these results in so many processes."""
@@ -218,6 +232,7 @@ def _announce(console: Terminal, family: _Family, processes: int, error: float, 
         "sampled alternately",
         f"Significance threshold {threshold - 1:.1%}; false-alarm rate of all verdicts together {error:.1%}",
         f"Estimated time: {took} on an idle host; undecided results are measured once more",
+        *([AS_MEASURED] if family.is_uncorrected else []),
     ):
         console.print(Text(line), soft_wrap=True)
 
@@ -236,6 +251,9 @@ def _show(
         *(f"{counts[v]} {v}" for v in _ORDER if counts[v]),
     ]
     console.print(Text(f"\nresults: {', '.join(counted) or 'none'}", style="bold"))
+    if family.power is not None:
+        accepted = comparing.summary(_judged(compared, family), family.power).accepted
+        console.print(Text(comparing.acceptance(accepted, family.power)))
     shown = [item for item in compared if is_whole or item.verdict != "unchanged"]
     if shown:
         show(
@@ -287,9 +305,14 @@ def _is_regression(family: _Family, failure: Failure) -> bool:
 
 
 def _exit_code(compared: Sequence[Compared[Result]], family: _Family) -> int:
-    verdicts = {item.verdict for item in compared}
-    if "slower" in verdicts or any(_is_regression(family, item) for item in family.failures.values()):
-        return _REGRESSION
-    if not compared:
-        return _TROUBLE
-    return _UNDECIDED if "undecided" in verdicts else 0
+    """As ``ciphermark compare`` ends with."""
+    return comparing.EXIT_CODES[comparing.conclusion(_judged(compared, family), family.power)]
+
+
+def _judged(compared: Sequence[Compared[Result]], family: _Family) -> list[Row]:
+    """Verdicts as rows of a comparison of two runs, whose ratios are of the base by the head; cases that fail with the
+    head alone among them.
+    """
+    rows: list[tuple[str, float | None]] = [(item.verdict, inverse(item.ratio).low) for item in compared]
+    rows += [("failed", None) for item in family.failures.values() if _is_regression(family, item)]
+    return [{"verdict": verdict, "ratio_low": low, "detectable_slowdown": None} for verdict, low in rows]
