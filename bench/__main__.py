@@ -29,6 +29,7 @@ SECTIONS = (
         "storage",
         "overhead",
         "aa",
+        "gate",
         "host_state",
         "memory",
         "divisions",

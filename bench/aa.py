@@ -1,14 +1,22 @@
-"""Section ``aa``: one variant under two names. Nothing may come out as a difference."""
+"""Section ``aa``: one build under two names, in several runs. Nothing may come out as a difference: neither between
+the names within a run, nor between two runs.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from bench.figures import Figure, Progress, Target
 from bench.processes import fresh_home, run_suite
+from ciphermark_analysis.family import ERROR
 from ciphermark_benchmark import storage
+from ciphermark_benchmark.api.results import compared
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
+from ciphermark_db.database import Database, Table
+from ciphermark_present.catalogue.comparing import kind_of
 
 CASES = 20
 RUNS = 10
@@ -47,6 +55,7 @@ class Compared(NamedTuple):
 def section(progress: Progress) -> Iterator[Figure]:
     """Run the suite several times, with a seed of its own each; then all of them are judged."""
     every: list[Compared] = []
+    ids: list[str] = []
     with fresh_home() as home:
         for number in range(1, RUNS + 1):
             progress(f"run {number} of {RUNS}: {CASES} cases, about half a minute")
@@ -58,16 +67,38 @@ def section(progress: Progress) -> Iterator[Figure]:
                     case = outcome.trial.case
                     progress(f"{case.variant} {case.operation} is {outcome.status}: {outcome.error}")
             with storage.connected(home) as database:
-                table = database.query(_RATIOS, {"run_id": outcomes[0].trial.run_id})
+                ids.append(outcomes[0].trial.run_id)
+                table = database.query(_RATIOS, {"run_id": ids[-1]})
             rows = [Compared(*row) for row in table.rows]
             of_operation = [row for row in rows if row.phase == "operation"]
             every += of_operation
             yield _figure(f"run {number}: flagged of {len(of_operation)}, operation", of_operation)
             yield _figure(f"run {number}: flagged of {len(rows)}, all phases", rows)
+        progress("every two runs compared")
+        with storage.connected(home) as database:
+            yield from _between(database, ids)
     undecided = sum(row.verdict == "too few samples" for row in every)
     target = Target(most=int(_STATED_RATE * len(every)))
     note = f"{undecided} had too few samples that count"
     yield Figure(f"flagged of {len(every)}, operation", _flagged(every), target=target, note=note)
+
+
+def _between(database: Database, runs: Sequence[str]) -> Iterator[Figure]:
+    """How many comparisons of two runs report a difference of any time: at most the rate that they state. Comparisons
+    that share a run are not independent, which changes no mean.
+    """
+    comparisons = [_verdicts(compared(database, [a], [b])) for a, b in combinations(runs, 2)]
+    every = sum(comparisons, Counter[str]())
+    false = sum(verdicts["slower"] + verdicts["faster"] > 0 for verdicts in comparisons)
+    note = ", ".join(f"{count} {verdict}" for verdict, count in every.most_common())
+    target = Target(most=int(ERROR * len(comparisons)))
+    yield Figure(f"false alarms of {len(comparisons)} comparisons of runs", false, target=target, note=note)
+
+
+def _verdicts(table: Table) -> Counter[str]:
+    """Of the times of two runs, how many have each verdict."""
+    unit, verdict = table.columns.index("unit"), table.columns.index("verdict")
+    return Counter(kind_of(row[verdict]) for row in table.rows if row[unit] == "s")
 
 
 def _figure(name: str, rows: Sequence[Compared]) -> Figure:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import bench.baseline
 from bench import __main__ as program
+from bench import gate
 from bench.figures import Figure, Target
+from ciphermark_analysis.build_comparison import Compared
+from ciphermark_analysis.estimates import Estimate
+from ciphermark_benchmark.cli import compare_builds
+from ciphermark_benchmark.cli.compare_builds import Result
 from ciphermark_contract.operations import OPERATIONS, read
+from ciphermark_present.console import Terminal
 
 NATIVE = Path(bench.baseline.__file__).parent / "native"
 
@@ -43,3 +51,43 @@ def test_a_section_that_fails_does_not_stop_the_others(monkeypatch, capsys):
     assert re.search(r"storage: after +1 s +target ≤ 2 s +met", printed)
     assert "no compiler" in printed
     assert "1 targets met, 1 missed" in printed
+
+
+@pytest.mark.parametrize(
+    ("is_planted", "verdict", "false_at"),
+    [
+        (True, "slower", [0]),
+        (True, "faster", [0, 5, 10, 25]),
+        (True, "unchanged", [10, 25]),
+        (True, "undecided", []),
+        (True, "failed", [0, 5, 10, 25]),
+        (False, "failed", [0, 5, 10, 25]),
+        (False, "slower", [0, 5, 10, 25]),
+        (False, "faster", [0, 5, 10, 25]),
+        (False, "unchanged", []),
+        (False, "undecided", []),
+    ],
+)
+def test_a_gate_is_false_where_it_contradicts_what_was_planted(is_planted, verdict, false_at):
+    claim = gate.Claim(is_planted, verdict)
+    assert [percent for percent in gate.PLANTED if gate.is_false(claim, percent)] == false_at
+
+
+def test_verdicts_are_read_off_the_table_that_is_printed(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    case = "arithmetic bfv N=4096 chain default {}, size 4096, random, threads 1, equal"
+    results = [
+        Compared(Result(case.format("mul_plain"), "operation"), Estimate(13, 1.1, 1.06, 1.2), "slower"),
+        Compared(Result(case.format("mul_plain"), "decrypt"), Estimate(13, 1.0, 0.99, 1.01), "unchanged"),
+        Compared(Result(case.format("mul"), "operation"), Estimate(13, 1.0, 0.9, 1.1), "undecided"),
+    ]
+    family = SimpleNamespace(
+        failures={}, builds=("a", "b"), power=None, bench=SimpleNamespace(libraries={}, run_ids=["r"])
+    )
+    output = io.StringIO()
+    compare_builds._show(Terminal(file=output, highlight=False), family, results, [], True)
+    assert list(gate.claims_of_table(output.getvalue())) == [
+        gate.Claim(True, "slower"),
+        gate.Claim(False, "undecided"),
+        gate.Claim(False, "unchanged"),
+    ]

@@ -1,0 +1,165 @@
+"""Section ``gate``: what gates say of a planted slowdown, on the host as it is and beside neighbors that take memory
+bandwidth.
+
+Two designs are tried: ``compare-builds``, base and head sampled alternately; and ``compare``, the base's run first and
+the head's run second, with the neighbors beside the second alone. The head executes one operation more often than asked
+for (``bench/planted``). At 5% the slowdown is the significance threshold itself: there *slower* and *undecided* are
+both right. Every other result must not be claimed to differ.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from time import sleep
+from typing import NamedTuple
+
+from bench.figures import Figure, Progress, Target
+from bench.processes import BIN, ROOT, environment, fresh_home
+from ciphermark_benchmark.home import Home
+from ciphermark_core.errors import UserError
+
+GATES = 3
+PLANTED = (0, 5, 10, 25)  # percent
+BASE, HEAD, OPERATION = "planted-base", "planted-head", "mul_plain"
+_AT_THRESHOLD = 5
+_COPIES = 2
+_WIDE = "400"  # a row of a table is a line
+_STARTING_S = 2.0
+_EXIT_CODES = (0, 1, 3)  # something was compared
+
+SUITE = """\
+name: gate
+seed: {seed}
+budget: {{processes: 1, samples: {samples}, warmups: 1, min_time_s: {min_time_s}}}
+experiments:
+  - kind: arithmetic
+    variants: [{variant}]
+    schemes: [bfv]
+    ring_dimension: [4096]
+    operations: [add, mul_plain, mul]
+"""
+_COPYING = "import numpy\na, b = numpy.ones(1 << 23), numpy.ones(1 << 23)\nwhile True: b[:] = a\n"
+
+
+class Claim(NamedTuple):
+    """The verdict about a time: of the planted operation, or of another."""
+
+    is_planted: bool
+    verdict: str
+
+
+Gate = Callable[[Home, int, bool, int], list[Claim]]  # a home, percent, beside neighbors or not, number
+
+
+def section(progress: Progress) -> Iterator[Figure]:
+    """Every design, with each slowdown, alone and beside neighbors."""
+    with fresh_home() as home:
+        for design, gate in (("compare-builds", _interleaved), ("compare", _one_after_the_other)):
+            for is_beside in (False, True):
+                for percent in PLANTED:
+                    where = f"beside {_COPIES} copy loops" if is_beside else "alone"
+                    progress(f"{design}, {percent}% planted, {where}: {GATES} gates of about a minute")
+                    claims = [gate(home, percent, is_beside, number) for number in range(GATES)]
+                    yield from _figures(f"{design}, {percent}%, {where}", percent, claims, design)
+
+
+def _figures(name: str, percent: int, gates: list[list[Claim]], design: str) -> Iterator[Figure]:
+    """Gates with a false claim; and those that found the slowdown, where it is larger than the threshold."""
+    planted = [claim.verdict for claims in gates for claim in claims if claim.is_planted]
+    others = [claim.verdict for claims in gates for claim in claims if not claim.is_planted]
+    note = f"{OPERATION}: {_counted(planted)}; others: {_counted(others)}"
+    false = sum(any(is_false(claim, percent) for claim in claims) for claims in gates)
+    yield Figure(f"{name}: false claims", false, target=Target(most=0), note=note)
+    if percent > _AT_THRESHOLD:
+        target = Target(least=GATES) if design == "compare-builds" else None
+        yield Figure(f"{name}: found", planted.count("slower"), target=target)
+
+
+def is_false(claim: Claim, percent: int) -> bool:
+    """Whether a verdict contradicts what was planted. Pure."""
+    if not claim.is_planted or percent == 0:
+        return claim.verdict in ("slower", "faster", "failed")
+    return claim.verdict in ("faster", "failed") or (percent > _AT_THRESHOLD and claim.verdict == "unchanged")
+
+
+def _counted(verdicts: list[str]) -> str:
+    return ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(sorted(verdicts)))
+
+
+def _interleaved(home: Home, percent: int, is_beside: bool, number: int) -> list[Claim]:
+    suite = _suite(home, number, BASE, samples=10, min_time_s=0.1)
+    with _neighbors(is_beside):
+        output = _command(home, percent, "compare-builds", str(suite), BASE, HEAD, "--all")
+    return list(claims_of_table(output))
+
+
+def claims_of_table(text: str) -> Iterator[Claim]:
+    """The verdicts in what ``compare-builds --all`` prints. Pure."""
+    for line in text.splitlines():
+        verdict, _, rest = line.strip().partition(" ")
+        if line.startswith("no result: "):
+            yield Claim(False, "failed")
+        if verdict in ("slower", "faster", "unchanged", "undecided"):
+            yield Claim(f" {OPERATION}," in rest and " operation " in rest, verdict)
+
+
+def _one_after_the_other(home: Home, percent: int, is_beside: bool, number: int) -> list[Claim]:
+    suite = _suite(home, number, HEAD, samples=30, min_time_s=0.3)
+    _command(home, 0, "run", str(suite))
+    with _neighbors(is_beside):
+        _command(home, percent, "run", str(suite))
+    rows = json.loads(_command(home, 0, "compare", "last~1", "last", "--metric", "time", "--format", "json"))
+    return [
+        Claim((row["operation"], row["phase"]) == (OPERATION, "operation"), row["verdict"].partition(":")[0])
+        for row in rows
+    ]
+
+
+def _suite(home: Home, number: int, variant: str, samples: int, min_time_s: float) -> Path:
+    path = home.folder / f"gate-{variant}-{number}.yaml"
+    path.write_text(SUITE.format(seed=number + 1, variant=variant, samples=samples, min_time_s=min_time_s))
+    return path
+
+
+def _command(home: Home, percent: int, *arguments: str) -> str:
+    """What a command prints; raises ``UserError`` where it compared, or executed, nothing."""
+    planted = {
+        "CIPHERMARK_ADAPTER_PATH": str(ROOT / "bench" / "planted"),
+        "CIPHERMARK_BENCH_PLANTED": str(percent),
+        "COLUMNS": _WIDE,
+    }
+    command = [str(BIN / "ciphermark"), *arguments]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**environment(home), **planted},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in _EXIT_CODES:
+        raise UserError(f"{arguments[0]} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+@contextmanager
+def _neighbors(are_there: bool) -> Iterator[None]:
+    """Processes that do nothing but copy memory."""
+    variables: Mapping[str, str] = os.environ | {"OMP_NUM_THREADS": "1"}
+    copies = [
+        subprocess.Popen([sys.executable, "-c", _COPYING], env=variables)
+        for _ in range(_COPIES if are_there else 0)
+    ]
+    try:
+        sleep(_STARTING_S if are_there else 0.0)
+        yield
+    finally:
+        for process in copies:
+            process.kill()
+            process.wait()
