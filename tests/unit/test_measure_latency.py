@@ -18,6 +18,7 @@ from ciphermark_measure.experiments.base import Setting
 from ciphermark_measure.experiments.latency import Latency
 from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.interference.cache_detection import Times
+from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.session import prepare
 
 CKKS = ParameterSpec("ckks", 4096, (39, 30, 39), None, 30)
@@ -35,9 +36,9 @@ def a_case(operation="add", spec=SPEC, size=1024):
     return Case("cleartext", "arithmetic", operation, spec, size, "random")
 
 
-def setting(session, case):
-    trial, clock = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0)), MonotonicClock()
-    return Setting(session, trial, clock, resolution_ns(clock))
+def setting(session, case, min_time_s=0.0, **known):
+    trial, clock = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=min_time_s)), MonotonicClock()
+    return Setting(session, trial, clock, resolution_ns(clock), **known)
 
 
 def finished(experiment):
@@ -77,6 +78,33 @@ def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, sta
     experiment = Scripted(setting(a_session(), a_case()), looks)
     assert finished(experiment).status == status
     assert len(experiment.looks) == left
+
+
+class SlowHost(Gate):
+    """Says of every sample that it took a thousand times as long as on a quiet host."""
+
+    def slow_downs(self, arounds):
+        return [1000.0] * len(arounds)
+
+
+def test_times_that_are_corrected_for_a_slow_host_make_nothing_look_cached(monkeypatch):
+    """One execution alone is not corrected: it takes about a thousand times as long as one of a sample."""
+    monkeypatch.setattr(cache_detection, "_LOOKING_S", 0.0)
+    case = a_case("mul", CKKS, 8 * 2048)  # long enough to tell calls from executions
+    experiment = Latency(setting(a_session(CKKS), case, min_time_s=0.15, gate=SlowHost()))
+    findings = finished(experiment)
+    assert findings.facts["loops_operation"] > 1
+    assert (findings.status, findings.error) == ("ok", None)
+
+
+@pytest.mark.parametrize(("now_s", "is_cached"), [(4e-3, False), (3e-6, True)])
+def test_what_looks_cached_is_repeated_beside_what_it_is_compared_with(now_s, is_cached):
+    experiment = Latency(setting(a_session(), a_case()))
+    experiment.facts["sampling_s"] = 0.0
+    pairs = [cache_detection.Pair(4e-3, 4e-3, 4e-3, 4e-3)] * 2
+    times = experiment.times(2e-6, 4e-3, pairs, lambda: now_s)
+    assert (cache_detection.suspicion(times) is not None) == is_cached
+    assert times.repeated_s == now_s
 
 
 ROW_BYTES = 3 * 2 * 8 * 1024  # two operands and a result of one prime

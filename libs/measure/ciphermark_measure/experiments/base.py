@@ -137,12 +137,23 @@ class Sampled(Experiment):
             self.findings = replace(self.findings, status="wrong", error=error)
 
     def times(
-        self, repeated_s: float, single_s: float, pairs: Sequence[cache_detection.Pair]
+        self,
+        repeated_s: float,
+        single_s: float,
+        pairs: Sequence[cache_detection.Pair],
+        repeat: Callable[[], float],
     ) -> cache_detection.Times:
-        """The times of one look, whose executions were timed as well as samples were."""
+        """The times of one look, whose executions were timed as well as samples were.
+
+        ``repeated_s`` is corrected for what the host did to samples, and the others are not: where they look cached,
+        ``repeat`` takes one more sample, beside them and uncorrected, in seconds per execution.
+        """
         self.facts["sampling_s"] += sum(pair.seen_s + pair.fresh_s for pair in pairs)
         fresh_s, seen_s = [pair.fresh_work_s for pair in pairs], [pair.seen_work_s for pair in pairs]
-        return cache_detection.Times(repeated_s, single_s, fresh_s, seen_s)
+        times = cache_detection.Times(repeated_s, single_s, fresh_s, seen_s)
+        if cache_detection.suspicion(times) is None:
+            return times
+        return replace(times, repeated_s=max(repeated_s, repeat()))
 
     def quality(self, result: Callable[[], Handle], repetitions: int | None = None) -> list[Sample]:
         """Noise budget (bfv, bgv) of a result, or precision (ckks) of the findings; nothing where it is not known."""

@@ -242,8 +242,9 @@ class Latency(Sampled):
         operation = next(phase for phase in self.phases if phase.name == "operation")
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
-        single_s = repeated_s if is_alone else min(self._bounds[0].run(1) for _ in range(_SINGLES)) / 1e9
-        return self.times(repeated_s, single_s, pairs)
+        run = self._bounds[0].run
+        single_s = repeated_s if is_alone else min(cache_detection.work_s(run) for _ in range(_SINGLES))
+        return self.times(repeated_s, single_s, pairs, lambda: cache_detection.work_s(run, operation.loops))
 
 
 # A chain has a prime for so much of N; caches as many hosts have them; executions of an operation for

@@ -205,8 +205,9 @@ class Repetition(Sampled):
                 return None
         repeated_s = median(phase.counted_s)
         is_alone = phase.loops == 1  # every sample was one execution
-        single_s = repeated_s if is_alone else min(pair.seen_s for pair in pairs)
-        return self.times(repeated_s, single_s, pairs)
+        single_s = repeated_s if is_alone else min(pair.seen_work_s for pair in pairs)
+        run = self._chains[-1].bound.run
+        return self.times(repeated_s, single_s, pairs, lambda: cache_detection.work_s(run, phase.loops))
 
 
 @dataclass(frozen=True, slots=True)

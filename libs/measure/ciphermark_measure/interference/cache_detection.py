@@ -29,7 +29,7 @@ class Times:
 
     ``repeated_s``: in the samples. ``single_s``: alone in its loop, on operands of the samples. ``fresh_s``: first
     executions on operands never seen; ``seen_s``: those on operands seen before, measured beside ``fresh_s`` under the
-    same conditions. Both as ``Pair`` has them.
+    same conditions. All but the first without waiting for a core (:func:`work_s`).
     """
 
     repeated_s: float
@@ -52,8 +52,7 @@ class Times:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Seconds of an execution on operands seen before, and of one on fresh operands: by the clock, and without waiting
-    for a core. The latter is the shorter of wall time and the process's CPU time: on a busy host the former contains
-    waiting, and with several threads the latter contains loops of one that waits for another.
+    for a core (:func:`work_s`).
     """
 
     seen_s: float
@@ -100,15 +99,28 @@ def timed_in_turns(
 
     def executed(run: Callable[[int], int]) -> tuple[float, float]:
         warm(1)
-        start_ns = process_time_ns()
-        wall_ns = run(1)
-        return wall_ns / 1e9, min(wall_ns, process_time_ns() - start_ns) / 1e9
+        return _timed(run, 1)
 
     if number % 2:
         fresh_s, seen_s = executed(fresh), executed(seen)
     else:
         seen_s, fresh_s = executed(seen), executed(fresh)
     return Pair(*seen_s, *fresh_s)
+
+
+def work_s(run: Callable[[int], int], loops: int = 1) -> float:
+    """Seconds of one of so many executions in a loop, without waiting for a core: the shorter of wall time and the
+    process's CPU time. On a busy host the former contains waiting, and with several threads the latter contains loops
+    of one that waits for another.
+    """
+    return _timed(run, loops)[1] / loops
+
+
+def _timed(run: Callable[[int], int], loops: int) -> tuple[float, float]:
+    """Seconds of a loop: by its clock, and without waiting."""
+    start_ns = process_time_ns()
+    wall_ns = run(loops)
+    return wall_ns / 1e9, min(wall_ns, process_time_ns() - start_ns) / 1e9
 
 
 def suspicion(times: Times) -> str | None:
