@@ -181,13 +181,16 @@ class _Measuring:
             return ()
 
     def leave(self) -> None:
-        """End the fork with its keys; the worker remains where it can."""
+        """End the fork with its keys; the worker remains where it can. One that was being started when the trial was
+        abandoned could not be killed, and would load its library before it answers.
+        """
         if not self._has_asked:
             return
         self._branched, self._has_asked = None, False
-        with suppress(WorkerDied):
-            if isinstance(self._stem.started().ask(protocol.Join(), _JOINING_S), protocol.Joined):
-                return
+        if not self._requests.is_abandoned:
+            with suppress(WorkerDied):
+                if isinstance(self._stem.started().ask(protocol.Join(), _JOINING_S), protocol.Joined):
+                    return
         self._stem.end()
 
     def abandon(self) -> None:
