@@ -32,6 +32,8 @@ def case(label, times, **changes):
             "comparison_key": label,
             "variant": variant,
             "median": seconds,
+            "low": 0.99 * seconds,
+            "high": 1.01 * seconds,
             "rank": 1 if variant == fastest else 2,
             "standing": "win" if variant == fastest else "behind",
             "ratio": seconds / times[fastest],
@@ -63,9 +65,10 @@ def pair(operation, ratio, verdict, **changes):
     return made | {"ci_low": 0.9 * ratio, "ci_high": 1.1 * ratio} | changes
 
 
-def first(label, variant, cold_ratio):
+def first(label, variant, cold_ratio, cold_n=6):
     made = {"scheme": "bfv", "division": "equal", "label": label, "variant": variant, "ring_dimension": 8192}
     made |= {"data_pattern": "random", "comparison_key": label, "cold_ratio": cold_ratio, "warm_s": 0.001}
+    made |= {"cold_n": cold_n}
     return made | {"cold_s": None if cold_ratio is None else cold_ratio / 1000}
 
 
@@ -96,9 +99,20 @@ def test_what_no_interval_tells_is_no_upset_where_another_is_sure(verdict):
     assert "seal does rotate 1.5 times as fast" in sentences[0]
 
 
-def test_without_any_interval_the_doubt_is_told():
-    unsure = [row | {"verdict": "too few samples", "ci_low": None, "ci_high": None} for row in PLAIN]
-    assert "random data; too few samples for an interval)" in told([MUL, ADD, unsure], wraps={})[0]
+@pytest.mark.parametrize("wraps", [{}, WRAPS])
+def test_too_few_samples_are_no_surprise(wraps):
+    none = {"verdict": "too few samples"} | dict.fromkeys(("low", "high", "ci_low", "ci_high"))
+    unsure = [[row | none for row in rows] for rows in (MUL, ADD, PLAIN)]
+    assert told(unsure, wraps=wraps) == []
+
+
+def test_a_wrapper_whose_interval_meets_its_librarys_is_no_surprise():
+    wide = [row | {"low": 0.5 * row["median"], "high": 2 * row["median"]} for row in MUL]
+    assert not any("wraps" in sentence for sentence in told([wide]))
+
+
+def test_a_first_execution_in_few_processes_is_no_surprise():
+    assert told(first_executions=[first("mul", "seal", 3.0, cold_n=5)]) == []
 
 
 def test_other_parameters_are_told():

@@ -14,9 +14,9 @@ from ciphermark_present.query import Row
 
 MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
-_UNSURE = "; too few samples for an interval"
 _LEAST_RATIO = 1.05  # the noise floor
 _LEAST_COLD = 2.0  # caches alone explain less
+_LEAST_COLD_SAMPLES = 6  # the fewest that have a 95 % interval of their median
 _CASE = ("comparison_key", "label", "phase", "repetitions")
 
 
@@ -43,7 +43,7 @@ class Surprise:
 def highlights(evidence: Evidence) -> list[str]:
     """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice.
 
-    Times of disturbed samples only are no evidence.
+    Times of disturbed samples only, or of too few samples for an interval, are no evidence.
     """
     ranked = [row for row in evidence.ranked if row["standing"] != "disturbed"]
     evidence = replace(evidence, ranked=ranked)
@@ -62,31 +62,37 @@ def _upsets(evidence: Evidence) -> Iterator[Surprise]:
     for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["division"])):
         leader = Counter(row["variant"] for row in same if row["rank"] == 1).most_common(1)
         beaten += [row for row in same if leader and row["variant"] == leader[0][0] and row["rank"] != 1]
-    for row, doubt in _by_ratio(beaten):
+    for row in _by_ratio(beaten):
         other = ranking.remark(row)
         yield Surprise(
             _about(row),
             f"{row['variant']} leads, but {row['fastest_variant']} does {row['label']} "
-            f"{brief_digits(row['ratio'])} times as fast ({_place(row)}{', ' * bool(other)}{other}{doubt}).",
+            f"{brief_digits(row['ratio'])} times as fast ({_place(row)}{', ' * bool(other)}{other}).",
         )
 
 
 def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
-    """What a wrapper takes beside the library that it wraps, with the same parameters."""
+    """What a wrapper surely takes beside the library that it wraps, with the same parameters: the intervals of both
+    medians are apart.
+    """
     costs = []
     for same in grouped(evidence.ranked, lambda row: tuple(row[name] for name in _CASE)):
         variants = {row["variant"]: row for row in same}
         for row in same:
             base = variants.get(evidence.wraps.get(row["variant"], ""))
-            if base is not None and not differences(row, base):
+            if base is not None and not differences(row, base) and _are_apart(row, base):
                 costs.append((row["median"] / base["median"], row, base))
     for ratio, row, base in sorted(costs, key=lambda cost: -cost[0]):
-        if ratio > _LEAST_RATIO:
-            yield Surprise(
-                _about(row),
-                f"{row['variant']} takes {brief_digits(ratio)} times as long for {row['label']} as {base['variant']}, "
-                f"whose library it wraps ({_place(row)}): wrapper and build together.",
-            )
+        yield Surprise(
+            _about(row),
+            f"{row['variant']} takes {brief_digits(ratio)} times as long for {row['label']} as {base['variant']}, "
+            f"whose library it wraps ({_place(row)}): wrapper and build together.",
+        )
+
+
+def _are_apart(row: Row, base: Row) -> bool:
+    """Whether a time is surely longer than another one, by the intervals of both."""
+    return None not in (row["low"], base["high"]) and row["low"] > _LEAST_RATIO * base["high"]
 
 
 def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
@@ -108,19 +114,21 @@ def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
 
 def _widest(evidence: Evidence) -> Iterator[Surprise]:
     """Where libraries with the same parameters lie farthest apart."""
-    for row, doubt in _by_ratio(
-        [row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]
-    ):
+    for row in _by_ratio([row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]):
         yield Surprise(
             _about(row),
-            f"Libraries lie farthest apart in {row['label']} ({_place(row)}{doubt}): {row['variant']} takes "
+            f"Libraries lie farthest apart in {row['label']} ({_place(row)}): {row['variant']} takes "
             f"{brief_seconds(row['median'])}, {brief_digits(row['ratio'])} times what {row['fastest_variant']} takes.",
         )
 
 
 def _cold(evidence: Evidence) -> Iterator[Surprise]:
-    """What the first execution in a process costs."""
-    cold = [row for row in evidence.first_executions if (row["cold_ratio"] or 0) > _LEAST_COLD]
+    """What the first execution in a process costs, by enough processes."""
+    cold = [
+        row
+        for row in evidence.first_executions
+        if (row["cold_ratio"] or 0) > _LEAST_COLD and row["cold_n"] >= _LEAST_COLD_SAMPLES
+    ]
     for row in sorted(cold, key=lambda row: -row["cold_ratio"]):
         yield Surprise(
             (*_about(row), "cold"),
@@ -138,18 +146,10 @@ _KINDS: tuple[Callable[[Evidence], Iterator[Surprise]], ...] = (
 )
 
 
-def _by_ratio(rows: Sequence[Row]) -> list[tuple[Row, str]]:
-    """Rows that take surely longer than the fastest, the longest first; where there is none, those without an interval,
-    with a word of doubt.
-    """
-    slower = [row for row in rows if (row["ratio"] or 0) > _LEAST_RATIO]
-    sure = [row for row in slower if row["verdict"] not in _UNDECIDED]
-    doubt = "" if sure else _UNSURE
-    candidates = sure or [row for row in slower if row["ci_low"] is None]
-    return [
-        (row, doubt)
-        for row in sorted(candidates, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
-    ]
+def _by_ratio(rows: Sequence[Row]) -> list[Row]:
+    """Rows that take surely longer than the fastest, the longest first."""
+    slower = [row for row in rows if (row["ratio"] or 0) > _LEAST_RATIO and row["verdict"] not in _UNDECIDED]
+    return sorted(slower, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
 
 
 def _about(row: Row) -> tuple[object, ...]:
