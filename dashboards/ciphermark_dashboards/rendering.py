@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 import typst
 import vl_convert
 
+from ciphermark_core.controls import visible_in
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
@@ -140,11 +141,11 @@ class Filled:
 
     @cached_property
     def specification(self) -> dict[str, Any] | None:
-        """The chart in Vega-Lite, data inside; nothing where there is nothing to draw."""
+        """The chart in Vega-Lite, data inside, of visible characters; nothing where there is nothing to draw."""
         chart = self.figure.draw(self.rows)
         if chart is None:
             return None
-        drawn: dict[str, Any] = chart.to_dict(validate=False)  # a test validates every chart
+        drawn: dict[str, Any] = visible_in(chart.to_dict(validate=False))  # a test validates every chart
         if self.selection.is_uncorrected:
             title = (
                 {"text": drawn["title"], "subtitle": AS_MEASURED}

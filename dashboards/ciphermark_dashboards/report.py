@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ciphermark_core.controls import visible_in
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, pages, rendering
 from ciphermark_dashboards.filters import Choice, Selection, selected
@@ -246,8 +247,8 @@ def pdf(report: Report) -> bytes:
         return name
 
     def write(context: dict[str, Any]) -> bytes:
-        data = json.dumps(context, default=_as_data).encode()
-        return rendering.pdf(source, {"data.json": data, **pictures})
+        data = json.loads(json.dumps(context, default=_as_data))
+        return rendering.pdf(source, {"data.json": json.dumps(visible_in(data)).encode(), **pictures})
 
     return _small_enough(report, draw, write)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from ciphermark_core.controls import visible
+from ciphermark_core.controls import visible, visible_in
 from ciphermark_dashboards.templating import TEMPLATES
 from ciphermark_present import markup
 from ciphermark_present.console import Terminal, styled
@@ -27,6 +27,11 @@ def test_control_characters_become_visible_ones_of_one_width() -> None:
     assert len(visible(HOSTILE)) == len(HOSTILE)
     kept = "as\tit\nis, größer ≈ 数"
     assert visible(kept) == kept
+
+
+def test_texts_within_are_made_visible() -> None:
+    value = {HOSTILE: [HOSTILE, (1, None, HOSTILE)], "b": {"c": HOSTILE}}
+    assert visible_in(value) == {SHOWN: [SHOWN, [1, None, SHOWN]], "b": {"c": SHOWN}}
 
 
 def printed() -> str:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from collections import defaultdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typst
 from pypdf import PdfReader
+
+from ciphermark_core.controls import visible
+from ciphermark_dashboards import rendering, report
 
 TEMPLATE = files("ciphermark_dashboards") / "templates" / "report.typ"
 HEADING = "Under which it stands"
@@ -49,3 +54,19 @@ def test_long_names_end_where_their_column_does(tmp_path: Path) -> None:
     (told,) = [text for text in pages(tmp_path, chart=None, table=table) if HEADING in text]
     assert "rotate_columns" not in told.replace("\u200b", "")
     assert "rotate_" in told
+
+
+def test_what_was_stored_is_visible_in_what_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_texts: list[str] = []
+
+    def pdf(source: bytes, texts: dict[str, bytes]) -> bytes:
+        set_texts.append(texts["data.json"].decode())
+        return b""
+
+    monkeypatch.setattr(rendering, "pdf", pdf)
+    facts = defaultdict(lambda: "a\x1b[2J\u202e", started_at=None, cpu_flags=(), turbo=None, smt=None)
+    facts |= dict.fromkeys(("memory_bytes", "host_clock_noise", "host_load_1min"))
+    report.pdf(report.Report("t\x1b", facts, ("h\x9b",), (), (), (), (), ()))
+    (text,) = set_texts
+    assert "a␛[2J\ufffd" in json.loads(text)["suite"]
+    assert not {sign for sign in json.dumps(json.loads(text), ensure_ascii=False) if visible(sign) != sign}

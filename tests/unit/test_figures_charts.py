@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from functools import cache
 from importlib.resources import files
@@ -10,7 +11,11 @@ from importlib.resources import files
 import pytest
 
 from ciphermark_adapters import registry
+from ciphermark_core.controls import visible
 from ciphermark_dashboards import rendering
+from ciphermark_dashboards.filters import Selection
+from ciphermark_dashboards.rendering import Filled
+from ciphermark_dashboards.templating import TEMPLATES
 from ciphermark_present import charting
 from ciphermark_present.catalogue import (
     case,
@@ -23,6 +28,8 @@ from ciphermark_present.catalogue import (
     times,
     workloads,
 )
+from ciphermark_present.figure import Figure
+from ciphermark_present.query import Answer
 from ciphermark_workloads.learning import figures as learning
 
 PLACE = {
@@ -135,6 +142,40 @@ def test_a_chart_is_valid_and_drawn_as_wide_as_a_page(name):
     assert text.startswith("<svg")
     assert "NaN" not in text
     assert 700 <= float(re.search(r'<svg[^>]* width="([\d.]+)"', text)[1]) <= 1300
+
+
+HOSTILE = "\x1b[2J\u202e</script>\x07"
+OF_ARCHIVES = ("variant", "variant_on", "label", "operation", "options", "layer", "object", "stage")
+
+
+def strings(value):
+    """Every text in a specification."""
+    if isinstance(value, dict):
+        return [text for item in value.items() for each in item for text in strings(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in strings(each)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_what_archives_name_cannot_control_who_reads_a_chart(name):
+    """In a page, a picture, and the rows inside; what is drawn by the names still is."""
+    draw, rows = CHARTS[name]
+    hostile = [
+        {column: f"{value}{HOSTILE}" if column in OF_ARCHIVES and value else value for column, value in row.items()}
+        for row in rows
+    ]
+    figure = Figure(name="x", title="", lead="", view="", columns=(), chart=draw)
+    answer = Answer(tuple(hostile[0]), [tuple(row.values()) for row in hostile])
+    chart = Filled(figure, Selection(()), answer).specification
+    assert any("␛" in text for text in strings(chart))
+    page = TEMPLATES.from_string("{{ x | tojson }}").render(x=chart)
+    for text in (*strings(chart), rendering.svg(chart), page):
+        assert visible(text) == text
+    assert "</script>" not in page
+    tests = [text for text in strings(chart) if text.startswith("datum.variant === ")]
+    names = {row["variant"] for row in chart["data"]["values"] if "variant" in row}
+    assert {json.loads(text.removeprefix("datum.variant === ")) for text in tests} <= names
 
 
 WITHOUT_LEGEND = {"leaderboard", "programs"}  # their axes name the variants

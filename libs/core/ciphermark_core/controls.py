@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from ciphermark_core.limits import CONTROLS
 
@@ -26,3 +28,14 @@ _TABLE = {
 def visible(text: str) -> str:
     """The text with a visible character for each of these but line ends and tabulators. Pure."""
     return text if text.isprintable() else text.translate(_TABLE)
+
+
+def visible_in(value: Any) -> Any:
+    """The value with every text in it :func:`visible`: in lists and tuples, which become lists, and in mappings, their
+    keys too. Pure.
+    """
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {visible_in(key): visible_in(each) for key, each in value.items()}
+    return [visible_in(each) for each in value] if isinstance(value, list | tuple) else value

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from ciphermark_core.controls import visible
 from ciphermark_present import formats, parameters
 from ciphermark_present.query import Row
 
@@ -158,7 +159,7 @@ def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
 def nested_widths(names: Sequence[str], largest: float, least: float) -> alt.StrokeWidthValue:
     """Likewise of lines, without a scale, for the legend's symbols are not drawn so."""
     tests = [
-        {"test": f"datum.variant === {json.dumps(name)}", "value": width}
+        {"test": f"datum.variant === {json.dumps(visible(name))}", "value": width}
         for name, width in zip(names, _steps(names, largest, least), strict=True)
     ]
     return alt.StrokeWidthValue(least, condition=tests)
