@@ -22,7 +22,14 @@ from ciphermark_core.controls import visible_in
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
-from ciphermark_present.catalogue.columns import OF_CASE, PARAMETERS, acceleration_marks, with_differing
+from ciphermark_present.catalogue.columns import (
+    OF_CASE,
+    PARAMETERS,
+    acceleration_marks,
+    legend,
+    marked,
+    with_differing,
+)
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.query import AS_MEASURED, Answer, Query, Row
 
@@ -61,8 +68,8 @@ _MISSING = Cell("not in this run", "status-missing")
 class Table:
     """A table for people: column labels with whether they head numbers; rows, and how many more there are.
 
-    ``same`` says what all rows share, in columns that are left out. Of a grid ``places`` are the first columns, which
-    say what a row is about; behind them there is one for each variant.
+    ``legend`` says what marks in it mean, ``same`` what all rows share, in columns that are left out. Of a grid
+    ``places`` are the first columns, which say what a row is about; behind them there is one for each variant.
     """
 
     head: Sequence[tuple[str, bool]]
@@ -70,6 +77,7 @@ class Table:
     left_out: int = 0
     same: str = ""
     places: int = 0
+    legend: str = ""
 
     def first(self, most: int, characters: int) -> Table:
         """The first rows, and the beginnings of long texts."""
@@ -174,7 +182,8 @@ class Filled:
         columns = [column for column in self.columns if column.name != left_out]
         kinds = [_kind(column) for column in columns]
         rows = []
-        for row in self.rows[:most]:
+        shown = marked(self.rows, most)
+        for row in shown:
             cells = [
                 Cell(text, f"status-{text}" if kind == "status" else kind)
                 for kind, text in zip(kinds, (column.cell(row) for column in columns), strict=True)
@@ -182,7 +191,8 @@ class Filled:
             cells[0] = replace(cells[0], address=self._case(row))
             rows.append(cells)
         head = [(column.label, column.is_number) for column in columns]
-        return Table(head, rows, len(self.rows) - len(rows))
+        texts = (cell.text for cells in rows for cell in cells)
+        return Table(head, rows, len(self.rows) - len(rows), legend="; ".join(legend(shown, texts)))
 
     @cached_property
     def grid(self) -> Table:

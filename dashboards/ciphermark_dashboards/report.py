@@ -377,7 +377,7 @@ def _figure(item: Filled, step: Limits, chart: str | None, notes: list[int]) -> 
 def _as_data(value: object) -> Any:
     """What JSON has no word for: a table, its cells, a time."""
     if isinstance(value, Table):
-        return {name: getattr(value, name) for name in ("head", "rows", "same", "left_out")}
+        return {name: getattr(value, name) for name in ("head", "rows", "same", "legend", "left_out")}
     return value.text if isinstance(value, Cell) else str(value)
 
 

@@ -18,6 +18,7 @@ OWN = {
     "security_compared": 128,
     "key_switching": "hybrid",
     "digits": 3,
+    "encryption": "public key",
     "ring_dimension": 4096,
     "log_qp": 109.0,
 }
@@ -48,6 +49,11 @@ def without(side):
 
 def failed(side, status):
     return {f"{side}_{name}": None for name in ("n", "median", "low", "high")} | {f"{side}_status": status}
+
+
+def test_another_kind_of_encryption_is_remarked_on():
+    row = ROW | {"b_encryption": "secret key"}
+    assert judged(row, Rule()).remark == "encryption with the public key against the secret key"
 
 
 @pytest.mark.parametrize(

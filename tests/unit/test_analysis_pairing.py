@@ -38,6 +38,8 @@ FIGURE = {
     "dimensions": {},
     "security_2018": 128,
     "security_compared": 128,
+    "security_compared_2024": 128,
+    "encryption": "public key",
     "key_switching": "hybrid",
     "digits": 2,
     "parameter_set_id": "p",

@@ -55,6 +55,7 @@ def group(number: int, rows: list[Row], place: Place = TIME, **traits: Any) -> G
         "hexl": False,
         "is_reference": False,
         "security_compared": 128,
+        "encryption": "public key",
         "is_until_exhausted": False,
         "is_sequential": False,
     }
@@ -166,6 +167,34 @@ def test_levels_of_security_are_ranked_apart_unless_asked() -> None:
     groups = [group(1, timed(2.0), security_compared=128), group(2, timed(1.0), security_compared=192)]
     assert {row.standing for row in ratios([groups], ["equal_security"])} == {"alone"}
     assert by_group(ratios([groups], ["any_security"]))[1].base == 2
+
+
+@pytest.mark.parametrize(
+    ("stage", "party", "step", "is_apart"),
+    [
+        ("infer", None, None, True),
+        ("infer", "client", None, True),
+        ("infer", "server", None, True),
+        ("infer", None, "encrypt", True),
+        ("infer", None, "deserialize", True),
+        ("infer", None, "transfer", True),
+        ("infer", None, "evaluate", False),
+        ("infer", None, "decrypt", False),
+        ("prepare", None, None, False),
+    ],
+)
+def test_kinds_of_encryption_are_ranked_apart_where_they_bear_on_times(
+    stage: str, party: str | None, step: str | None, is_apart: bool
+) -> None:
+    place = Place(stage, party, step, "time", "s")
+    groups = [
+        group(1, timed(2.0), place),
+        group(2, timed(1.0), place, encryption="secret key"),
+        group(3, timed(3.0), place),
+    ]
+    rows = by_group(ratios([groups], ["equal_security"]))
+    assert [rows[number].base for number in (1, 2, 3)] == ([1, 2, 1] if is_apart else [2, 2, 2])
+    assert rows[2].standing == ("alone" if is_apart else "win")
 
 
 def test_the_uncorrected_ratio_has_a_base_of_its_own() -> None:

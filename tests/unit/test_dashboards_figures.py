@@ -25,6 +25,7 @@ FIGURE = dict.fromkeys(PLACE) | {
     "security_compared": 128,
     "key_switching": "hybrid",
     "digits": 4,
+    "encryption": "public key",
     "parameter_set_id": "p",
     "is_composed": False,
     "anchor_s": None,

@@ -26,12 +26,12 @@ TALL = """<svg xmlns="http://www.w3.org/2000/svg" width="400" height="2000">
 def pages(folder: Path, **changes: Any) -> list[str]:
     """The texts of the pages of a report with one figure."""
     (folder / "chart.svg").write_text(TALL)
-    table = {"head": [["rotate_columns", False]], "rows": [["a"]], "same": "", "left_out": 0}
+    table = {"head": [["rotate_columns", False]], "rows": [["a"]], "same": "", "legend": "", "left_out": 0}
     figure = {"title": HEADING, "lead": "What it is.", "chart": "chart.svg", "table": table, "notes": []}
     texts = dict.fromkeys(("title", "version", "started", "run", "note", "whole", "method", "suite"), "text")
     lists: dict[str, Any] = {name: [] for name in ("headline", "caveats", "notes", "facts", "builds")}
     sections = [{"title": "Section", "scope": "", "figures": [figure | changes]}]
-    failures = {"head": [], "rows": [], "same": "", "left_out": 0}
+    failures = {"head": [], "rows": [], "same": "", "legend": "", "left_out": 0}
     summary = ["A sentence that stands above."] * 12
     data = texts | lists | {"summary": summary, "sections": sections, "failures": failures, "has_sql": False}
     (folder / "data.json").write_text(json.dumps(data))
@@ -50,7 +50,7 @@ def test_long_names_end_where_their_column_does(tmp_path: Path) -> None:
     """Names are parted after underscores, where their columns are narrow."""
     head = [[f"column {number}", True] for number in range(16)]
     rows = [["rotate_columns", *["1,000,000"] * 15]]
-    table = {"head": head, "rows": rows, "same": "", "left_out": 0}
+    table = {"head": head, "rows": rows, "same": "", "legend": "", "left_out": 0}
     (told,) = [text for text in pages(tmp_path, chart=None, table=table) if HEADING in text]
     assert "rotate_columns" not in told.replace("\u200b", "")
     assert "rotate_" in told

@@ -162,7 +162,10 @@ def test_what_archives_name_cannot_control_who_reads_a_chart(name):
     """In a page, a picture, and the rows inside; what is drawn by the names still is."""
     draw, rows = CHARTS[name]
     hostile = [
-        {column: f"{value}{HOSTILE}" if column in OF_ARCHIVES and value else value for column, value in row.items()}
+        {
+            column: f"{value}{HOSTILE}" if column in OF_ARCHIVES and value else value
+            for column, value in row.items()
+        }
         for row in rows
     ]
     figure = Figure(name="x", title="", lead="", view="", columns=(), chart=draw)

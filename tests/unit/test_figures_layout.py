@@ -74,6 +74,7 @@ def test_markdown_has_a_cell_for_every_cell(table):
         ("50 %_&#$", r"50 \%\_\&\#\$"),
         ("2^40 x^y", r"2\textsuperscript{40} x\textasciicircum{}y"),
         ("3 µs × ≈", r"3 \ensuremath{\mu}s \ensuremath{\times} \ensuremath{\approx}"),
+        ("seal°, 1 s†", r"seal\ensuremath{^\circ}, 1 s\ensuremath{\dagger}"),
         ("[1, 2]", "{[}1, 2]"),
         ("a\\b{c}", r"a\textbackslash{}b\{c\}"),
     ],

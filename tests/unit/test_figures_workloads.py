@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ciphermark_present import listing
 from ciphermark_present.catalogue import workloads
+from ciphermark_present.catalogue.columns import UNLIKE
 from ciphermark_present.printed import Wanted
 
 
@@ -34,6 +35,26 @@ def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes
         "comparison_key": str(ring),
     }
     return made | changes
+
+
+def test_builds_without_hexl_and_other_kinds_of_encryption_are_marked():
+    secret = {"encryption": "secret key", "variant": "seal-hexl", "hexl": True}
+    public = {"encryption": "public key", "hexl": False}
+    whole, parts = tables(
+        *(row(**each) for each in (secret, public)),
+        *(row("encrypt", median=0.2, **each) for each in (secret, public)),
+        *(row("evaluate", median=0.1, **each) for each in (secret, public)),
+    )
+    assert [cells[2:5] for cells in whole.rows] == [
+        ("seal-hexl", "secret key", "1 s†"),
+        ("seal°", "public key", "1 s"),
+    ]
+    assert [head.text for head in parts.heads[2:]] == ["seal-hexl", "seal°"]
+    assert [cells[2:] for cells in parts.rows] == [("200 ms†", "200 ms"), ("100 ms", "100 ms")]
+    assert whole.about.endswith(f"; ° built without HEXL beside one with it; {UNLIKE}")
+    assert "°" not in parts.about  # once is enough
+    alike, _ = tables(*(row(part, **secret, median=1.0) for part in ("", "encrypt")))
+    assert "†" not in alike.rows[0][3] + alike.about
 
 
 def tables(*rows):

@@ -62,6 +62,7 @@ OWN = (
     "security_compared",
     "key_switching",
     "digits",
+    "encryption",
     "parameter_set_id",
     "is_composed",
     "anchor_s",
@@ -385,7 +386,7 @@ def with_judgement(row: Row, rule: Rule) -> tuple[Any, ...]:
 def differences(row: Row, other: Row) -> str:
     """How the parameters of a row are other than those it is compared with; empty where they are the same.
 
-    Both have all of :data:`TRAITS`. Pure.
+    Both have all of :data:`TRAITS`; what encrypts is compared where both say so. Pure.
     """
     phrases = []
     if row["security_2018"] != other["security_2018"]:
@@ -398,6 +399,9 @@ def differences(row: Row, other: Row) -> str:
     for name, words in (("key_switching", "key switching"), ("digits", "digits")):
         if row[name] != other[name]:
             phrases.append(f"{words} {row[name] or 'none'} against {other[name] or 'none'}")
+    keys = [key for key in (row.get("encryption"), other.get("encryption")) if key is not None]
+    if len({*keys}) > 1:
+        phrases.append(f"encryption with the {' against the '.join(keys)}")
     return ", ".join(phrases)
 
 
@@ -488,4 +492,4 @@ def _level(bits: int | None) -> str:
 
 
 def _side(row: Row, name: str) -> Row:
-    return {trait: row[f"{name}_{trait}"] for trait in TRAITS}
+    return {trait: row[f"{name}_{trait}"] for trait in (*TRAITS, "encryption")}

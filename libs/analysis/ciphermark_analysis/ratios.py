@@ -29,6 +29,7 @@ from ciphermark_analysis.estimates import (
 from ciphermark_analysis.results import distinct, optional
 from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group, Integers, Place
 from ciphermark_analysis.wins import Standing, standings
+from ciphermark_core.encryption import bears_on
 
 Kind = Literal["equal_security", "any_security", "hexl"]
 KINDS: tuple[Kind, ...] = ("equal_security", "any_security", "hexl")
@@ -301,14 +302,17 @@ def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Ro
 
 
 def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
-    """Who is ranked together: all of one place and number of repetitions, composed operations apart, and each level of
-    security, unless across levels. The fastest by its median is the base, ranks are by medians. Who has disturbed
-    samples only comes after all others: its time is no evidence that it is fast.
+    """Who is ranked together: all of one place and number of repetitions, composed operations apart, each level of
+    security, unless across levels, and each kind of encryption where it bears on the time. The fastest by its median is
+    the base, ranks are by medians. Who has disturbed samples only comes after all others: its time is no evidence that
+    it is fast.
     """
     members: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
+        place = times.place[segment]
         level = group.security_compared if kind == "equal_security" else None
-        members.setdefault((times.contest[segment], group.is_composed, level), []).append(segment)
+        key = group.encryption if bears_on(place.stage, place.step or place.party) else None
+        members.setdefault((times.contest[segment], group.is_composed, level, key), []).append(segment)
     medians = times.estimates.median.tolist()
     partitions = []
     for segments in members.values():

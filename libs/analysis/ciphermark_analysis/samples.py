@@ -67,10 +67,10 @@ class Trial:
 class Group:
     """Trials pooled into one result: one case, build, parameter set and status in one run.
 
-    ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference`` and
-    ``security_compared`` are ``None`` where no worker got as far as telling. ``is_until_exhausted`` says that the
-    experiment ends with the status ``exhausted`` as a matter of course. ``is_sequential``: the number of samples
-    depends on their values.
+    ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference``,
+    ``security_compared`` and ``encryption`` are ``None`` where no worker got as far as telling.
+    ``is_until_exhausted`` says that the experiment ends with the status ``exhausted`` as a matter of course.
+    ``is_sequential``: the number of samples depends on their values.
     """
 
     id: int
@@ -80,6 +80,7 @@ class Group:
     hexl: bool | None
     is_reference: bool | None
     security_compared: int | None
+    encryption: str | None
     is_until_exhausted: bool
     is_sequential: bool
     trials: tuple[Trial, ...]

@@ -16,6 +16,7 @@ from ciphermark_core import case_keys, primes
 from ciphermark_core import security as security_tables
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import Value
+from ciphermark_core.encryption import PUBLIC_KEY
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Division, KeySwitching, Scaling
 from ciphermark_core.limits import (
@@ -199,7 +200,7 @@ class Parameters:
     key_switching: KeySwitching | None = None
     scaling: Scaling = "exact"
     secret_distribution: Word = "uniform ternary"
-    encryption: Word = "public key"
+    encryption: Word = PUBLIC_KEY
     slot_generator: int = 3
     hamming_weight: Int32 | None = None
     bootstrapping: Bootstrapping | None = None

@@ -31,7 +31,8 @@ class Column:
 
     ``unit`` names the column with the unit of the value, where that differs from row to row. ``is_prose``: its texts
     are sentences, which may take several lines. Where there is little room, as in a terminal, ``short`` heads it
-    and ``brief`` writes it; ``heading`` tells it once, above a table all of whose rows have the same.
+    and ``brief`` writes it; ``heading`` tells it once, above a table all of whose rows have the same. ``mark`` gives
+    what stands behind a value, of rows that are ``columns.marked``.
     """
 
     name: str
@@ -43,18 +44,19 @@ class Column:
     short: str = ""
     brief: Callable[[Any], str] | None = None
     heading: Callable[[Row], str] | None = None
+    mark: Callable[[Row], str] = lambda row: ""
 
     def cell(self, row: Row) -> str:
         """The text of a row's cell."""
         value = row[self.name]
-        return formats.quantity(value, row[self.unit]) if self.unit else self.write(value)
+        text = formats.quantity(value, row[self.unit]) if self.unit else self.write(value)
+        return text if value is None else text + self.mark(row)
 
     def brief_cell(self, row: Row) -> str:
         """The text of a row's cell where there is little room."""
-        value = row[self.name]
-        if self.unit:
-            return formats.brief_quantity(value, row[self.unit] or "")
-        return (self.brief or self.write)(value)
+        value, write = row[self.name], self.brief or self.write
+        text = formats.brief_quantity(value, row[self.unit] or "") if self.unit else write(value)
+        return text if value is None else text + self.mark(row)
 
 
 @dataclass(frozen=True, slots=True)

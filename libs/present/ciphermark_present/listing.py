@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import headings, parameters, printed
-from ciphermark_present.catalogue.columns import CHAIN, PARAMETERS, SCHEME, with_differing
+from ciphermark_present.catalogue.columns import CHAIN, PARAMETERS, SCHEME, legend, marked, with_differing
 from ciphermark_present.figure import Figure, Layout, Rows
 from ciphermark_present.formats import NOTHING
 from ciphermark_present.printed import Cells, Printed, Wanted, absent_last, grouped, of, pivoted, present
@@ -17,19 +17,31 @@ _TOLD = (*headings.PARAMETERS, *headings.LEVELS)  # in the heading, where rows s
 
 
 def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
-    """The tables of a figure; ``answers`` are its rows, and those of the layout's others."""
+    """The tables of a figure; ``answers`` are its rows, and those of the layout's others. A mark is explained above the
+    first table that has it.
+    """
     printed_tables: list[Printed] = []
-    for same in groups(figure, layout, answers, wanted):
+    explained_marks: set[str] = set()
+    for same in map(marked, groups(figure, layout, answers, wanted)):
         title, about = _title(figure, layout, same, wanted), layout.about(same, wanted)
         columns = list(layout.columns(same, wanted) if layout.columns else _columns(figure, same))
         if layout.pivot is None:
             table = printed.printed(title, about, columns, layout.shown(same), layout.once(same))
         else:
             table = pivoted(title, about, columns, same, layout.pivot, layout.once(same))
-        printed_tables += [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
+        own = [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
+        for each in own:
+            meanings = [meaning for meaning in _legend(each, same) if meaning not in explained_marks]
+            explained_marks |= {*meanings}
+            printed_tables.append(replace(each, about="; ".join(filter(None, (each.about, *meanings)))))
     if printed_tables and (explained := layout.explained(wanted)):
         printed_tables[-1] = replace(printed_tables[-1], explained=explained)
     return printed_tables
+
+
+def _legend(table: Printed, rows: Rows) -> list[str]:
+    """What its marks mean."""
+    return legend(rows, [head.text for head in table.heads] + [text for row in table.rows for text in row])
 
 
 def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[list[Row]]:

@@ -35,6 +35,8 @@ _LATEX = MappingProxyType(
         "—": "---",
         "–": "--",
         "…": r"\ldots{}",
+        "°": r"\ensuremath{^\circ}",
+        "†": r"\ensuremath{\dagger}",
         **{sign: f"\\{sign}" for sign in "&%$#_"},
     }
 )

@@ -11,7 +11,7 @@ from ciphermark_analysis.resampling import Rounds
 from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composed", "division")
-_TOLD = ("variant", "is_composed", "division", "label")
+_TOLD = ("variant", "is_composed", "division", "label", "hexl")
 _COUNTS = ("common_cases", "fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed")
 COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
 

@@ -44,6 +44,14 @@ def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]
     return list(least.values())
 
 
+def encryption(row: Row, rows: Sequence[Row]) -> str:
+    """What encrypts, where it is not the same in all rows of the case; else nothing."""
+    keys = {
+        other.get("encryption") for other in rows if other.get("comparison_key") == row.get("comparison_key")
+    }
+    return f"encrypted with the {row['encryption']}" if len(keys - {None}) > 1 else ""
+
+
 def threads(row: Row) -> str:
     """How many threads there were, where not one."""
     return f"{row['threads']} threads" if row["threads"] > 1 else ""

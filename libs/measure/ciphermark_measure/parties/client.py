@@ -19,6 +19,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_core.encryption import SECRET_KEY
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import MAX_ERROR
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
@@ -86,7 +87,7 @@ class Client(Party):
             library = replace(adapter.info(), is_reference=declared.is_reference)
         self._keys = Keys(workload, request.batch, owner, declared)
         if self._keys.sends_seeded:
-            parameters = replace(parameters, encryption="secret key")
+            parameters = replace(parameters, encryption=SECRET_KEY)
         return messages.KeysMade(
             stages=workload.stages,
             library=library,

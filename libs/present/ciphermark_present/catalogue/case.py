@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ciphermark_present import charting, formats
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     CHAIN,
     LOG_QP,
     REASON,
@@ -125,11 +126,11 @@ CASE_FIGURES = Figure(
     view="case_figures",
     printed=(),
     columns=(
-        VARIANT,
+        BUILD,
         Column("metric", "Metric"),
         Column("phase", "Phase"),
         Column("repetitions", "Operations", formats.text, is_number=True),
-        Column("median", "Median", is_number=True, unit="unit"),
+        Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark),
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_analysis.comparison import short_level
-from ciphermark_core import descriptor
+from ciphermark_core import descriptor, encryption
 from ciphermark_core.descriptor import Dimension
 from ciphermark_present import formats
 from ciphermark_present.figure import Column
@@ -141,9 +141,70 @@ def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
     """
     accelerated: dict[str, bool] = {}
     for row in rows:
-        accelerated[row["variant"]] = accelerated.get(row["variant"], False) or row["hexl"] is True
+        accelerated[row["variant"]] = accelerated.get(row["variant"], False) or row.get("hexl") is True
     is_mixed = any(accelerated.values())
     return {name: UNACCELERATED[0] if is_mixed and not own else "" for name, own in accelerated.items()}
+
+
+UNLIKE = "† encrypted with the secret key, others with the public key; ranked apart"  # what the mark means
+_ACCELERATION, _ENCRYPTION = "acceleration_mark", "encryption_mark"  # columns of rows that are marked
+_MEANINGS = {_ACCELERATION: f"{UNACCELERATED} beside one with it", _ENCRYPTION: UNLIKE}
+
+
+def of_build(column: Column) -> Column:
+    """The column, which names variants: marked where they have no HEXL beside one that has it."""
+    return replace(column, mark=lambda row: row.get(_ACCELERATION, ""))
+
+
+BUILD = of_build(VARIANT)  # in tables of times
+
+
+def encrypted(column: Column) -> Column:
+    """The column, whose values depend on what encrypts: marked where others of a case have it otherwise."""
+    return replace(column, mark=encryption_mark)
+
+
+def encryption_mark(row: Row) -> str:
+    """The mark of a value that depends on what encrypts; empty where all of its case are encrypted alike."""
+    return str(row.get(_ENCRYPTION, ""))
+
+
+def phase_mark(row: Row) -> str:
+    """As :func:`encryption_mark`, of a value of a row's ``phase``, or ``stage`` and ``part``, and ``metric``; empty
+    where it does not depend on what encrypts.
+    """
+    stage, part = row.get("stage"), row.get("part")
+    if "phase" in row:
+        stage, _, part = (row["phase"] or "").partition(".")
+    return encryption_mark(row) if encryption.bears_on(stage, part, row.get("metric", "time")) else ""
+
+
+def marked(rows: Sequence[Row], most: int | None = None) -> list[Row]:
+    """The rows of a table, or the first ``most``, with the marks of :data:`BUILD` and of columns that are
+    ``encrypted``.
+    """
+    acceleration = acceleration_marks(row for row in rows if "hexl" in row)
+    keys: dict[str, set[str]] = {}
+    for row in rows:
+        if row.get("encryption"):
+            keys.setdefault(row.get("comparison_key", ""), set()).add(row["encryption"])
+    marks: list[Row] = []
+    for row in rows[:most]:
+        is_secret = row.get("encryption") == encryption.SECRET_KEY
+        is_unlike = is_secret and len(keys[row.get("comparison_key", "")]) > 1
+        own = {
+            _ACCELERATION: acceleration.get(row.get("variant", ""), ""),
+            _ENCRYPTION: UNLIKE[0] if is_unlike else "",
+        }
+        marks.append({**row, **own})
+    return marks
+
+
+def legend(rows: Sequence[Row], texts: Iterable[str]) -> list[str]:
+    """What the marks mean that rows have and texts of a table show."""
+    signs = {name: meaning[0] for name, meaning in _MEANINGS.items() if any(row.get(name) for row in rows)}
+    shown = {name for text in texts for name, sign in signs.items() if sign in text}
+    return [meaning for name, meaning in _MEANINGS.items() if name in shown]
 
 
 UNDISTURBED = Column("quiet_share", "Undisturbed", formats.percent, is_number=True)

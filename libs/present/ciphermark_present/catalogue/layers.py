@@ -8,12 +8,12 @@ from typing import Any
 from ciphermark_present import charting, formats, headings, parameters, sentences
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     INTERVAL,
     OPTIONS,
     SCHEME,
     SECURITY_2018,
     THREADS,
-    VARIANT,
     WORKLOAD,
     N,
 )
@@ -102,7 +102,7 @@ COLUMNS = (
     OPTIONS,
     SCHEME,
     THREADS,
-    VARIANT,
+    BUILD,
     N,
     SECURITY_2018,
     Column("layer", "Layer"),
@@ -147,7 +147,7 @@ def _shares(row: Row) -> str:
 
 def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("workload"), lambda row: str(row["workload"])
-    yield of(VARIANT)
+    yield of(BUILD)
     yield from map(of, headings.columns(rows))
     yield Head("together", is_number=True), lambda row: formats.brief_seconds(_whole(row))
     yield Head("layers", is_prose=True), _shares

@@ -10,14 +10,15 @@ from typing import Any
 
 from ciphermark_analysis.comparison import TRAITS, differences
 from ciphermark_analysis.wins import standings
+from ciphermark_core import encryption
 from ciphermark_present import formats, headings, subject
 from ciphermark_present.catalogue import times
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     DISTURBED,
-    UNACCELERATED,
-    VARIANT,
     acceleration_marks,
     disturbance,
+    phase_mark,
 )
 from ciphermark_present.figure import Layout
 from ciphermark_present.listing import groups
@@ -28,8 +29,7 @@ from ciphermark_present.subject import Subject
 UNPAIRED = "not in turns"
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
-    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it, "
-    f"{UNACCELERATED} beside one with it"
+    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it"
 )
 MARKS = {"no difference": "≈", "too few samples": "?"}
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
@@ -95,9 +95,7 @@ def name(row: Row) -> str:
 
 def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield from named(rows, wanted)
-    marks = acceleration_marks(rows)
-    head, write = of(VARIANT)
-    yield head, lambda row: write(row) + marks[row["variant"]]
+    yield of(BUILD)
     yield from (of(column, drop=7) for column in headings.columns(rows))
     yield Head("median", True), lambda row: _time(row)[0]
     yield Head("95 % interval", True, drop=1), lambda row: _time(row)[1]
@@ -114,7 +112,7 @@ def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
 
 def _time(row: Row) -> tuple[str, str]:
     time, interval = formats.time_with_interval(row["median"], row["low"], row["high"])
-    return _disturbance(row) + time, interval
+    return _disturbance(row) + time + phase_mark(row), interval
 
 
 def _disturbance(row: Row) -> str:
@@ -128,7 +126,7 @@ def _uncorrected(row: Row) -> str:
 
 
 def _times_fastest(row: Row) -> str:
-    return "1" if row["rank"] == 1 else formats.brief_digits(row["ratio"])
+    return ("1" if row["rank"] == 1 else formats.brief_digits(row["ratio"])) + phase_mark(row)
 
 
 def _ratio_interval(row: Row) -> str:
@@ -156,11 +154,17 @@ def _line(row: Row) -> tuple[Any, ...]:
     return row["comparison_key"], row["phase"], name(row)
 
 
+def _ranked_together(row: Row) -> tuple[Any, ...]:
+    """What all variants of a line did that are ranked together: see :mod:`ciphermark_core.encryption`."""
+    stage, _, part = row["phase"].partition(".")
+    return *_line(row), row["encryption"] if encryption.bears_on(stage, part) else None
+
+
 def _cell(row: Row, _: Sequence[Row]) -> str:
     if row["rank"] == 1:
-        return _disturbance(row) + formats.brief_seconds(row["median"])
+        return _disturbance(row) + formats.brief_seconds(row["median"]) + phase_mark(row)
     mark = _disturbance(row) or MARKS.get(row["verdict"], "")
-    return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if remark(row) else ''}"
+    return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if remark(row) else ''}{phase_mark(row)}"
 
 
 def _by_mean(rows: Sequence[Row]) -> list[str]:
@@ -175,11 +179,6 @@ def _timed(rows: Sequence[Row]) -> str:
     return f"time of phase {rows[0]['phase']}, {headings.vector(rows)}"
 
 
-def _acceleration(rows: Sequence[Row]) -> str:
-    """What the marks behind variants mean, where there are any."""
-    return UNACCELERATED if any(acceleration_marks(rows).values()) else ""
-
-
 RANKING = Layout(
     others=(TIMES, SPEEDUPS),
     rows=_joined,
@@ -188,7 +187,7 @@ RANKING = Layout(
     varied=lambda row: (*(row[name] for name in _MEASURED), row["chain"]),
     order=_order,
     title="",
-    about=lambda rows, _: ", ".join(filter(None, (_timed(rows), _acceleration(rows)))),
+    about=lambda rows, _: _timed(rows),
     columns=_columns,
     once=lambda rows: len(named(rows)),
     place=10,
@@ -198,7 +197,6 @@ OVERVIEW = replace(
     RANKING,
     columns=named,
     once=lambda rows: len(named(rows)) - 1,
-    about=lambda rows, _: _timed(rows),
     pivot=Pivot(_line, _cell, _by_mean, acceleration_marks),
     needs_details=False,
 )
@@ -235,7 +233,7 @@ def lead(line: Sequence[Row]) -> str | None:
 
 
 def _sentences(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
-    lines = [line for same in contests(answers, any_security) for line in grouped(same, _line)]
+    lines = [line for same in contests(answers, any_security) for line in grouped(same, _ranked_together)]
 
     def contest(line: Sequence[Row]) -> tuple[Any, ...]:
         """As tables stand, the division of all before that of each."""

@@ -9,6 +9,7 @@ from typing import Any
 from ciphermark_present import charting, formats, parameters, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     CHAIN,
     DATA,
     INTERVAL,
@@ -22,7 +23,6 @@ from ciphermark_present.catalogue.columns import (
     SIZE,
     STATUS,
     THREADS,
-    VARIANT,
     N,
 )
 from ciphermark_present.charting import Chart, alt
@@ -244,7 +244,12 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
 
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     """A bar per variant: how many times the time of the fastest it takes, over the cases that all have."""
-    ranked = [row for row in rows if row["mean_ratio"] is not None]
+    marks = columns.acceleration_marks(rows)
+    ranked = [
+        {**row, "label": row["label"] + marks[row["variant"]]}
+        for row in rows
+        if row["mean_ratio"] is not None
+    ]
     if not ranked:
         return None
     names = charting.variants_of(ranked)
@@ -254,6 +259,7 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
         for count, division, is_composed in counts
     ]
     title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
+    title += [columns.UNACCELERATED] * any(marks.values())
     base = alt.Chart(charting.data(ranked, "variant", "label", "mean_ratio", "common_cases")).encode(
         x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
         # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
@@ -360,7 +366,7 @@ LEADERBOARD = Figure(
     chart=draw_leaderboard,
     printed=(),
     columns=(
-        Column("label", "Variant"),
+        columns.of_build(Column("label", "Variant")),
         Column("division", "Division"),
         Column("rank", "Rank", formats.text, is_number=True),
         columns.count("mean_ratio", "× fastest"),
@@ -406,7 +412,7 @@ MATRIX = Figure(
         SIZE,
         DATA,
         THREADS,
-        VARIANT,
+        BUILD,
         STATUS,
         columns.seconds("median", "Median"),
         columns.count("ratio", "× fastest"),
@@ -437,7 +443,7 @@ LATENCY = Figure(
         RANKED,
         N,
         SIZE,
-        VARIANT,
+        BUILD,
         columns.seconds("median", "Median"),
         *INTERVAL,
         columns.count("n", "Samples"),
@@ -485,7 +491,7 @@ BY_DATA = Figure(
         N,
         CHAIN,
         SIZE,
-        VARIANT,
+        BUILD,
         columns.seconds("same_s", "One value in all slots"),
         columns.seconds("random_s", "Random values"),
         columns.count("ratio", "Random / same"),

@@ -17,13 +17,13 @@ from ciphermark_present import (
 )
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     OPTIONS,
     REASON,
     SCHEME,
     SECURITY_2018,
     SIZE,
     STATUS,
-    VARIANT,
     WORKLOAD,
     N,
 )
@@ -35,12 +35,17 @@ from ciphermark_present.query import Row
 
 
 def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Who has the least median time for each stage of each workload, by scheme, size and level."""
+    """Who has the least median time for each stage of each workload, by scheme, size and level, and by what encrypts
+    where that differs.
+    """
     whole = [row for row in every if row["metric"] == "time" and not row["part"]]
-    place = ("operation", "scheme", "size", "security_2018", "stage")
+    whole = [{**row, "keys": sentences.encryption(row, whole)} for row in whole]
+    place = ("operation", "scheme", "size", "security_2018", "stage", "keys")
     for row in sentences.fastest(whole, place, "median"):
+        keys = f", {row['keys']}" if row["keys"] else ""
         yield (
-            f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at {level(row['security_2018'])} (2018): "
+            f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at {level(row['security_2018'])} "
+            f"(2018){keys}: "
             f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
         )
 
@@ -56,7 +61,7 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
         return None
     labels = parameters.apart(stages, lambda row: (row["stage"], _named(row)))
     times = [
-        {**row, "workload": charting.joined(_named(row), label)}
+        {**row, "workload": charting.joined(_named(row), label, sentences.encryption(row, stages))}
         for row, label in zip(stages, labels, strict=True)
     ]
     return charting.timed_dots(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
@@ -77,7 +82,7 @@ def _label(metric: str | None) -> str:
 
 METRIC = Column("metric", "Metric", _label)
 _SIZE = "size"
-MEDIAN = Column("median", "Median", is_number=True, unit="unit")
+MEDIAN = Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark)
 
 
 _PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
@@ -126,7 +131,7 @@ def _interval(row: Row) -> str:
 def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("stage"), lambda row: str(row["stage"])
     yield of(METRIC)[0], _metric
-    yield of(VARIANT)
+    yield of(BUILD)
     yield from map(of, headings.columns(rows))
     yield of(MEDIAN)
     yield Head("95 % interval", True, drop=1), _interval
@@ -150,15 +155,16 @@ def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
     parts.sort(key=lambda row: (row["stage"], -longest[row["stage"], row["part"]]))
     pivot = Pivot(
         lambda row: (row["stage"], row["part"]),
-        lambda row, _: formats.seconds(row["median"]),
+        lambda row, _: MEDIAN.cell(row),
         lambda _: list(dict.fromkeys(names.values())),
+        columns.acceleration_marks,
     )
-    columns: list[Cells] = [
+    heads: list[Cells] = [
         (Head("stage"), lambda row: str(row["stage"])),
         (Head("part"), lambda row: str(row["part"])),
     ]
     named = [{**row, "variant": names[row["case_key"]]} for row in parts]
-    yield pivoted("", _PARTS, columns, named, pivot, once=1, nothing="")
+    yield pivoted("", _PARTS, heads, named, pivot, once=1, nothing="")
 
 
 _WITH_STAGES = [
@@ -204,7 +210,7 @@ WORKLOADS = Figure(
         Column("stage", "Stage", formats.text),
         Column("part", "Party or step", formats.text),
         METRIC,
-        VARIANT,
+        BUILD,
         STATUS,
         N,
         SECURITY_2018,

@@ -1,5 +1,8 @@
 select
     variant,
+    hexl,
+    comparison_key,
+    encryption,
     phase,
     metric,
     unit,

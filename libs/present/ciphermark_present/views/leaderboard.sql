@@ -92,6 +92,7 @@ states as (
         i.variant,
         coalesce(t.facts @> '{"is_composed": 1}', false) as is_composed,
         i.division,
+        bool_or(i.hexl) as hexl,
         count(*) filter (where i.status = 'ok') as ok,
         count(*) filter (where i.status = 'unsupported') as unsupported,
         count(*) filter (where i.status not in ('ok', 'unsupported')) as failed
@@ -122,6 +123,7 @@ select
     || case when s.division = 'best' then ' (division best)' else '' end
     || case when s.is_composed then ' (composed)' else '' end as label,
     s.division,
+    s.hexl,
     coalesce(m.common_cases, 0) as common_cases,
     coalesce(m.fastest_in, 0) as fastest_in,
     coalesce(m.wins, 0) as wins,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, sentences
 from ciphermark_present.catalogue import columns, layers
-from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
+from ciphermark_present.catalogue.columns import BUILD, OPTIONS, SCHEME, SECURITY_2018, THREADS, WORKLOAD, N
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
@@ -118,10 +118,10 @@ IMAGES = columns.count("images", "Images")
 COSTS = (
     columns.seconds("infer_s", "Network"),
     columns.count("images_per_s", "Images/s"),
-    columns.size("upload", "Upload"),
+    columns.encrypted(columns.size("upload", "Upload")),
     columns.size("download", "Download"),
     columns.size("keys_size", "Keys"),
-    columns.size("weights_size", "Weights"),
+    columns.encrypted(columns.size("weights_size", "Weights")),
 )
 QUALITY = (
     Column("agreeing", "Agreement", formats.text),
@@ -130,18 +130,18 @@ QUALITY = (
     columns.count("margin", "Margin"),
 )
 _PARTS = (
-    columns.seconds("encrypt_s", "Pack and encrypt"),
+    columns.encrypted(columns.seconds("encrypt_s", "Pack and encrypt")),
     columns.seconds("infer_s", "Network"),
-    columns.seconds("serialize_s", "Write and read"),
+    columns.encrypted(columns.seconds("serialize_s", "Write and read")),
     columns.seconds("decrypt_s", "Decrypt"),
-    columns.seconds("client_s", "Client"),
-    columns.seconds("server_s", "Server"),
+    columns.encrypted(columns.seconds("client_s", "Client")),
+    columns.encrypted(columns.seconds("server_s", "Server")),
     columns.seconds("preparation_s", "Prepared once"),
-    columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
-    columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
-    columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
+    columns.encrypted(columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s")),
+    columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
+    columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
-_ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, VARIANT, N, SECURITY_2018)
+_ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, BUILD, N, SECURITY_2018)
 _ORDER = "operation, options, scheme, threads, images, infer_s, variant"
 
 
@@ -153,7 +153,7 @@ def workload_with_options(row: Row) -> str:
 def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
     quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
     costs = [of(column, drop) for drop, column in enumerate(COSTS)]
-    case_columns = [of(VARIANT), *map(of, headings.columns(rows))]
+    case_columns = [of(BUILD), *map(of, headings.columns(rows))]
     return [
         (Head("workload"), workload_with_options),
         *case_columns,

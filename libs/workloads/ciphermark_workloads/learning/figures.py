@@ -9,13 +9,13 @@ from typing import Any
 from ciphermark_present import charting, formats, headings, page, parameters, sentences
 from ciphermark_present.catalogue import columns, published
 from ciphermark_present.catalogue.columns import (
+    BUILD,
     OPTIONS,
     REASON,
     SCHEME,
     SECURITY_2018,
     STATUS,
     THREADS,
-    VARIANT,
     WORKLOAD,
     N,
 )
@@ -101,8 +101,8 @@ def _cpu(party: str) -> Column:
 
 _STAGE_TIMES = (
     columns.seconds("prepare_s", "Prepare"),
-    columns.seconds("train_s", "Train"),
-    columns.seconds("infer_s", "Infer"),
+    columns.encrypted(columns.seconds("train_s", "Train")),
+    columns.encrypted(columns.seconds("infer_s", "Infer")),
 )
 _MSE = Column(
     "mse",
@@ -112,8 +112,10 @@ _MSE = Column(
     short="mse",
     brief=lambda value: formats.brief_digits(value) or formats.NOTHING,
 )
-_EXPANSION = Column("expansion", "Expansion", formats.digits, is_number=True, brief=formats.times)
-_SENT = columns.size("sent_bytes", "Sent")
+_EXPANSION = columns.encrypted(
+    Column("expansion", "Expansion", formats.digits, is_number=True, brief=formats.times)
+)
+_SENT = columns.encrypted(columns.size("sent_bytes", "Sent"))
 QUALITY = (
     *_STAGE_TIMES,
     columns.share("accuracy", "Accuracy"),
@@ -150,16 +152,17 @@ def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
-    timings = [row for row in rows if row[column] is not None]
-    if not timings:
-        return []
-    best = min(timings, key=lambda row: float(row[column]))
-    return [f"least median time of {word} {seconds(best[column])} ({best['variant']}, {best['scheme']})"]
+    timings = [{**row, "keys": sentences.encryption(row, rows)} for row in rows]
+    return [
+        f"least median time of {word} {seconds(best[column])} "
+        f"({charting.joined(best['variant'], best['scheme'], best['keys'])})"
+        for best in sentences.fastest(timings, ("keys",), column)
+    ]
 
 
-_TIME = columns.seconds("time_s", "Time")
-_SERIALIZATION = columns.seconds("serialization_s", "Serialization")
-_TRANSFER = columns.seconds("transfer_s", "Transfer")
+_TIME = columns.encrypted(columns.seconds("time_s", "Time"))
+_SERIALIZATION = columns.encrypted(columns.seconds("serialization_s", "Serialization"))
+_TRANSFER = columns.encrypted(columns.seconds("transfer_s", "Transfer"))
 COSTS = (
     _TIME,
     _cpu("client"),
@@ -189,7 +192,7 @@ STAGES = Figure(
         SCHEME,
         THREADS,
         Column("stage", "Stage"),
-        VARIANT,
+        BUILD,
         N,
         _TIME,
         columns.seconds("evaluate_s", "Evaluation"),
@@ -236,7 +239,7 @@ def _with_stages(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     columns = [column for column in QUALITY if wanted.is_detailed or column.name not in _MORE]
-    yield of(VARIANT)
+    yield of(BUILD)
     yield from map(of, headings.columns(rows))
     yield from present((of(column, drop) for drop, column in enumerate(columns)), rows, (formats.NOTHING,))
 
@@ -247,7 +250,7 @@ def _stage_costs(rows: Sequence[Row], wanted: Wanted) -> Iterator[Printed]:
         stages = [stage for row in rows for stage in row["stages"]]
         names = list(dict.fromkeys(stage["stage"] for stage in stages))
         stages.sort(key=lambda stage: names.index(stage["stage"]))
-        columns = [(Head("stage"), lambda row: str(row["stage"])), of(VARIANT)]
+        columns = [(Head("stage"), lambda row: str(row["stage"])), of(BUILD)]
         costs = [of(column, drop) for drop, column in enumerate(COSTS)]
         yield printed("", "", [*columns, *costs], stages, once=1)
 
@@ -287,7 +290,7 @@ LEARNING = Figure(
     tell=tell_learning,
     chart=draw_phases,
     printed=(LAYOUT,),
-    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, VARIANT, STATUS, N, SECURITY_2018, *QUALITY, REASON),
+    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, BUILD, STATUS, N, SECURITY_2018, *QUALITY, REASON),
     empty="This run has no workload.",
 )
 PAGE = Page(

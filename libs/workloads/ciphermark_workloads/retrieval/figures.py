@@ -8,7 +8,16 @@ from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, sentences
 from ciphermark_present.catalogue import columns, layers
-from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SECURITY_2018, THREADS, VARIANT, WORKLOAD, N
+from ciphermark_present.catalogue.columns import (
+    BUILD,
+    OPTIONS,
+    SCHEME,
+    SECURITY_2018,
+    THREADS,
+    VARIANT,
+    WORKLOAD,
+    N,
+)
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, size
@@ -69,16 +78,21 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
     return charting.small_charts(chart, "what", scales=("y",))
 
 
+_MARKS = (
+    *("variant", "what", "operation", "moved", "element_s"),
+    *("answers", "inputs", "encryption", "is_unbeaten"),
+)
+
+
 def draw_moved(rows: Sequence[Row]) -> Chart | None:
     """Bytes of query and answer against the answer's time, both for each element that is got: a mark for each protocol
     and variant, one small chart for each database and length of an element. A line joins those that no other beats in
-    both, the Pareto front.
+    both, the Pareto front: one for each kind of encryption.
     """
     cases = _with_front(rows)
     if not cases:
         return None
     names = charting.variants_of(cases)
-    columns = ("variant", "what", "operation", "moved", "element_s", "answers", "inputs", "is_unbeaten")
     places_of = alt.Chart().encode(
         x=alt.X(
             "moved:Q",
@@ -88,9 +102,8 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
         ),
         y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
     )
-    front = places_of.mark_line(color=charting.GREY, strokeWidth=1, strokeDash=[4, 3]).transform_filter(
-        alt.datum.is_unbeaten
-    )
+    line = places_of.mark_line(color=charting.GREY, strokeWidth=1, strokeDash=[4, 3])
+    front = line.transform_filter(alt.datum.is_unbeaten).encode(detail="encryption:N")
     points = places_of.mark_point(filled=True, size=70, opacity=1).encode(
         color=charting.colour(names),
         shape=alt.Shape("operation:N", title="Protocol"),
@@ -103,7 +116,7 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
             "inputs:Q",
         ),
     )
-    chart = alt.layer(front, points, data=charting.data(cases, *columns))
+    chart = alt.layer(front, points, data=charting.data(cases, *_MARKS))
     return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
@@ -157,9 +170,10 @@ def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _beats(one: Row, other: Row) -> bool:
-    """Whether it is better in one and worse in none, in the same small chart."""
+    """Whether it is better in one and worse in none, in the same small chart and encrypted alike."""
     mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
-    return one["what"] == other["what"] and mine != its and mine[0] <= its[0] and mine[1] <= its[1]
+    alike = [(row["what"], row["encryption"]) for row in (one, other)]
+    return alike[0] == alike[1] and mine != its and mine[0] <= its[0] and mine[1] <= its[1]
 
 
 def _protocol(row: Row) -> str:
@@ -196,7 +210,7 @@ COSTS = (
     columns.seconds("answer_s", "Answer"),
     _speed("throughput", "Throughput"),
     columns.seconds("element_s", "Answer, an element", "an element"),
-    columns.size("upload", "Upload"),
+    columns.encrypted(columns.size("upload", "Upload")),
     columns.size("download", "Download"),
     columns.size("keys_size", "Keys"),
 )
@@ -206,12 +220,16 @@ STORES = (
     _speed("memory_bandwidth", "Bandwidth"),
     Column("bandwidth_share", "Of bandwidth", formats.share, is_number=True, short="of bandwidth"),
     Column("rate", "Rate", _percentage, is_number=True),
-    Column("noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"),
+    columns.encrypted(
+        Column(
+            "noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"
+        )
+    ),
 )
 LINKS = (
-    columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s"),
-    columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s"),
-    columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s"),
+    columns.encrypted(columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s")),
+    columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
+    columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
 _ASKED = (
     WORKLOAD,
@@ -221,7 +239,7 @@ _ASKED = (
     OPTIONS,
     SCHEME,
     THREADS,
-    VARIANT,
+    BUILD,
     N,
     SECURITY_2018,
 )
@@ -244,7 +262,7 @@ def price_of_element(row: Row, prices: Prices) -> float | None:
 def _asked_for(rows: Sequence[Row]) -> Iterator[Cells]:
     yield Head("protocol"), lambda row: str(row["operation"])
     yield Head("database", True), _listed_database
-    yield of(VARIANT)
+    yield of(BUILD)
     yield from map(of, headings.columns(rows))
 
 
@@ -307,9 +325,10 @@ MOVED = Figure(
     title="Communication against computation",
     lead=(
         "Bytes of query and answer beside the time of the answer, both for each element that is got, both logarithmic: "
-        "left and low is better, and of two marks neither may be. So several elements by one query, and several "
-        "queries in a pass, show what they save. Times over a link are those of both parties and of the bytes at its "
-        "rate, without latency; keys, which a client sends once, are in none of them."
+        "left and low is better, and of two marks neither may be; a line joins those that none encrypted alike beats. "
+        "So several elements by one query, and several queries in a pass, show what they save. Times over a link are "
+        "those of both parties and of the bytes at its rate, without latency; keys, which a client sends once, are in "
+        "none of them."
     ),
     view="retrievals",
     subject=SUBJECT,
