@@ -42,6 +42,10 @@ def samples(database_bytes, factor, queries=1, elements=1):
         Sample("store_size", 4.0 * database_bytes, "answer"),
         Sample("memory_bandwidth", 10e9, "answer"),
         *(Sample("noise_budget", bits, "answer", ordinal=i) for i, bits in enumerate((7.0, 6.0, 8.0))),
+        *(
+            Sample("max_error", error, "answer", ordinal=i)
+            for i, error in enumerate((0.0, 0.0, float(factor == 2)))
+        ),
     )
 
 
@@ -94,6 +98,10 @@ def test_a_row_has_what_a_query_costs_moves_and_brings(recorded) -> None:
     assert row["memory_bandwidth"] == pytest.approx(10e9)
     assert row["bandwidth_share"] == pytest.approx(0.0016 / 0.014)
     assert row["noise_budget_bits"] == 7
+    assert {row["variant"]: row["max_error"] for row in rows} == {
+        "seal": 0,
+        "tenseal": 1,
+    }  # the largest of all passes
     links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
     assert links == pytest.approx([0.017 + 315_000 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
 

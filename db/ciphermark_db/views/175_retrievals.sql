@@ -33,6 +33,7 @@ from (
         max(r.median) filter (where r.metric = 'store_size') as store_size,
         max(r.median) filter (where r.metric = 'memory_bandwidth') as memory_bandwidth,
         min(r.median) filter (where r.metric = 'noise_budget') as noise_budget_bits,
+        max(r.max) filter (where r.metric = 'max_error') as max_error,
         max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = a.answering) as upload,
         max(r.median) filter (where r.metric = 'size' and r.step = 'returned' and r.stage = a.answering) as download,
         max(r.median) filter (where r.metric = 'size' and r.step is null and r.stage = 'prepare') as keys_size

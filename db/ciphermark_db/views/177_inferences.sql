@@ -33,7 +33,7 @@ from (
         sum(r.median) filter (where r.is_whole_size and r.stage not in ('prepare', a.inferring)) as weights_size,
         max(r.median) filter (where r.metric = 'agreement') as agreement,
         max(r.median) filter (where r.metric = 'accuracy') as accuracy,
-        max(r.median) filter (where r.metric = 'logit_error') as logit_error,
+        max(r.max) filter (where r.metric = 'logit_error') as logit_error,
         min(r.median) filter (where r.metric = 'margin') as margin
     from case_info as i
     join lateral (

@@ -95,6 +95,11 @@ def share(name: str, label: str, short: str = "") -> Column:
     return Column(name, label, formats.share, is_number=True, short=short, brief=formats.brief_share)
 
 
+def error(name: str, label: str, short: str) -> Column:
+    """An error of any size; an exact result has none."""
+    return Column(name, label, formats.small, is_number=True, short=short, brief=formats.relative)
+
+
 def count(name: str, label: str) -> Column:
     """A number without a unit."""
     return Column(name, label, formats.digits, is_number=True)

@@ -76,10 +76,6 @@ def _label(row: Row, has_levels: bool) -> str:
     return ", ".join(filter(None, texts))
 
 
-def _error(name: str, label: str, short: str) -> Column:
-    return Column(name, label, formats.small, is_number=True, short=short, brief=formats.relative)
-
-
 def _peak(party: str) -> Column:
     label = f"Peak memory, {party}"
     brief = formats.brief_size
@@ -121,9 +117,9 @@ QUALITY = (
     columns.share("accuracy", "Accuracy"),
     _MSE,
     columns.share("agreement", "Agreement", "agree"),
-    _error("noise_error", "Noise error", "noise"),
-    _error("rounding_error", "Rounding error", "rounding"),
-    _error("max_error", "Largest error", "max error"),
+    columns.error("noise_error", "Noise error", "noise"),
+    columns.error("rounding_error", "Rounding error", "rounding"),
+    columns.error("max_error", "Largest error", "max error"),
     _EXPANSION,
     _SENT,
 )

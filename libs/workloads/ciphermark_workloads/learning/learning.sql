@@ -14,7 +14,7 @@ from (
         max(r.median) filter (where r.metric = 'agreement') as agreement,
         max(r.median) filter (where r.metric = 'noise_error') as noise_error,
         max(r.median) filter (where r.metric = 'rounding_error') as rounding_error,
-        max(r.median) filter (where r.metric = 'max_error') as max_error,
+        max(r.max) filter (where r.metric = 'max_error') as max_error,
         sum(r.median) filter (where r.metric = 'plaintext_size') as plaintext_bytes,
         sum(r.median) filter (
             where r.metric = 'size' and phase_of(r.stage, r.party, r.step) in ('train', 'infer')

@@ -225,6 +225,7 @@ STORES = (
             "noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"
         )
     ),
+    columns.error("max_error", "Largest error", "max error"),
 )
 LINKS = (
     columns.encrypted(columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s")),
@@ -247,7 +248,8 @@ _ORDER = "operation, answered_size, scheme, threads, inputs, database_size, answ
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
 _ABOUT_STORES = (
     "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "
-    "the store once at it, of the answer's time; rate: what is got, of what is returned"
+    "the store once at it, of the answer's time; rate: what is got, of what is returned; max error: of a value that "
+    "is got, 0 where all are exact"
 )
 
 
