@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.page import TIMES, Filter
+from ciphermark_present.page import TABLE, TIMES, Filter
 from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
@@ -108,9 +108,12 @@ def selected(
     everywhere = list(rows)
     here: Rows = everywhere
     choices = []
+    table = ""
     for item in filters:
-        choices.append(_choice(item, here, everywhere, query))
+        choices.append(_choice(dict(item.by_table).get(table, item), here, everywhere, query))
         here = _narrowed(here, choices[-1])
+        if item == TABLE:
+            (table,) = choices[-1].chosen
     return Selection(subject, tuple(choices), tuple(query))
 
 
@@ -140,13 +143,15 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
         chosen = values
     elif not chosen and not item.many:
         first = {row.get(item.least_of) for row in here}
-        chosen = _default(item, tuple(value for value in values if value in first) or values)
+        chosen = _default(item, tuple(value for value in values if value in first) or values, everywhere)
     return Choice(item, values, chosen, let_go)
 
 
-def _default(item: Filter, values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _default(item: Filter, values: tuple[Any, ...], everywhere: Rows) -> tuple[Any, ...]:
     """The value that stands for none given; nothing where there is none."""
     least, preferred = item.least, item.preferred
+    if item.preferred_of:
+        preferred = max(filter(None, (row.get(item.preferred_of) for row in everywhere)), default=preferred)
     if least is not None:
         return tuple(value for value in values if value >= least)[:1] or values[-1:]
     return tuple(value for value in values if str(value) == preferred) or values[:1]

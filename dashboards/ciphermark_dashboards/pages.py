@@ -21,9 +21,8 @@ from ciphermark_present.page import Page
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
-_PLACE = (page.SCHEME, page.SECURITY, page.RING_DIMENSION, page.OPERATION)
+_PLACE = (page.SCHEME, page.TABLE, page.SECURITY, page.RING_DIMENSION, page.OPERATION)
 _COMMON = (*_PLACE, page.VARIANT)
-_OF_FAMILIES = (page.FAMILY, page.WORKLOAD, page.VARIANT)
 
 OVERVIEW_PAGE = Page(
     "/",
@@ -69,7 +68,7 @@ WORKLOADS_PAGE = Page(
     "/workloads",
     "Workloads",
     "Workloads of every other family, by what each of their stages took and what they measure of their own.",
-    _OF_FAMILIES,
+    (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
     (workloads.WORKLOADS,),
     place=90,
 )
@@ -77,7 +76,7 @@ PROGRAMS_PAGE = Page(
     "/programs",
     "Programs",
     "Which operations the workloads of a run came to, and whether variants executed the same ones.",
-    _OF_FAMILIES,
+    (page.FAMILY, page.WORKLOAD, page.VARIANT),
     (programs.COUNTS, programs.PROGRAMS),
     place=95,
 )

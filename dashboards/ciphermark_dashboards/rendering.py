@@ -19,6 +19,7 @@ import typst
 import vl_convert
 
 from ciphermark_core.controls import visible_in
+from ciphermark_core.security import OLDEST
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
 from ciphermark_present import query
@@ -32,6 +33,7 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.query import AS_MEASURED, Answer, Query, Row
+from ciphermark_present.sentences import with_level
 
 _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart
@@ -138,9 +140,10 @@ class Filled:
     answer: Answer
 
     @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows by column name."""
-        return self.answer.mappings
+    def rows(self) -> list[Row]:
+        """The rows by column name, with their levels by the table that is chosen."""
+        table = self.selection.parameters.get(query.TABLE, OLDEST)
+        return [with_level(row, table) for row in self.answer.mappings]
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from ciphermark_core import security
 from ciphermark_core.controls import visible_in
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, pages, rendering
@@ -28,7 +29,9 @@ from ciphermark_present import formats, host_state, query
 from ciphermark_present.catalogue import ranking
 from ciphermark_present.notes import Note
 from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, TIMES, Page
+from ciphermark_present.printed import Wanted
 from ciphermark_present.query import AS_MEASURED, UNCORRECTED, Row
+from ciphermark_present.sentences import at_level
 
 _SINGLE = (PHASE, DATA, THREADS)  # of these a section shows one value
 _FILES = files(__package__)
@@ -139,9 +142,15 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
 
 def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
     """Who is fastest how often, as the command line says it."""
-    chosen = {"any_security": False, "times": times}
+    table = _table(store.ask("choices", {"run_id": run_id}).mappings)
+    chosen = {"any_security": False, "times": times, query.TABLE: table}
     answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
-    yield from ranking.of_run(answers, any_security=False)
+    yield from ranking.of_run(answers, Wanted(table=table))
+
+
+def _table(rows: Sequence[Row]) -> security.Table:
+    """The table of the run's suite, by the rows of the block ``choices``."""
+    return max((row["security_table"] for row in rows), default=security.OLDEST)
 
 
 def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
@@ -164,12 +173,13 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Ite
         for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
             yield selected(subject, page.filters, rows, [(first.name, value), ("times", times)])
         return
-    places = sorted(
-        {(row["scheme"], row["security_compared"]) for row in rows if row["security_compared"] is not None}
-    )
-    for scheme, security in places:
-        criteria = [("scheme", scheme), ("security", str(security)), ("times", times)]
-        here = [row for row in rows if (row["scheme"], row["security_compared"]) == (scheme, security)]
+    table = _table(rows)
+    level = query.SECURITY_COMPARED[table]
+    places = sorted({(row["scheme"], row[level]) for row in rows if row[level] is not None})
+    for place in places:
+        scheme, bits = place
+        criteria = [("scheme", scheme), (query.TABLE, table), ("security", str(bits)), ("times", times)]
+        here = [row for row in rows if (row["scheme"], row[level]) == place]
         yield selected(subject, page.filters, here, criteria)
 
 
@@ -178,7 +188,7 @@ def _heading(page: Page, selection: Selection) -> str:
     if "scheme" not in parameters:
         first = page.filters[0]
         return f"{page.title}: {first.label.lower()} {parameters[first.column]}"
-    return f"{page.title}: {parameters['scheme']}, {formats.level(parameters['security_compared'])} (2018)"
+    return f"{page.title}: {parameters['scheme']}, {at_level(parameters)}"
 
 
 def _scope(selection: Selection) -> str:

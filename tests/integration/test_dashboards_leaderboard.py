@@ -7,10 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from command import Ciphermark
 from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 from test_dashboards_pages import times
 
+from ciphermark_core.security import TABLES, Table
+from ciphermark_dashboards import report
+from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -124,6 +128,77 @@ def test_what_was_never_resolved_counts_at_the_level_of_its_case(
         rows = {row["variant"]: row for row in rows_of(client, "leaderboard", run=run.id, security=level)}
         assert (rows["seal"]["ok"], rows["tenseal"]["unsupported"]) == ("1", unsupported)
         assert {row["operation"] for row in rows_of(client, "matrix", run=run.id, security=level)} == shown
+
+
+def recorded_at_the_edge(database: Database, make: Maker, table: Table) -> str:
+    """A run of a suite by a table, in which seal's chain is 128 bits secure by the table of 2018 alone; pyfhel has it
+    not.
+    """
+    run = make.run()
+    database.record_run(run)
+    spec = replace(make.case().parameters, security_table=table)
+    for variant, moduli, median in (
+        ("seal", (2**54 - 33,) * 4, 1.0),
+        ("tenseal", (2**53 - 111,) * 4, 2.0),
+        ("openfhe", (2**53 - 111,) * 4, 3.0),
+    ):
+        case = make.case(variant, parameters=spec)
+        parameters = make.parameters(spec, moduli)
+        database.record_outcome(make.outcome(run, case, times(make, median), parameters=parameters))
+    database.record_outcome(
+        make.outcome(run, make.case("pyfhel", parameters=spec), status="unsupported", error="none")
+    )
+    return run.id
+
+
+OLDER = [("seal", "1", 1.0), ("tenseal", "2", 2.0), ("openfhe", "3", 3.0)]
+NEWER = [("tenseal", "1", 1.0), ("openfhe", "2", 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("tables", "ranks"),  # of the suite, and what is chosen
+    [
+        (("2018", None), OLDER),
+        (("2018", "2024"), NEWER),
+        (("2024", None), NEWER),
+        (("2024", "2018"), OLDER),
+    ],
+)
+def test_levels_are_those_of_the_table_that_is_chosen(
+    client: TestClient, database: Database, make: Maker, tables: tuple[Table, Table | None], ranks: object
+) -> None:
+    of_suite, table = tables
+    run_id = recorded_at_the_edge(database, make, of_suite)
+    chosen = {"run": run_id, "security": 128} | ({} if table is None else {"table": table})
+    rows = rows_of(client, "leaderboard", **chosen)
+    ranked = [row for row in rows if row["rank"]]
+    assert [(row["variant"], row["rank"], round(float(row["mean_ratio"]), 9)) for row in ranked] == ranks
+    assert [row["unsupported"] for row in rows if row["variant"] == "pyfhel"] == ["1"]
+    cells = rows_of(client, "matrix", **chosen)
+    assert {row["variant"] for row in cells} == {"pyfhel", *(variant for variant, *_ in ranks)}
+    assert len(cells) == 1 + len(ranks)
+    page = client.get("/", params=chosen).text
+    assert f'<option value="{table or of_suite}" selected>{TABLES[table or of_suite]}</option>' in page
+
+
+def test_reports_have_the_levels_of_the_suites_table(url: str, database: Database, make: Maker) -> None:
+    for table, fastest in (("2018", "seal is the fastest"), ("2024", "tenseal is the fastest")):
+        with Store(url) as store:
+            made = report.made(store, recorded_at_the_edge(database, make, table))
+        assert f"Overview: bfv, 128 bits ({table})" in [section.title for section in made.sections]
+        assert any(f"bfv at 128 bits ({table}), division equal: {fastest}" in text for text in made.summary)
+        assert made.headline[1] == f"bfv: of 1 case {fastest.split()[0]} is fastest in 1"
+
+
+def test_the_command_line_ranks_by_the_table_of_the_suite(
+    tmp_path, url: str, database: Database, make: Maker
+) -> None:
+    run_id = recorded_at_the_edge(database, make, "2024")
+    ciphermark = Ciphermark(tmp_path / "home", url)
+    told = "bfv: of 1 case {} is fastest in 1".format
+    assert told("tenseal") in ciphermark("results", run_id).out
+    assert told("seal") in ciphermark("results", run_id, "--security-table", "2018").out
+    assert told("tenseal") in ciphermark("summary", run_id).out
 
 
 def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Database, make: Maker) -> None:

@@ -10,6 +10,7 @@ import pytest
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_db.database import Database
 from ciphermark_present.catalogue import ranking
+from ciphermark_present.printed import Wanted
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_fastest_is_who_is_compared(
 
 def _said(database: Database, run: str) -> list[str]:
     answers = [rows(database, figure, run, {"any_security": False}) for figure in ranking.OF_RUN]
-    return list(ranking.of_run(answers, any_security=False))
+    return list(ranking.of_run(answers, Wanted()))
 
 
 def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Database, make: Any) -> None:

@@ -55,6 +55,7 @@ def group(number: int, rows: list[Row], place: Place = TIME, **traits: Any) -> G
         "hexl": False,
         "is_reference": False,
         "security_compared": 128,
+        "security_compared_2024": 128,
         "encryption": "public key",
         "is_until_exhausted": False,
         "is_sequential": False,
@@ -167,6 +168,13 @@ def test_levels_of_security_are_ranked_apart_unless_asked() -> None:
     groups = [group(1, timed(2.0), security_compared=128), group(2, timed(1.0), security_compared=192)]
     assert {row.standing for row in ratios([groups], ["equal_security"])} == {"alone"}
     assert by_group(ratios([groups], ["any_security"]))[1].base == 2
+
+
+def test_levels_are_those_of_either_table() -> None:
+    groups = [group(1, timed(2.0)), group(2, timed(1.0), security_compared_2024=0)]
+    rows = {kind: by_group(ratios([groups], [kind])) for kind in ("equal_security", "equal_security_2024")}
+    assert [rows["equal_security"][number].standing for number in (1, 2)] == ["behind", "win"]
+    assert [rows["equal_security_2024"][number].standing for number in (1, 2)] == ["alone", "alone"]
 
 
 @pytest.mark.parametrize(

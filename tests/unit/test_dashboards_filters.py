@@ -4,7 +4,7 @@ import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.filters import Selection, selected
-from ciphermark_present.page import RING_DIMENSION, SCHEME, SECURITY, VARIANT
+from ciphermark_present.page import RING_DIMENSION, SCHEME, SECURITY, TABLE, VARIANT
 
 ROWS = [
     {
@@ -107,6 +107,33 @@ def test_the_first_value_stands_in_for_a_preferred_one_that_is_not_there():
 def test_the_lowest_level_that_is_secure_is_shown_first(levels, expected):
     rows = [{**ROWS[0], "security_compared": level} for level in levels]
     assert selected(RUN, COMMON, rows, []).parameters["security_compared"] == expected
+
+
+BY_TABLE = [
+    {**ROWS[0], "security_compared_2024": 0},
+    {**ROWS[0], "security_compared_2024": 128, "ring_dimension": 16384},
+]
+
+
+@pytest.mark.parametrize(
+    ("of_suite", "query", "expected"),
+    [
+        ("2018", [], {"table": "2018", "security_compared": 128, "ring_dimension": [8192, 16384]}),
+        ("2024", [], {"table": "2024", "security_compared_2024": 128, "ring_dimension": [16384]}),
+        (
+            "2018",
+            [("table", "2024"), ("security", "0")],
+            {"security_compared_2024": 0, "ring_dimension": [8192]},
+        ),
+        ("2024", [("table", "2018")], {"table": "2018", "security_compared": 128}),
+    ],
+)
+def test_the_level_is_of_the_table_that_is_chosen_by_default_that_of_the_suite(of_suite, query, expected):
+    rows = [{**row, "security_table": of_suite} for row in BY_TABLE]
+    filters = (SCHEME, TABLE, *COMMON[1:])
+    parameters = selected(RUN, filters, rows, query).parameters
+    assert {name: parameters[name] for name in expected} == expected
+    assert len({*parameters} & {"security_compared", "security_compared_2024"}) == 1
 
 
 @pytest.mark.parametrize(

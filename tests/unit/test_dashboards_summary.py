@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from ciphermark_dashboards import report
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.pages import FIGURES
@@ -120,3 +122,24 @@ def test_programs_that_differ_are_named() -> None:
         "Programs: in 1 of 1 stages that several variants executed, their programs were equal."
     ]
     assert told("programs", place | {"stage": "train", "is_equal_program": None}) == []
+
+
+@pytest.mark.parametrize(("table", "level"), [("2018", "128 bits"), ("2024", "under 128 bits")])
+def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: str, level: str) -> None:
+    row = {
+        "operation": "product",
+        "scheme": "bfv",
+        "size": 4,
+        "options": None,
+        "threads": 1,
+        "variant": "seal",
+    }
+    row |= {"stage": "compute", "part": "", "metric": "time", "median": 0.5, "comparison_key": "c"}
+    row |= {"security_2018": 128, "security_2024": 0, "ring_dimension": 8192}
+    selection = Selection((("run", "r"),), extra={"table": table})
+    item = Filled(FIGURES["workloads"], selection, Answer(tuple(row), [tuple(row.values())]))
+    assert list(report.sentences([], [item])) == [
+        f"product in bfv, 4 elements at {level} ({table}): least median time of compute 500 ms (seal)."
+    ]
+    (mark,) = item.specification["data"]["values"]
+    assert mark["workload"] == f"product, 4, bfv, {level}"

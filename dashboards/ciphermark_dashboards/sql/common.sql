@@ -111,7 +111,9 @@ order by r.started_at, r.id;
 -- security_first: the levels that pages begin with where there are any, those of the division equal.
 select distinct
     {filters},
-    case division when 'equal' then security_2018 end as security_first
+    security_table,
+    case division when 'equal' then security_2018 end as security_first,
+    case division when 'equal' then security_2024 end as security_first_2024
 from case_info
 where run_id = %(run_id)s;
 

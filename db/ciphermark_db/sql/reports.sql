@@ -4,6 +4,10 @@ from run as r
 join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
+-- name: run_security_table
+-- The newest one that the suite names.
+select coalesce(max(security_table), '2018') as security_table from case_info where run_id = %(run_id)s;
+
 -- name: runs
 -- The latest runs, the latest first; trials are counted of these alone.
 select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*

@@ -2,7 +2,8 @@
 -- Of the comparisons of a run, in the order in which they were recorded.
 select
     i.case_info_id as id, i.comparison_key, i.variant, i.status, i.library, i.hexl, i.is_reference,
-    i.security_compared, i.encryption, coalesce(e.is_until_exhausted, false) as is_until_exhausted
+    i.security_compared, i.security_compared_2024, i.encryption,
+    coalesce(e.is_until_exhausted, false) as is_until_exhausted
 from case_info as i
 left join experiment as e on e.name = i.experiment
 where i.run_id = %(run_id)s and i.comparison_key = any (%(comparisons)s)

@@ -44,4 +44,4 @@ join case_info as b on b.case_info_id = r.base
 join case_info as u on u.case_info_id = r.uncorrected_base;
 
 comment on view ratios is
-    'Internal: times by those of another case of the comparison, of every kind: ranking, ranking_any_security and speedup are rows of it';
+    'Internal: times by those of another case of the comparison, of every kind: ranking, ranking_2024, ranking_any_security and speedup are rows of it';

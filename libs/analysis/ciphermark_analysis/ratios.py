@@ -7,7 +7,7 @@ in between, or too large to be alive together, do not: their medians are divided
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
@@ -31,8 +31,13 @@ from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group,
 from ciphermark_analysis.wins import Standing, standings
 from ciphermark_core.encryption import bears_on
 
-Kind = Literal["equal_security", "any_security", "hexl"]
-KINDS: tuple[Kind, ...] = ("equal_security", "any_security", "hexl")
+Kind = Literal["equal_security", "equal_security_2024", "any_security", "hexl"]
+KINDS: tuple[Kind, ...] = ("equal_security", "equal_security_2024", "any_security", "hexl")
+_LEVEL: Mapping[Kind, Callable[[Group], int | None]] = {
+    "equal_security": lambda group: group.security_compared,
+    "equal_security_2024": lambda group: group.security_compared_2024,
+    "any_security": lambda group: None,
+}
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -42,9 +47,10 @@ _MICROSECOND = timedelta(microseconds=1)
 class Ratio:
     """Time of a group by that of a base group, at one place and number of repetitions; a row of the table ``ratio``.
 
-    ``kind`` ``equal_security`` and ``any_security``: the base is the fastest group by its median, of one security level
-    or of all, and ``verdict`` is about the group. ``hexl``: the base is the same library with HEXL, the group without,
-    and ``verdict`` is about the base; ``rank`` and ``standing`` are ``None``.
+    ``kind`` ``equal_security``, ``equal_security_2024`` and ``any_security``: the base is the fastest group by its
+    median, of one security level by the 2018 or the 2024 table, or of all, and ``verdict`` is about the group.
+    ``hexl``: the base is the same library with HEXL, the group without, and ``verdict`` is about the base; ``rank`` and
+    ``standing`` are ``None``.
 
     ``median`` is that of the group. ``is_paired``: ratios of samples of one round, ``n`` of them; otherwise the ratio
     of two medians, and ``n`` the smaller number of samples. A ratio of disturbed samples has no interval.
@@ -310,9 +316,9 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     members: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
         place = times.place[segment]
-        level = group.security_compared if kind == "equal_security" else None
         key = group.encryption if bears_on(place.stage, place.step or place.party) else None
-        members.setdefault((times.contest[segment], group.is_composed, level, key), []).append(segment)
+        apart = (times.contest[segment], group.is_composed, _LEVEL[kind](group), key)
+        members.setdefault(apart, []).append(segment)
     medians = times.estimates.median.tolist()
     partitions = []
     for segments in members.values():

@@ -68,8 +68,8 @@ class Group:
     """Trials pooled into one result: one case, build, parameter set and status in one run.
 
     ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference``,
-    ``security_compared`` and ``encryption`` are ``None`` where no worker got as far as telling.
-    ``is_until_exhausted`` says that the experiment ends with the status ``exhausted`` as a matter of course.
+    ``security_compared``, ``security_compared_2024`` and ``encryption`` are ``None`` where no worker got as far as
+    telling. ``is_until_exhausted`` says that the experiment ends with the status ``exhausted`` as a matter of course.
     ``is_sequential``: the number of samples depends on their values.
     """
 
@@ -80,6 +80,7 @@ class Group:
     hexl: bool | None
     is_reference: bool | None
     security_compared: int | None
+    security_compared_2024: int | None
     encryption: str | None
     is_until_exhausted: bool
     is_sequential: bool

@@ -536,6 +536,18 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         phrase="by the {} table",
         tells_apart=True,
     ),
+    Dimension(
+        "security_compared_2024",
+        int,
+        "Like security_compared, with security_2024 in the division equal",
+        (f"{_SPEC}.security_compared", "parameters.security_2024"),
+        unit="bits",
+        label="Security (2024)",
+        short="2024",
+        written="level",
+        origin="result",
+        is_filter=True,
+    ),
 )
 for _dimension in _OF_CASES:
     register(_dimension)

@@ -16,6 +16,7 @@ TABLES: Mapping[Table, str] = {
     "2018": "HE Standard (2018)",
     "2024": "guidelines (Bossuat et al., 2024)",
 }
+OLDEST: Table = "2018"
 NEWEST: Table = "2024"
 LEVELS = (128, 192, 256)
 

@@ -61,9 +61,9 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
 
 
 def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
-    """The security level within which a row is compared; nothing where levels are mixed."""
+    """The security level within which a row is compared, by the wanted table; nothing where levels are mixed."""
     is_mixed = wanted.any_security or (is_best_mixed and row["division"] == "best")
-    return None if is_mixed else row["security_2018"]
+    return None if is_mixed else row[f"security_{wanted.table}"]
 
 
 def _sortable(value: Any) -> Any:

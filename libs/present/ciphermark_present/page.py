@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ciphermark_core import descriptor
-from ciphermark_present import formats
-from ciphermark_present.query import UNCORRECTED
+from ciphermark_core.security import TABLES
+from ciphermark_present import formats, query
+from ciphermark_present.query import SECURITY_COMPARED, UNCORRECTED
 
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
@@ -24,7 +25,8 @@ class Filter:
     all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
     lowest that is at least so much, or the highest: of the values of the column ``least_of``, where there are any.
     With ``is_optional`` it leaves out no row, also none without a value, until a reader chooses.
-    ``write`` puts a value into words.
+    ``preferred_of`` names the column whose largest value is the default. ``by_table`` are the filters that stand for it
+    where the filter :data:`TABLE` before it has another value than the first. ``write`` puts a value into words.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Filter:
     values: tuple[str, ...] = ()
     narrows: bool = False
     is_optional: bool = False
+    preferred_of: str = ""
+    by_table: tuple[tuple[str, Filter], ...] = ()
     write: Callable[[Any], str] = str
 
     @property
@@ -60,6 +64,12 @@ def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
 _HOW: dict[str, dict[str, Any]] = {
     "scheme": {"preferred": "bfv", "narrows": True},
     "security_compared": {"name": "security", "least": 128, "least_of": "security_first", "narrows": True},
+    "security_compared_2024": {
+        "name": "security",
+        "least": 128,
+        "least_of": "security_first_2024",
+        "narrows": True,
+    },
     "ring_dimension": {"name": "n", "many": True},
     "operation": {"many": True},
     "experiment": {"name": "family", "label": "Family", "narrows": True},
@@ -74,7 +84,16 @@ _DECLARED = {
     for dimension in descriptor.filters()
 }
 SCHEME = _DECLARED["scheme"]
-SECURITY = _DECLARED["security_compared"]
+SECURITY = replace(
+    _DECLARED[SECURITY_COMPARED["2018"]], by_table=(("2024", _DECLARED[SECURITY_COMPARED["2024"]]),)
+)
+TABLE = Filter(
+    query.TABLE,
+    "Security table",
+    values=tuple(TABLES),
+    preferred_of="security_table",
+    write=lambda table: TABLES[table],
+)
 RING_DIMENSION = _DECLARED["ring_dimension"]
 OPERATION = _DECLARED["operation"]
 WORKLOAD = replace(OPERATION, label="Workload")

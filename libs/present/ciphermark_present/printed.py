@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from ciphermark_core.security import OLDEST, Table
 from ciphermark_present import formats
 from ciphermark_present.figure import Column, Rows
 from ciphermark_present.query import Row
@@ -59,7 +60,7 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes; what
-    computation and bytes cost; and the ``titles`` of workloads by name.
+    computation and bytes cost; the ``titles`` of workloads by name; and the ``table`` that levels are of.
     """
 
     phase: str = "operation"
@@ -68,6 +69,7 @@ class Wanted:
     has_notes: bool = False
     prices: Prices = field(default_factory=Prices)
     titles: Mapping[str, str] = field(default_factory=dict)
+    table: Table = OLDEST
 
     def titled(self, workload: str) -> str:
         """A workload with its title; a run of another version may have had others."""

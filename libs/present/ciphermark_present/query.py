@@ -6,14 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ciphermark_core.security import OLDEST, Table
 from ciphermark_present import families
 
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
 
 
+TABLE = "table"  # the parameter that names the table that levels of security are of
+# What compares cases at a level of either table.
+SECURITY_COMPARED: Mapping[Table, str] = MappingProxyType(
+    {"2018": "security_compared", "2024": "security_compared_2024"}
+)
+_NO_LEVEL = {TABLE: OLDEST, **dict.fromkeys(SECURITY_COMPARED.values())}
 UNCORRECTED = "uncorrected"  # of the parameter ``times``
 AS_MEASURED = "Times are as the clock measured them: host interference is not corrected."
 
@@ -33,15 +41,16 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
     """The query for a run's rows. ``chosen`` are values by column, a list where several are let through.
 
     What the figure is not narrowed by is left out of account, and so is a column that nothing was chosen of. A text
-    that narrows its rows itself names the columns as parameters.
+    that narrows its rows itself names the columns as parameters, of which the levels of the other table are NULL.
     """
     text, is_uncorrected = view(figure.view), chosen.get("times") == UNCORRECTED
     subject = {} if figure.subject is None else figure.subject.parameters
     if not figure.order:
-        return Query(text, {"run_id": run_id, **subject, **chosen}, is_uncorrected)
+        return Query(text, {"run_id": run_id, **_NO_LEVEL, **subject, **chosen}, is_uncorrected)
     narrowing = {name: chosen[name] for name in figure.narrowed_by if name in chosen}
     narrowed = {**figure.where, **narrowing}
-    parameters = {"run_id": run_id, "any_security": chosen.get("any_security", False), **subject, **narrowed}
+    levels = {"any_security": chosen.get("any_security", False), TABLE: chosen.get(TABLE, OLDEST)}
+    parameters = {"run_id": run_id, **levels, **subject, **narrowed}
     conditions = ["run_id is null" if run_id is None else "run_id = %(run_id)s"]
     conditions += [] if figure.subject is None else [figure.subject.condition]
     conditions += [_condition(name, value, figure) for name, value in narrowed.items()]

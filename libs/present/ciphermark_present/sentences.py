@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
+from ciphermark_core.security import OLDEST, Table
 from ciphermark_present.formats import level
-from ciphermark_present.query import Row
+from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row
 
 
 def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
@@ -59,4 +60,29 @@ def threads(row: Row) -> str:
 
 def place(parameters: Row) -> str:
     """The scheme and the level that a figure is about."""
-    return f"{parameters['scheme']} at {level(parameters['security_compared'])} (2018)"
+    return f"{parameters['scheme']} at {at_level(parameters)}"
+
+
+def with_level(row: Row, table: Table) -> Row:
+    """A row with its level by a table as ``security_shown``, and the ``table_shown``; as it is without levels."""
+    level_column = f"security_{table}"
+    if level_column not in row:
+        return row
+    return {**row, "security_shown": row[level_column], "table_shown": table}
+
+
+def shown_level(row: Row) -> int | None:
+    """The level of a row by the table that is shown."""
+    bits: int | None = row.get("security_shown", row["security_2018"])
+    return bits
+
+
+def level_and_table(row: Row) -> str:
+    """The same in words."""
+    return f"{level(shown_level(row))} ({row.get('table_shown', OLDEST)})"
+
+
+def at_level(parameters: Row) -> str:
+    """The level that cases are compared at, with its table."""
+    table = parameters.get(TABLE, OLDEST)
+    return f"{level(parameters[SECURITY_COMPARED[table]])} ({table})"

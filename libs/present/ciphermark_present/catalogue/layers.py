@@ -19,11 +19,11 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure, Layout
-from ciphermark_present.formats import level, seconds, share
+from ciphermark_present.formats import seconds, share
 from ciphermark_present.printed import Cells, Head, Wanted, grouped, of
 from ciphermark_present.query import Row
 
-_PLACE = ("operation", "options", "scheme", "threads", "security_2018")
+_PLACE = ("operation", "options", "scheme", "threads", "security_shown")
 
 
 def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -41,7 +41,7 @@ def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         options = f", {most['options']}" if most["options"] else ""
         threads = "" if most["threads"] == 1 else f", {most['threads']} threads"
         yield (
-            f"{most['operation']}{options} in {most['scheme']} at {level(most['security_2018'])} (2018){threads}, "
+            f"{most['operation']}{options} in {most['scheme']} at {sentences.level_and_table(most)}{threads}, "
             f"{most['variant']}: most of its time is that of “{most['layer']}”, {share(most['layer_share'])} of "
             f"{seconds(_together(rows))}."
         )
@@ -89,7 +89,7 @@ def _options(dimensions: Mapping[str, Any], varied: Sequence[str]) -> list[str]:
 
 
 def _computed(row: Row) -> str:
-    level = formats.level(row["security_2018"])
+    level = formats.level(sentences.shown_level(row))
     return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 
@@ -130,7 +130,7 @@ def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
         cases.append(
             {**first, "workload": workload, "times": {row["layer"]: row["layer_time"] for row in rows}}
         )
-    labels = parameters.apart(cases, lambda row: (row["scheme"], row["security_2018"], row["workload"]))
+    labels = parameters.apart(cases, lambda row: (row["scheme"], sentences.shown_level(row), row["workload"]))
     return [
         {**row, "workload": charting.joined(row["workload"], label)}
         for row, label in zip(cases, labels, strict=True)

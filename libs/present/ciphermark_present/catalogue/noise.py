@@ -26,7 +26,7 @@ from ciphermark_present.formats import bits
 from ciphermark_present.listing import level_of
 from ciphermark_present.notes import addition, with_additions
 from ciphermark_present.printed import Cells, Head, Pivot, Wanted, grouped, of, present
-from ciphermark_present.query import Row
+from ciphermark_present.query import SECURITY_COMPARED, Row
 
 
 def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -387,7 +387,7 @@ DEPTH = Figure(
     lead="The most operations in a row whose result still decrypts right; ≥ where the search ended at its cap.",
     view="depths",
     subject=subject.DEPTH,
-    may_lack=("security_compared",),
+    may_lack=tuple(SECURITY_COMPARED.values()),
     order="operation, ring_dimension, size, variant",
     tell=tell_depth,
     chart=draw_depth,

@@ -47,9 +47,9 @@ _IN_A_ROW = "operations in a row"
 _COMPUTING = ".evaluate"  # a stage without this step is the client's alone, and no library computes in it
 
 
-def contests(answers: Sequence[Sequence[Row]], any_security: bool) -> list[list[Row]]:
+def contests(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[list[Row]]:
     """The rows of each table; ``answers`` are those of :data:`FIGURES`."""
-    return groups(RANKS, RANKING, answers, Wanted(any_security=any_security))
+    return groups(RANKS, RANKING, answers, wanted)
 
 
 def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
@@ -205,16 +205,16 @@ FIGURES = (RANKS, TIMES, SPEEDUPS)
 OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
 
 
-def of_run(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
     """For each scheme, division and what is timed a sentence: who wins how often, of cases of two variants or more, and
     how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
     """
-    yield from _sentences([_computed(answer) for answer in answers], any_security)
+    yield from _sentences([_computed(answer) for answer in answers], wanted)
 
 
-def of_phase(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
+def of_phase(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
     """The same of one phase, without a word about it; ``answers`` are those of :data:`FIGURES`."""
-    yield from _sentences([[{**row, "what": ""} for row in answer] for answer in answers], any_security)
+    yield from _sentences([[{**row, "what": ""} for row in answer] for answer in answers], wanted)
 
 
 def timed(answer: Iterable[Row]) -> list[Row]:
@@ -232,8 +232,8 @@ def lead(line: Sequence[Row]) -> str | None:
     return str(line[fastest]["variant"]) if standing == "win" else None
 
 
-def _sentences(answers: Sequence[Sequence[Row]], any_security: bool) -> Iterator[str]:
-    lines = [line for same in contests(answers, any_security) for line in grouped(same, _ranked_together)]
+def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
+    lines = [line for same in contests(answers, wanted) for line in grouped(same, _ranked_together)]
 
     def contest(line: Sequence[Row]) -> tuple[Any, ...]:
         """As tables stand, the division of all before that of each."""

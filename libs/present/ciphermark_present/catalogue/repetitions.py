@@ -30,7 +30,7 @@ from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds
 from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of
-from ciphermark_present.query import Row
+from ciphermark_present.query import SECURITY_COMPARED, Row
 
 
 def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
@@ -323,7 +323,7 @@ REPETITIONS = Figure(
     ),
     view="repetitions",
     subject=subject.REPETITION,
-    may_lack=("security_compared",),
+    may_lack=tuple(SECURITY_COMPARED.values()),
     order="label, repetitions, size, ring_dimension_is_minimum desc, median nulls last, variant",
     tell=tell_repetitions,
     chart=draw_repetitions,

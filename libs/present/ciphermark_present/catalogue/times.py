@@ -28,7 +28,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import FILTERS, Column, Figure, Grid
 from ciphermark_present.formats import digits, seconds
-from ciphermark_present.query import Answer, Row
+from ciphermark_present.query import SECURITY_COMPARED, Answer, Row
 
 
 def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -398,7 +398,7 @@ MATRIX = Figure(
     subject=subject.OPERATION,
     where={"phase": "operation"},
     narrowed_by=(*FILTERS, "phase"),
-    may_lack=("phase", "security_compared"),
+    may_lack=("phase", *SECURITY_COMPARED.values()),
     order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),

@@ -22,6 +22,7 @@ from ciphermark_present.catalogue.columns import (
     REASON,
     SCHEME,
     SECURITY_2018,
+    SECURITY_2024,
     SIZE,
     STATUS,
     WORKLOAD,
@@ -40,12 +41,12 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """
     whole = [row for row in every if row["metric"] == "time" and not row["part"]]
     whole = [{**row, "keys": sentences.encryption(row, whole)} for row in whole]
-    place = ("operation", "scheme", "size", "security_2018", "stage", "keys")
+    place = ("operation", "scheme", "size", "security_shown", "stage", "keys")
     for row in sentences.fastest(whole, place, "median"):
         keys = f", {row['keys']}" if row["keys"] else ""
         yield (
-            f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at {level(row['security_2018'])} "
-            f"(2018){keys}: "
+            f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at "
+            f"{sentences.level_and_table(row)}{keys}: "
             f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
         )
 
@@ -69,7 +70,7 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
 
 def _named(row: Row) -> str:
     options = row["options"] or f"{row['size']:,}"
-    place = f"{row['operation']}, {options}, {row['scheme']}, {level(row['security_2018'])}"
+    place = f"{row['operation']}, {options}, {row['scheme']}, {level(sentences.shown_level(row))}"
     return charting.joined(place, sentences.threads(row))
 
 
@@ -214,6 +215,7 @@ WORKLOADS = Figure(
         STATUS,
         N,
         SECURITY_2018,
+        SECURITY_2024,
         MEDIAN,
         Column("ci_low", "95 % from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),

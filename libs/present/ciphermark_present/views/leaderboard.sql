@@ -4,10 +4,13 @@
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
 -- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown.
 -- What was never resolved is of the levels that others resolved the case to.
-with asked as (
+with chosen as (
+    select coalesce(%(security_compared_2024)s::integer, %(security_compared)s::integer) as level
+),
+asked as (
     select max(security_bits) as bits
     from case_info
-    where run_id = %(run_id)s and division = 'best' and security_bits <= %(security_compared)s
+    where run_id = %(run_id)s and division = 'best' and security_bits <= (select level from chosen)
 ),
 compared as (
     select
@@ -24,9 +27,10 @@ compared as (
         standing,
         rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
         count(*) over (partition by comparison_key, is_composed) as variants
-    from ranking
+    from ratios
     where
         run_id = %(run_id)s
+        and kind = case when %(table)s::text = '2024' then 'equal_security_2024' else 'equal_security' end
         and standing <> 'disturbed'
         and stage = 'operation'
         and party is null
@@ -35,7 +39,7 @@ compared as (
         and scheme = %(scheme)s
         and case division
             when 'best' then security_bits = (select bits from asked)
-            else security_2018 = %(security_compared)s
+            else case when %(table)s::text = '2024' then security_2024 else security_2018 end = (select level from chosen)
         end
         and ring_dimension = any (%(ring_dimension)s)
         and operation = any (%(operation)s)
@@ -83,7 +87,9 @@ timed as (
     group by i.comparison_key, i.variant
 ),
 levels as (
-    select distinct comparison_key, security_2018
+    select distinct
+        comparison_key,
+        case when %(table)s::text = '2024' then security_2024 else security_2018 end as level
     from case_info
     where run_id = %(run_id)s and parameter_set_id is not null
 ),
@@ -105,9 +111,10 @@ states as (
         and coalesce(
             case i.division
                 when 'best' then i.security_bits = (select bits from asked)
-                else i.security_2018 = %(security_compared)s
+                else case when %(table)s::text = '2024' then i.security_2024 else i.security_2018 end
+                    = (select level from chosen)
             end,
-            i.comparison_key in (select comparison_key from levels where security_2018 = %(security_compared)s)
+            i.comparison_key in (select comparison_key from levels where level = (select level from chosen))
             or i.comparison_key not in (select comparison_key from levels)
         )
         and i.ring_dimension = any (%(ring_dimension)s)

@@ -64,7 +64,13 @@ from (
         null as error,
         null::integer as level
     from ratios as r
-    where r.run_id = %(run_id)s and r.kind = case when %(any_security)s then 'any_security' else 'equal_security' end
+    where
+        r.run_id = %(run_id)s
+        and r.kind = case
+            when %(any_security)s then 'any_security'
+            when %(table)s::text = '2024' then 'equal_security_2024'
+            else 'equal_security'
+        end
     union all
     select
         c.case_info_id,
@@ -74,11 +80,14 @@ from (
         null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
         null, null, null, null,
         f.error,
-        l.security_2018
+        l.level
     from case_info as c
     join case_facts as f on f.case_info_id = c.case_info_id
     left join (
-        select distinct o.comparison_key, o.security_2018, x.is_composed
+        select distinct
+            o.comparison_key,
+            case when %(table)s::text = '2024' then o.security_2024 else o.security_2018 end as level,
+            x.is_composed
         from case_info as o
         join case_facts as x on x.case_info_id = o.case_info_id
         where o.run_id = %(run_id)s and o.parameter_set_id is not null
@@ -91,6 +100,9 @@ cross join lateral jsonb_populate_record(
     jsonb_build_object('modulus_bits', c.requested_modulus_bits)
     || case
         when cell.level is null then '{}'
+        when %(table)s::text = '2024' then jsonb_build_object(
+            'security_2024', cell.level, 'security_compared_2024', coalesce(c.security_compared_2024, cell.level)
+        )
         else jsonb_build_object(
             'security_2018', cell.level, 'security_compared', coalesce(c.security_compared, cell.level)
         )

@@ -8,11 +8,20 @@ from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, sentences
 from ciphermark_present.catalogue import columns, layers
-from ciphermark_present.catalogue.columns import BUILD, OPTIONS, SCHEME, SECURITY_2018, THREADS, WORKLOAD, N
+from ciphermark_present.catalogue.columns import (
+    BUILD,
+    OPTIONS,
+    SCHEME,
+    SECURITY_2018,
+    SECURITY_2024,
+    THREADS,
+    WORKLOAD,
+    N,
+)
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
-from ciphermark_present.formats import digits, level, seconds
+from ciphermark_present.formats import digits, seconds
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Wanted, of
 from ciphermark_present.query import Row
@@ -20,7 +29,7 @@ from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("inference",))
 
-_PLACE = ("operation", "options", "scheme", "images", "threads", "security_2018")
+_PLACE = ("operation", "options", "scheme", "images", "threads", "security_shown")
 
 
 def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -29,7 +38,7 @@ def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
         threads = "" if row["threads"] == 1 else f", {row['threads']} threads"
         yield (
-            f"{row['operation']} in {row['scheme']} at {level(row['security_2018'])} (2018){several}{threads}: least "
+            f"{row['operation']} in {row['scheme']} at {sentences.level_and_table(row)}{several}{threads}: least "
             f"median time {seconds(row['infer_s'])} ({row['variant']}), {digits(row['images_per_s'])} images/s, "
             f"agreement with the network in the clear {row['agreeing']}."
         )
@@ -110,7 +119,7 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _chart(row: Row) -> str:
-    level = formats.level(row["security_2018"])
+    level = formats.level(sentences.shown_level(row))
     return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 
@@ -141,7 +150,7 @@ _PARTS = (
     columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
     columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
-_ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, BUILD, N, SECURITY_2018)
+_ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, BUILD, N, SECURITY_2018, SECURITY_2024)
 _ORDER = "operation, options, scheme, threads, images, infer_s, variant"
 
 
@@ -235,7 +244,7 @@ PAGE = Page(
     "/inference",
     "Inference",
     "Classes of encrypted images by a network whose weights the server has, in the clear or encrypted.",
-    (page.WORKLOAD, page.VARIANT),
+    (page.WORKLOAD, page.TABLE, page.VARIANT),
     (INFERENCES, PARTS, LAYERS, PUBLISHED_INFERENCES),
     place=80,
 )

@@ -14,6 +14,7 @@ from ciphermark_present.catalogue.columns import (
     REASON,
     SCHEME,
     SECURITY_2018,
+    SECURITY_2024,
     STATUS,
     THREADS,
     WORKLOAD,
@@ -53,9 +54,9 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
     what tells its cases apart.
     """
     measured = [row for row in rows if row["security_2018"] is not None]
-    levels: dict[tuple[str, str], set[int]] = defaultdict(set)
+    levels: dict[tuple[str, str], set[int | None]] = defaultdict(set)
     for row in measured:
-        levels[row["operation"], row["scheme"]].add(row["security_2018"])
+        levels[row["operation"], row["scheme"]].add(sentences.shown_level(row))
     workloads = [_label(row, len(levels[row["operation"], row["scheme"]]) > 1) for row in measured]
     named = [{**row, "workload": label} for row, label in zip(measured, workloads, strict=True)]
     labels = parameters.apart(named, lambda row: row["workload"])
@@ -70,7 +71,7 @@ def _label(row: Row, has_levels: bool) -> str:
         row["operation"],
         row["options"],
         row["scheme"],
-        level(row["security_2018"]) if has_levels else None,
+        level(sentences.shown_level(row)) if has_levels else None,
         sentences.threads(row),
     )
     return ", ".join(filter(None, texts))
@@ -136,14 +137,13 @@ def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     for rows in sentences.by(differing, "operation"):
         wrong = sentences.extent(rows, "agreement", share)
         yield f"{data_set}: {rows[0]['operation']} gives some rows another class than in the clear; agreement {wrong}."
-    for rows in sentences.by(secure, "operation", "security_2018"):
+    for rows in sentences.by(secure, "operation", "security_shown"):
         first = rows[0]
         accurate = [row for row in rows if row["accuracy"] is not None]
         texts = [f"accuracy {sentences.extent(accurate, 'accuracy', share)}"] if accurate else []
         texts += [*_fastest(rows, "train_s", "training"), *_fastest(rows, "infer_s", "inference")]
         yield (
-            f"{first['operation']} on {data_set} at {level(first['security_2018'])} (2018): "
-            f"{'; '.join(texts)}."
+            f"{first['operation']} on {data_set} at {sentences.level_and_table(first)}: {'; '.join(texts)}."
         )
 
 
@@ -199,6 +199,7 @@ STAGES = Figure(
         _peak("client"),
         _peak("server"),
         SECURITY_2018,
+        SECURITY_2024,
     ),
     empty="This run has no workload that was ok.",
 )
@@ -278,7 +279,7 @@ LEARNING = Figure(
         "relative to the largest score; largest error the absolute difference of scores from the algorithm in the "
         "clear; "
         "expansion bytes sent by bytes of the data. The axis is logarithmic, and where libraries came out at several "
-        "security levels (2018), each level has a line of its own."
+        "security levels, each level has a line of its own."
     ),
     view="learning",
     subject=SUBJECT,
@@ -286,14 +287,26 @@ LEARNING = Figure(
     tell=tell_learning,
     chart=draw_phases,
     printed=(LAYOUT,),
-    columns=(WORKLOAD, OPTIONS, SCHEME, THREADS, BUILD, STATUS, N, SECURITY_2018, *QUALITY, REASON),
+    columns=(
+        WORKLOAD,
+        OPTIONS,
+        SCHEME,
+        THREADS,
+        BUILD,
+        STATUS,
+        N,
+        SECURITY_2018,
+        SECURITY_2024,
+        *QUALITY,
+        REASON,
+    ),
     empty="This run has no workload.",
 )
 PAGE = Page(
     "/learning",
     "Machine learning",
     "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
-    (page.DATA_SET, page.WORKLOAD, page.VARIANT),
+    (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
     (LEARNING, STAGES, published.PUBLISHED),
     place=60,
 )

@@ -13,6 +13,7 @@ from ciphermark_present.catalogue.columns import (
     OPTIONS,
     SCHEME,
     SECURITY_2018,
+    SECURITY_2024,
     THREADS,
     VARIANT,
     WORKLOAD,
@@ -20,7 +21,7 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
-from ciphermark_present.formats import level, seconds, size
+from ciphermark_present.formats import seconds, size
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Prices, Printed, Wanted, of, printed
 from ciphermark_present.query import Row
@@ -29,7 +30,7 @@ from ciphermark_present.subject import Subject
 SUBJECT = Subject(("retrieval",))
 _ASKED_FOR = (
     *("operation", "scheme", "database_size", "answered_size"),
-    *("inputs", "threads", "security_2018"),
+    *("inputs", "threads", "security_shown"),
 )
 
 
@@ -37,9 +38,9 @@ def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who answers soonest by each protocol, for each database, length of what is got, scheme and level."""
     for row in sentences.fastest(every, _ASKED_FOR, "answer_s"):
         yield (
-            f"{row['operation']} in {row['scheme']} over {size(row['database_size'])} at {level(row['security_2018'])} "
-            f"(2018): least median time of an answer {seconds(row['answer_s'])} ({row['variant']}), "
-            f"{size(row['throughput'])}/s."
+            f"{row['operation']} in {row['scheme']} over {size(row['database_size'])} at "
+            f"{sentences.level_and_table(row)}: least median time of an answer {seconds(row['answer_s'])} "
+            f"({row['variant']}), {size(row['throughput'])}/s."
         )
 
 
@@ -177,14 +178,16 @@ def _beats(one: Row, other: Row) -> bool:
 
 
 def _protocol(row: Row) -> str:
-    return charting.joined(row["operation"], row["scheme"], _got(row), formats.level(row["security_2018"]))
+    return charting.joined(
+        row["operation"], row["scheme"], _got(row), formats.level(sentences.shown_level(row))
+    )
 
 
 def _database(row: Row) -> str:
     element = f"{formats.size(row['answered_size'] / row['answers'])} an element"
     database = f"{formats.size(row['database_size'])}, {element}"
     return charting.joined(
-        database, row["scheme"], sentences.threads(row), formats.level(row["security_2018"])
+        database, row["scheme"], sentences.threads(row), formats.level(sentences.shown_level(row))
     )
 
 
@@ -243,6 +246,7 @@ _ASKED = (
     BUILD,
     N,
     SECURITY_2018,
+    SECURITY_2024,
 )
 _ORDER = "operation, answered_size, scheme, threads, inputs, database_size, answer_s, variant"
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
@@ -412,7 +416,7 @@ PAGE = Page(
     "/retrieval",
     "Retrieval",
     "Elements of a database by an index or a keyword that the server does not learn.",
-    (page.WORKLOAD, page.VARIANT),
+    (page.WORKLOAD, page.TABLE, page.VARIANT),
     (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS),
     place=70,
 )

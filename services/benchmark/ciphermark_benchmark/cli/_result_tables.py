@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from rich.text import Text
 
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.figure_rows import rows
+from ciphermark_core.security import Table
 from ciphermark_db.database import Database
 from ciphermark_present import catalogue, formats, host_state, listing
 from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Printed, Wanted
-from ciphermark_present.query import AS_MEASURED
+from ciphermark_present.query import AS_MEASURED, TABLE
 from ciphermark_present.terminal import show
 
 MAIN_PHASE = "operation"  # with it everything else is told, too
@@ -53,19 +54,19 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
 
 def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
     is_main = wanted.phase == MAIN_PHASE
-    chosen: dict[str, Any] = {"any_security": wanted.any_security}
+    chosen: dict[str, Any] = {"any_security": wanted.any_security, TABLE: wanted.table}
     figures = ranking.OF_RUN if is_main else ranking.FIGURES
     answers = [
         rows(database, figure, run_id, chosen if is_main else chosen | {"phase": wanted.phase})
         for figure in figures
     ]
     tell = ranking.of_run if is_main else ranking.of_phase
-    return tell(answers, wanted.any_security)
+    return tell(answers, wanted)
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
     """The tables that :func:`show_results` prints: those of every figure, as far as a reader wants them."""
-    chosen = {"phase": wanted.phase, "any_security": wanted.any_security}
+    chosen = {"phase": wanted.phase, "any_security": wanted.any_security, TABLE: wanted.table}
     for figure, layout in catalogue.printed():
         is_wanted = layout.needs_details in (None, wanted.is_detailed)
         if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):
@@ -83,6 +84,12 @@ def show_published(console: Terminal, database: Database, run_id: str | None) ->
         console.print(f"ours: run {run_id} of suite {run['suite']} on {place}", soft_wrap=True)
     console.print(published.ABOUT)
     show(console, published.tables(rows(database, published.PUBLISHED, run_id)))
+
+
+def table_of(database: Database, run_id: str) -> Table:
+    """The table that levels of security of the run's suite are of."""
+    (row,) = database.report("run_security_table", run_id=run_id)
+    return cast("Table", row["security_table"])
 
 
 def heading(database: Database, run_id: str) -> str:

@@ -18,6 +18,7 @@ from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import asked
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database, Table
 from ciphermark_present import formats, markup
@@ -52,6 +53,7 @@ _PUBLISHED_HELP = "Published figures, beside the run's where it has the same cas
 _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
 _GB_HELP = "Price of a GB (10^9 bytes) that leaves the server, in the same currency."
+_TABLE_HELP = "Table whose levels variants are ranked by; that of the run's suite by default."
 _ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
 
 
@@ -79,6 +81,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     notes: Annotated[bool, typer.Option("--notes", help="What figures include, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+    security_table: Annotated[security.Table | None, typer.Option(help=_TABLE_HELP)] = None,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
     price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
@@ -103,7 +106,8 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
             titles = {name: workload.title for name, workload in WORKLOADS.items()}
-            wanted = Wanted(phase, any_security, details, notes, prices, titles)
+            table = security_table or result_tables.table_of(database, run_id)
+            wanted = Wanted(phase, any_security, details, notes, prices, titles, table)
             _whole(database, run_id, wanted, where)
 
 

@@ -13,17 +13,18 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark import home as homes
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading
+from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading, table_of
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.security import Table
 from ciphermark_db.database import Database
 from ciphermark_present import highlights
 from ciphermark_present.catalogue import ranking, times
 from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS
 from ciphermark_present.highlights import Evidence
-from ciphermark_present.printed import absent_last, grouped
-from ciphermark_present.query import Row
+from ciphermark_present.printed import Wanted, absent_last, grouped
+from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row
 
 _WIDEST = 80
 _SHOWN_ID = 8
@@ -54,17 +55,19 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
 
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Headings, and the sentences below each."""
-    answers = [rows(database, figure, run_id, {"any_security": False}) for figure in ranking.OF_RUN]
-    leaders = list(ranking.of_run(answers, any_security=False))
+    table = table_of(database, run_id)
+    wanted, chosen = Wanted(table=table), {"any_security": False, TABLE: table}
+    answers = [rows(database, figure, run_id, chosen) for figure in ranking.OF_RUN]
+    leaders = list(ranking.of_run(answers, wanted))
     yield "Who is fastest", leaders or ["This run has nothing to rank."]
     timings = [ranking.timed(answer) for answer in answers]
     speedups = timings[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
         "What HEXL brings",
-        list(_hexl(speedups)) or ["This run has no pair of builds with and without HEXL."],
+        list(_hexl(speedups, table)) or ["This run has no pair of builds with and without HEXL."],
     )
     evidence = Evidence(
-        [row for same in ranking.contests(timings, any_security=False) for row in same],
+        [row for same in ranking.contests(timings, wanted) for row in same],
         speedups,
         rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
@@ -72,15 +75,14 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     yield "Surprises", highlights.highlights(evidence) or ["None: nothing of this run stands out."]
 
 
-def _hexl(speedups: Iterable[Row]) -> Iterator[str]:
+def _hexl(speedups: Iterable[Row], table: Table) -> Iterator[str]:
     """A sentence for each scheme and security level."""
-    pairs = sorted(speedups, key=lambda row: absent_last(*_level(row)))
-    for same in grouped(pairs, _level):
-        yield from times.tell_speedup(same, same[0])
 
+    def level(row: Row) -> tuple[Any, ...]:
+        return row["scheme"], row[SECURITY_COMPARED[table]]
 
-def _level(row: Row) -> tuple[Any, ...]:
-    return row["scheme"], row["security_compared"]
+    for same in grouped(sorted(speedups, key=lambda row: absent_last(*level(row))), level):
+        yield from times.tell_speedup(same, {**same[0], TABLE: table})
 
 
 def _wraps() -> dict[str, str]:
