@@ -62,8 +62,7 @@ def descendants(leader: int) -> list[int]:
     below: list[int] = []
     waiting = [leader]
     while waiting:
-        for children in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            waiting += [pid for pid in map(int, _text(children).split()) if pid not in below]
+        waiting += [pid for pid in _children(waiting.pop()) if pid not in below]
         below += [pid for pid in waiting if pid not in below]
     return [pid for pid in below if not _is_over(pid)]
 
@@ -178,6 +177,16 @@ def _let_go_of_output() -> None:
 def _send(pid: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, number)
+
+
+def _children(pid: int) -> list[int]:
+    """The processes that a process's threads started; none of one that ends meanwhile."""
+    tasks = Path(f"/proc/{pid}/task")
+    try:
+        threads = os.listdir(tasks)
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in _text(tasks / thread / "children").split()]
 
 
 def _is_over(pid: int) -> bool:
