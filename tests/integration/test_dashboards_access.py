@@ -101,6 +101,20 @@ def test_the_log_in_gives_a_cookie_that_scripts_cannot_read(guarded: TestClient)
     assert guarded.get("/runs").status_code == 200
 
 
+def test_the_answer_to_a_wrong_token_waits(guarded: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited_s = []
+
+    async def sleep(seconds: float) -> None:
+        waited_s.append(seconds)
+
+    monkeypatch.setattr(access, "_LONGEST_DELAY_S", 8.0)
+    monkeypatch.setattr(app.asyncio, "sleep", sleep)
+    codes = [
+        guarded.post("/login", headers=OWN, data={"token": token}).status_code for token in ("x", "y", TOKEN)
+    ]
+    assert (codes, waited_s) == ([401, 401, 303], [0.5, 1.0])
+
+
 def test_behind_tls_the_cookie_is_for_tls_alone(guarded: TestClient) -> None:
     asked = {"token": TOKEN, "next": "/runs"}
     right = guarded.post("/login", headers=OWN | {"x-forwarded-proto": "https"}, data=asked)

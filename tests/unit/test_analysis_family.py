@@ -49,6 +49,7 @@ def test_intervals_widen_on_the_log_scale():
     assert family.detectable(Estimate(3, 2.0, None, None), 1.05) is None
 
 
+# Seeds are fixed: nothing here fails by chance.
 def pairs(seed: int, slowdown: float = 1.0, results: int = 200) -> tuple[Estimates, list[Estimate]]:
     """Ratios of the medians of equal builds, b's times multiplied by ``slowdown``; all as one, and one by one."""
     draw = np.random.default_rng(seed)

@@ -336,9 +336,10 @@ def test_a_library_of_older_sources_is_told_and_not_used(monkeypatch):
     assert "is of older sources; run" in anchor.reason_against.__wrapped__()
 
 
-def test_the_real_memory_kernel_takes_time_and_less_than_it_may():
+def test_the_real_memory_kernel_takes_time():
+    """It is 65,536 loads of a line each, which no processor does in 5 µs."""
     memory = anchor.Memory()
-    assert 5_000 < min(memory.read_ns() for _ in range(20)) < 5_000_000
+    assert all(memory.read_ns() > 5_000 for _ in range(20))
 
 
 def test_the_wait_for_a_core_grows_and_steal_time_is_read_from_its_column():
