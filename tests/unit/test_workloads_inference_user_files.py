@@ -477,10 +477,17 @@ def test_logits_beyond_the_first_prime_are_refused_and_halvings_help():
         network=("mine.npz", user_networks.packed(large)), images=("own.npz", archive(images=IMAGES / 255))
     )
     parameters, image = ADAPTER.resolve(DIGITS.parameters("ckks")), Image(IMAGES[2] / 255, None)
-    with pytest.raises(Unsupported, match=r"beyond ±.*halve the last layer (\d+) times") as told:
-        DIGITS.with_options(values).require_room(image, parameters)
-    halvings = int(str(told.value).rpartition("layer ")[2].split()[0])
-    DIGITS.with_options({**values, "halvings": halvings}).require_room(image, parameters)
+
+    def refusal(halvings: int) -> str:
+        with pytest.raises(Unsupported, match=r"beyond ±.*halve the last layer ") as told:
+            DIGITS.with_options({**values, "halvings": halvings}).require_room(image, parameters)
+        return str(told.value).rpartition("halve the last layer ")[2]
+
+    enough = int(refusal(0).split()[0])
+    assert enough > 3
+    assert refusal(0) == f"{enough} times (`halvings: {enough}`)"
+    assert refusal(2) == f"{enough - 2} times more (`halvings: {enough}`)"
+    DIGITS.with_options({**values, "halvings": enough}).require_room(image, parameters)
 
 
 def test_defaults_are_no_part_of_a_case():

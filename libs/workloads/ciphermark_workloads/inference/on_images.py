@@ -96,8 +96,8 @@ class OnImages(Layered[Given, Floats]):
             missing = int(np.ceil(np.log2(2 * largest / room)))
             raise Unsupported(
                 f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
-                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one, or halve the "
-                f"last layer {self.options.halvings + missing} times (halvings)"
+                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one, or "
+                f"{_advice(self.options.halvings, missing)}"
             )
 
     def tolerance_of(self, parameters: Parameters) -> float:
@@ -324,7 +324,7 @@ class Exact(OnImages[Given]):
             missing = (2 * largest).bit_length() - modulus.bit_length() + 1
             raise Unsupported(
                 f"a logit of {largest.bit_length()} bits and a sign is beyond t, which has {modulus.bit_length()}: "
-                f"take a larger one, or halve the last layer {self.options.halvings + missing} times (halvings)"
+                f"take a larger one, or {_advice(self.options.halvings, missing)}"
             )
 
     def _largest(self, given: Given) -> int:
@@ -338,6 +338,12 @@ class Exact(OnImages[Given]):
         rows = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
         logits: Integers = rows.reshape(*pixels.shape[:-2], -1)
         return logits
+
+
+def _advice(halvings: int, missing: int) -> str:
+    """What to do where ``missing`` halvings are to be added to those that are set."""
+    times = "once" if missing == 1 else f"{missing} times"
+    return f"halve the last layer {times}{' more' if halvings else ''} (`halvings: {halvings + missing}`)"
 
 
 def by_layer(images: Iterable[Mapping[str, Sequence[Handle]]]) -> dict[str, list[Handle]]:
