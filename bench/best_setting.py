@@ -1,8 +1,12 @@
 """An adapter's setting in *best*: the operations that plain programs with their library's defaults are held against.
 
-Also the other side of OpenFHE, in turns in one process of the interpreter that OpenFHE has:
-``python -m bench.best_setting N PRIMES SCALE_BITS`` prints a line per operation: name, median of the ratios adapter /
-plain program, and the plain program's median in seconds.
+Also the plain programs of OpenFHE, in turns in one process of the interpreter that OpenFHE has:
+
+- ``python -m bench.best_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the ratios
+  adapter / plain program with OpenFHE's defaults, and the plain program's median in seconds.
+- ``python -m bench.best_setting scaling N DEPTH SCALE_BITS`` executes one program in FIXEDMANUAL and in FLEXIBLEAUTO,
+  with equal primes and digits, without the adapter: of each mode the CPU seconds (median), the median of the ratios to
+  FIXEDMANUAL, and bits of precision.
 """
 
 from __future__ import annotations
@@ -11,16 +15,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core.model import ParameterSpec
 
 _FIRST_BITS = 56
+_DIGITS = 2  # of both scaling modes
+_SCALING_MODES = ("FIXEDMANUAL", "FLEXIBLEAUTO")
+_SCALING_TURNS = 21
 Run: TypeAlias = Callable[[], Any]
 
 
@@ -64,22 +72,34 @@ def elapsed_s(run: Run) -> float:
     return perf_counter() - start
 
 
-def _plain_openfhe(ring_dimension: int, primes: int, scale_bits: int) -> dict[str, Run]:
-    """OpenFHE as a plain program with its defaults has it."""
+def _openfhe(
+    ring_dimension: int, depth: int, scale_bits: int, mode: str | None = None, digits: int | None = None
+) -> tuple[Any, Any]:
+    """A context and a key pair with keys for products and a rotation by 1; its defaults where nothing is given."""
     import openfhe
 
     settings = openfhe.CCParamsCKKSRNS()
     settings.SetSecurityLevel(openfhe.HEStd_NotSet)
     settings.SetRingDim(ring_dimension)
-    settings.SetMultiplicativeDepth(primes - 1)
+    settings.SetMultiplicativeDepth(depth)
     settings.SetFirstModSize(_FIRST_BITS)
     settings.SetScalingModSize(scale_bits)
+    if mode is not None:
+        settings.SetScalingTechnique(getattr(openfhe, mode))
+    if digits is not None:
+        settings.SetNumLargeDigits(digits)
     context = openfhe.GenCryptoContext(settings)
     for feature in (openfhe.PKE, openfhe.KEYSWITCH, openfhe.LEVELEDSHE):
         context.Enable(feature)
     pair = context.KeyGen()
     context.EvalMultKeyGen(pair.secretKey)
     context.EvalRotateKeyGen(pair.secretKey, [1])
+    return context, pair
+
+
+def _defaults(ring_dimension: int, primes: int, scale_bits: int) -> dict[str, Run]:
+    """OpenFHE as a plain program with its defaults has it."""
+    context, pair = _openfhe(ring_dimension, primes - 1, scale_bits)
     message = context.MakeCKKSPackedPlaintext([0.95] * (ring_dimension // 2))
     x = context.Encrypt(pair.publicKey, message)
 
@@ -96,14 +116,75 @@ def _plain_openfhe(ring_dimension: int, primes: int, scale_bits: int) -> dict[st
     }
 
 
-def main() -> None:
-    """Keys for both, then turns."""
-    ring_dimension, primes, scale_bits = map(int, sys.argv[1:4])
+def _scaling_program(
+    mode: str, ring_dimension: int, depth: int, scale_bits: int
+) -> tuple[Run, Callable[[Any], float]]:
+    """Products with one operand, each added to its rotation by 1, and one with a plaintext: what executes it, and the
+    precision of a result.
+    """
+    context, pair = _openfhe(ring_dimension, depth, scale_bits, mode, _DIGITS)
+    is_manual = mode == "FIXEDMANUAL"
+    first, factor, weights = np.random.default_rng(1).uniform(-1, 1, (3, ring_dimension // 2))
+    x, y = (context.Encrypt(pair.publicKey, context.MakeCKKSPackedPlaintext([*v])) for v in (first, factor))
+    plain = context.MakeCKKSPackedPlaintext([*weights], 1, depth - 1 if is_manual else 0)
+
+    def rescaled(product: Any) -> Any:
+        return context.Rescale(product) if is_manual else product
+
+    def run() -> Any:
+        value = x
+        for level in range(depth - 1):
+            other = context.LevelReduce(y, None, level) if is_manual and level else y
+            value = rescaled(context.EvalMult(value, other))
+            value = context.EvalAdd(value, context.EvalRotate(value, 1))
+        return rescaled(context.EvalMult(value, plain))
+
+    def precision_bits(result: Any) -> float:
+        decrypted = context.Decrypt(pair.secretKey, result)
+        error = np.array(decrypted.GetRealPackedValue()) - _expected(first, factor, weights, depth)
+        return float(-np.log2(np.abs(error).max()))
+
+    return run, precision_bits
+
+
+def _expected(
+    first: npt.NDArray[np.float64],
+    factor: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    depth: int,
+) -> npt.NDArray[np.float64]:
+    value = first
+    for _ in range(depth - 1):
+        value = value * factor
+        value = value + np.roll(value, -1)
+    return value * weights
+
+
+def _print_defaults(ring_dimension: int, primes: int, scale_bits: int) -> None:
     bits = (_FIRST_BITS, *[scale_bits] * (primes - 1), 60)
     spec = ParameterSpec("ckks", ring_dimension, bits, scale_bits=scale_bits, division="best")
-    ours, plain = operations("openfhe", spec, primes - 1), _plain_openfhe(ring_dimension, primes, scale_bits)
+    ours, plain = operations("openfhe", spec, primes - 1), _defaults(ring_dimension, primes, scale_bits)
     for line in compared(ours, {name: partial(elapsed_s, run) for name, run in plain.items()}, turns=11):
         print(*line)
+
+
+def _print_scaling(ring_dimension: int, depth: int, scale_bits: int) -> None:
+    programs = {mode: _scaling_program(mode, ring_dimension, depth, scale_bits) for mode in _SCALING_MODES}
+    times: dict[str, list[float]] = {mode: [] for mode in _SCALING_MODES}
+    for _ in range(_SCALING_TURNS):
+        for mode, (run, _) in programs.items():
+            start = process_time()
+            run()
+            times[mode].append(process_time() - start)
+    manual = times[_SCALING_MODES[0]][1:]
+    for mode, (run, precision_bits) in programs.items():
+        ratio = median(a / b for a, b in zip(times[mode][1:], manual, strict=True))
+        print(f"{mode}: {median(times[mode][1:]):.4f} s, {ratio:.3f} times, {precision_bits(run()):.1f} bits")
+
+
+def main() -> None:
+    """Keys for both sides, then turns."""
+    {"defaults": _print_defaults, "scaling": _print_scaling}[sys.argv[1]](*map(int, sys.argv[2:5]))
 
 
 if __name__ == "__main__":

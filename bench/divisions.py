@@ -41,7 +41,13 @@ def section(progress: Progress) -> Iterator[Figure]:
 def _openfhe(progress: Progress) -> Iterator[Figure]:
     for numbers in _CHAINS:
         progress(f"N = {numbers[0]}, {numbers[1]} primes: about a minute")
-        command = [registry.interpreter("openfhe"), "-m", "bench.best_setting", *map(str, numbers)]
+        command = [
+            registry.interpreter("openfhe"),
+            "-m",
+            "bench.best_setting",
+            "defaults",
+            *map(str, numbers),
+        ]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
         for line in done.stdout.splitlines():
