@@ -44,7 +44,7 @@ VARIANTS = ("seal", "seal-hexl")
 _COUNTS = (OperationCount("mul", 1, 3),)
 _LAYER = LayerFacts("dense", 1, 0, None, 1000, 500, _COUNTS)
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, _COUNTS, b"content", (_LAYER,))
-_OF_NO_CASE = {"security", "program_count", "runs", "hosts", "host_state"}
+_OF_NO_CASE = {"security", "program_count", "runs", "hosts", "host_states"}
 VIEWS = [item.name for item in view_files() if item.kind == "view" and item.name not in _OF_NO_CASE]
 # What identifies a run or a trial, and so differs between two recordings of one case.
 _OF_RUN = {"run_id", "trial_id", "case_info_id", "started_at"}

@@ -79,20 +79,11 @@ join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
 -- name: host_state
--- With the results that are made of disturbed samples only.
-select
-    s.*,
-    array(
-        select concat_ws(' ', i.variant, i.operation, i.scheme, i.ring_dimension, phase_of(x.stage, x.party, x.step))
-        from public.result as x
-        join case_info as i on i.case_info_id = x.case_info_id
-        where i.run_id = s.run_id and x.metric = 'time' and x.undisturbed_share = 0 and x.slowdown is null
-        order by 1
-    ) as disturbed_results
-from host_state as s
-join run as r on r.id = s.run_id
-where r.id = %(run_id)s or r.continues = %(run_id)s
-order by r.started_at, r.id;
+-- Of a run and of its parts on other hosts.
+select *
+from host_states
+where run_id = %(run_id)s or continues = %(run_id)s
+order by started_at, run_id;
 
 -- name: parts
 -- A run of the service may have gone on on another host: each part is a run of its own there.

@@ -62,18 +62,11 @@ order by trials desc, x.reason
 limit 20;
 
 -- name: host_state
--- With the results that are made of disturbed samples only.
-select
-    s.*,
-    array(
-        select concat_ws(' ', i.variant, i.operation, i.scheme, i.ring_dimension, phase_of(x.stage, x.party, x.step))
-        from public.result as x
-        join case_info as i on i.case_info_id = x.case_info_id
-        where i.run_id = s.run_id and x.metric = 'time' and x.undisturbed_share = 0 and x.slowdown is null
-        order by 1
-    ) as disturbed_results
-from host_state as s
-where s.run_id = %(run_id)s;
+-- Of a run and of its parts on other hosts.
+select *
+from host_states
+where run_id = %(run_id)s or continues = %(run_id)s
+order by started_at, run_id;
 
 -- name: run_statuses
 -- How the trials of a run ended, the most frequent first.
