@@ -82,5 +82,30 @@ def test_requests_are_shown_with_what_they_come_to():
         "ring_dimension": 16384,
         "modulus_bits": (50, *[30] * 8, 50),
         "is_estimate": True,
+        "results_below_bits": 19.0,
     }
     assert resolved[3] is None
+    assert [row["margin"] for row in rows] == ["results < 2^19", "≈results < 2^19", "", ""]
+
+
+KEPT = """
+name: kept
+experiments:
+  - {kind: arithmetic, variants: [seal], schemes: [bfv, bgv], ring_dimension: smallest, sizes: [16],
+     modulus_bits: for-depth, depth: 1, plain_modulus: {bits: 20}, operations: [mul]}
+"""
+
+
+def test_chains_for_a_depth_state_the_budget_that_they_keep():
+    """At the end of these two SEAL reports what tests/contract/test_chains.py compares with them."""
+    parsed = files.parse(KEPT, "kept.yaml")
+    cases = plan.cases(parsed, {"seal": Availability(registry.declaration("seal"))})
+    table = suite.as_table(cases)
+    rows = [dict(zip((head.text for head in table.heads), row, strict=True)) for row in table.rows]
+    assert [(row["chain"], row["margin"]) for row in rows] == [
+        ("32,32,32", "4 bits left"),
+        ("35,35,35", "5 bits left"),
+    ]
+    assert "N 4096" in table.about
+    kept = [suite.as_dict(item)["resolved"]["budget_left_bits"] for item in cases]
+    assert kept == [pytest.approx(3.5, abs=0.2), pytest.approx(4.6, abs=0.2)]

@@ -48,7 +48,10 @@ def test_what_was_answered_is_what_is_measured(
             composed(wish, VARIANTS)
         return
     found = cases(wish)
-    assert {case.parameters.depth for case in found} == {depth}
+    if is_exact:
+        assert {case.parameters.depth for case in found} == {depth}
+    else:
+        assert {len(case.parameters.modulus_bits or ()) for case in found} == {depth + 2}
     assert {case.parameters.security for case in found} == {security}
     assert all(case.parameters.ring_dimension_is_minimum for case in found)
     assert {case.size for case in found if case.experiment in ("arithmetic", "rotation")} == {values}
@@ -75,11 +78,28 @@ def test_the_promised_security_is_by_the_table_that_is_named(
 
 
 def test_the_newer_table_is_the_default() -> None:
-    """Three multiplications with 35 bits of scale: 215 bits fit N = 8192 by the older one alone."""
-    (spec, *_) = {case.parameters for case in cases(Wish("mine", 4096, 100, 3, False, precision_bits=15))}
+    """Three multiplications with 42 bits of scale: 218 bits fit N = 8192 by the older one alone."""
+    (spec, *_) = {case.parameters for case in cases(Wish("mine", 4096, 100, 3, False, precision_bits=22))}
     assert resolved(registry.load("cleartext"), spec).ring_dimension == 16384
     older = replace(spec, security_table="2018")
     assert resolved(registry.load("cleartext"), older).ring_dimension == 8192
+
+
+@pytest.mark.parametrize(
+    ("depth", "precision_bits", "sizes", "ring_dimension"),
+    [
+        (1, 10, (34, 30, 34), 4096),  # room for results up to 2^19 took 130 bits, and N = 8192
+        (3, 20, (44, 40, 40, 40, 44), 8192),  # 240 bits, and N = 16384
+    ],
+)
+def test_a_ckks_chain_has_no_room_for_results_that_cannot_be(
+    depth: int, precision_bits: int, sizes: tuple[int, ...], ring_dimension: int
+) -> None:
+    (spec, *_) = {
+        case.parameters for case in cases(Wish("mine", 10, 1, depth, False, precision_bits=precision_bits))
+    }
+    found = resolved(registry.load("cleartext"), spec)
+    assert (found.modulus_bits, found.ring_dimension) == (sizes, ring_dimension)
 
 
 def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
@@ -97,7 +117,7 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
         (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate.*3 primes of 25 bits.*16777215"),
         (Wish("mine", 1, 10.5, 1, True), "below a whole number, not 10.5"),
         (Wish("mine", 1, 0, 1, False), "largest must be above 0"),
-        (Wish("mine", 1, 10, 1, False, precision_bits=41), "40 bits of precision at most, not 41"),
+        (Wish("mine", 1, 10, 1, False, precision_bits=41), "36 bits of precision at most, not 41"),
     ],
 )
 def test_the_impossible_is_told_with_what_can_be_done(wish: Wish, words: str) -> None:
@@ -117,7 +137,7 @@ def test_where_nothing_can_be_executed_what_could_be_is_named() -> None:
     assert "nothing can be executed with 40 multiplications in a row" in refused(wish)
     assert refused(wish).endswith("; possible: --depth 19")
     assert all(case for case in cases(replace(wish, depth=19)))
-    assert refused(replace(wish, depth=25)).endswith("; possible: --depth 19 or --precision-bits 11")
+    assert refused(replace(wish, depth=25)).endswith("; possible: --depth 19 or --precision-bits 12")
 
 
 @pytest.mark.parametrize("has_public_factors", [False, True])

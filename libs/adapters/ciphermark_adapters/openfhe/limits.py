@@ -22,11 +22,13 @@ _BGV_PLAIN_BITS = 32
 
 
 def refusal(spec: ParameterSpec) -> str | None:
-    """Why OpenFHE cannot take a request, or not as secure as asked; ``None`` where nothing is known against it."""
+    """Why OpenFHE cannot take a request, or not as secure as asked; ``None`` where nothing is known against it. A ring
+    that is searched for may be larger: of each that is tried it is known.
+    """
     reason = reason_against(spec)
-    if reason is None and spec.modulus_bits is not None and len(spec.modulus_bits) > 1:
-        reason = _refused_size(spec, spec.modulus_bits)
-    return reason
+    if reason is not None or spec.modulus_bits is None or spec.ring_dimension_is_minimum:
+        return reason
+    return _refused_size(spec, spec.modulus_bits) if len(spec.modulus_bits) > 1 else None
 
 
 def reason_against(spec: ParameterSpec) -> str | None:

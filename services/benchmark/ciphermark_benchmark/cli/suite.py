@@ -7,7 +7,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +19,7 @@ from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.suite import shipped
-from ciphermark_core import descriptor
+from ciphermark_core import chains, descriptor
 from ciphermark_core import host as hosts
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import UserError
@@ -63,6 +63,7 @@ _FIRST_LEFT_OUT = {
     "scale, t",
     "security",
     "chain",
+    "margin",
     "N",
     "N requested",
     "depth",
@@ -326,6 +327,28 @@ def _chain(item: PlannedCase) -> str:
     return f"{'≈' if item.is_estimate else ''}{_sizes(item.expected.modulus_bits)}"
 
 
+def _margin(item: PlannedCase) -> tuple[str, float] | None:
+    """What a chain for a depth keeps: the noise budget that is left on average, in bits; of ckks log2 of what results
+    have to stay below.
+    """
+    spec, expected = item.case.parameters, item.expected
+    if spec.depth is None or expected is None:
+        return None
+    if spec.scale_bits is not None:
+        return "results_below_bits", float(expected.modulus_bits[0] - spec.scale_bits - 1)
+    request = replace(spec, ring_dimension=expected.ring_dimension)
+    return "budget_left_bits", round(chains.expected_budget_bits(request, expected.modulus_bits), 1)
+
+
+def _margin_text(item: PlannedCase) -> str | None:
+    margin = _margin(item)
+    if margin is None:
+        return None
+    name, bits = margin
+    text = f"results < 2^{bits:.0f}" if name == "results_below_bits" else f"{bits:.0f} bits left"
+    return f"{'≈' if item.is_estimate else ''}{text}"
+
+
 def _sizes(bits: Sequence[int]) -> str:
     """Sizes of primes; many equal ones in a row by their number."""
     runs = ((size, len(list(run))) for size, run in groupby(bits))
@@ -352,6 +375,7 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
         "ring_dimension": expected.ring_dimension,
         "modulus_bits": expected.modulus_bits,
         "is_estimate": item.is_estimate,
+        **dict([margin] if (margin := _margin(item)) else []),
     }
     return {
         "experiment": case.experiment,
@@ -390,6 +414,7 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
     "depth": lambda item: item.case.parameters.depth,
     "N": _ring,
     "chain": _chain,
+    "margin": _margin_text,
     "scale, t": lambda item: _scale(item.case),
     "security": lambda item: _security(item.case),
     "size": lambda item: item.case.size,

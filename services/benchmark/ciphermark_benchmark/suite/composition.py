@@ -19,7 +19,8 @@ _LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
 _MOST_T_BITS = 60
 _MOST_BGV_BITS = 30
 _SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep chains
-_LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60
+_HEADROOM_BITS = 4  # of the outer ckks primes above the scale: results below 8 fit beside their sign
+_LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60 - _HEADROOM_BITS
 _MOST_DEPTH = 64
 _MOST_VALUES = 1 << 40
 _CHAIN_SIZE = 1024
@@ -112,6 +113,14 @@ def scale_bits(wish: Wish) -> int:
     return max(_LEAST_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
 
 
+def ckks_sizes(wish: Wish) -> list[int]:
+    """Prime sizes, the special prime last: `for-depth` would leave room for results up to 2^19, and numbers here are
+    at most 1. The special prime is as large as any, so that switching keys errs as with larger outer primes.
+    """
+    scale = scale_bits(wish)
+    return [scale + _HEADROOM_BITS, *[scale] * wish.depth, scale + _HEADROOM_BITS]
+
+
 def _require_possible(wish: Wish) -> None:
     bounds: dict[str, tuple[float, float, float]] = {
         "values": (wish.values, 1, _MOST_VALUES),
@@ -155,12 +164,12 @@ def _experiments(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
             wish, variants, "repetition", ("mul",), f"sizes: [{size}]", f"repetitions: [{wish.depth}]"
         )
     yield _SINGLE
-    depth = f"depth: {wish.depth}"
+    depth = [f"depth: {wish.depth}"] if wish.is_exact else []
     yield from _parts(
-        wish, variants, "arithmetic", ("add", product, "rotate(1)"), depth, f"sizes: [{wish.values}]"
+        wish, variants, "arithmetic", ("add", product, "rotate(1)"), *depth, f"sizes: [{wish.values}]"
     )
     yield _SIZES
-    yield from _parts(wish, variants, "serialization", ("none", "zstd"), depth, f"sizes: [{size}]", most=1)
+    yield from _parts(wish, variants, "serialization", ("none", "zstd"), *depth, f"sizes: [{size}]", most=1)
 
 
 def _parts(
@@ -200,8 +209,11 @@ def _has(variant: str, scheme: Scheme, kind: str, operation: str) -> bool:
 def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
     if wish.is_exact:
         comment = f"t: results up to {largest_result(wish):,} are exact"
+        chain = "modulus_bits: for-depth   # primes for so many multiplications"
         values = f"plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
     else:
+        room = 1 << (_HEADROOM_BITS - 1)
+        chain = f"modulus_bits: {ckks_sizes(wish)}  # one for each multiplication; results below {room}"
         values = (
             f"scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
         )
@@ -209,7 +221,7 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
         f"variants: [{', '.join(variants)}]",
         f"schemes: [{', '.join(schemes)}]",
         "ring_dimension: smallest  # at which the chain is secure, for each library by itself",
-        "modulus_bits: for-depth   # primes for so many multiplications",
+        chain,
         values,
         f"security: {{bits: {wish.security}, table: {wish.security_table}}}",
     ]
