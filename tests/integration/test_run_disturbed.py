@@ -77,6 +77,33 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
     assert row["n"] == (len(taken) - sum(taken) or len(taken))
 
 
+LEARNING = {
+    "kind": "learning",
+    "variants": ["cleartext"],
+    "workloads": ["lmc-plain"],
+    "data_sets": ["boston"],
+}
+
+
+def test_stages_without_their_core_are_marked(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> None:
+    """Three others have the core of both parties: steps of more than some milliseconds have a quarter of it."""
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("stages") / "home", new_url())
+    suite = ciphermark.suite(LEARNING | {"schemes": ["bfv"]}, samples=SAMPLES)
+    with busy_core():
+        ciphermark("run", str(suite))
+    (outcome,) = ciphermark.outcomes()
+    assert outcome["status"] == "ok"
+    assert outcome["facts"]["anchor_s"] > 0
+    times = [
+        sample for sample in outcome["samples"] if sample["metric"] == "time" and not sample["is_warmup"]
+    ]
+    assert any(sample["is_disturbed"] or sample["slow_down"] > 1.2 for sample in times)
+    (row,) = ciphermark.rows(
+        "select quiet_share from results where phase = 'infer' and metric = 'time' and experiment = 'learning'"
+    )
+    assert row["quiet_share"] is not None
+
+
 def test_runs_and_results_tell_what_was_kept(disturbed: tuple[Ciphermark, str]) -> None:
     ciphermark, told = disturbed
     (row,) = ciphermark.rows("select quiet_share, short_trials, run_delay_share from host_state")

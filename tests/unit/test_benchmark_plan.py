@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.runner import quiet_level
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText, defaults
 from ciphermark_benchmark.suite.form import Suite
@@ -289,23 +288,6 @@ def test_threads_have_blocks_of_their_own():
 
 def order(made):
     return [(trial.case.key, trial.process) for trial in made.trials]
-
-
-def test_the_quiet_level_is_used_by_what_is_executed_in_workers():
-    operations, learning = (
-        experiment(operations=["add"]),
-        {
-            "kind": "learning",
-            "variants": ["cleartext"],
-            "workloads": ["lmc-plain"],
-            "data_sets": ["boston"],
-            "schemes": ["bfv"],
-        },
-    )
-    impossible = experiment(operations=["rescale"])
-    assert quiet_level.is_used_by(plan_of(operations, learning))
-    assert not quiet_level.is_used_by(plan_of(impossible, learning))
-    assert plan_of(impossible).unsupported
 
 
 def test_the_order_is_that_of_the_seed():

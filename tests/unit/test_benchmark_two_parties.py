@@ -13,6 +13,7 @@ from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner import trial_runner
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
@@ -21,9 +22,11 @@ from ciphermark_contract.program import Program
 from ciphermark_core import legacy_format
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample, Trial
+from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, BlobStore
 from ciphermark_measure.parties.client import Client
+from ciphermark_measure.parties.party import HostWatch
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
@@ -49,10 +52,10 @@ class PartiesHere(Parties):
 
     made = 0
 
-    def __init__(self, folder, deeds):
+    def __init__(self, folder, deeds, hosts=(None, None)):
         store = self.store = BlobStore(folder)
-        self.client = Here(Client(store, WORKLOADS, no_data), deeds)
-        self.server = Here(Server(store, WORKLOADS), deeds)
+        self.client = Here(Client(store, WORKLOADS, no_data, hosts[0]), deeds)
+        self.server = Here(Server(store, WORKLOADS, hosts[1]), deeds)
         self.is_ended = False
         PartiesHere.made += 1
 
@@ -108,7 +111,7 @@ def test_a_trial_in_three_passes(tmp_path):
     assert (outcome.status, outcome.error) == ("ok", None)
     assert outcome.accuracy.wrong_slots == 0
     assert outcome.library.variant == "seal"
-    assert outcome.facts == {"is_pinned": 1.0}
+    assert {*outcome.facts} == {"is_pinned", "run_delay_s", "steal_s"}
     for phase in ("train", "infer", "train.evaluate", "infer.decrypt", "train.transfer", "infer.serialize"):
         of_phase = [s for s in outcome.samples if s.metric == "time" and s.phase == phase]
         assert [(s.ordinal, s.is_warmup) for s in of_phase] == [(0, True), (0, False), (1, False), (2, False)]
@@ -119,6 +122,56 @@ def test_a_trial_in_three_passes(tmp_path):
     ]
     assert phases(outcome, "size", is_warmup=True) == ["train", "train.returned", "infer", "infer.returned"]
     assert made[0].is_ended
+
+
+class Busy:
+    """A host on which the anchor takes 50 µs, and others have the core whenever ``is_taken``."""
+
+    def __init__(self):
+        self.is_taken, self.start_ns = False, time.perf_counter_ns()
+
+    def now_ns(self):
+        return time.perf_counter_ns()
+
+    def read_ns(self):
+        return 50_000
+
+    def run_delay_ns(self):
+        return self.now_ns() - self.start_ns if self.is_taken else 0
+
+    def watch(self, quiet_ns=None):
+        return HostWatch(Gate(self, self, self.run_delay_ns), quiet_ns)
+
+
+def test_a_stage_of_disturbed_passes_says_so(tmp_path):
+    """The server's core is taken all the time, the client's never."""
+    taken, idle = Busy(), Busy()
+    taken.is_taken = True
+    levels = []
+
+    def make(needs):
+        levels.append(needs.quiet_ns)
+        parties = PartiesHere(tmp_path, {}, (idle.watch(needs.quiet_ns), taken.watch(needs.quiet_ns)))
+        parties.is_local = True
+        return parties
+
+    needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
+    level = QuietLevel(40_000.0)
+    outcome = executed(TwoParties(needs, make, level), a_trial())
+    assert (outcome.status, levels) == ("ok", [40_000.0])
+    by_phase = {}
+    for sample in outcome.samples:
+        if sample.metric == "time" and not sample.is_warmup:
+            by_phase.setdefault(sample.phase, []).append(sample)
+    assert all(sample.is_disturbed for sample in by_phase["train.evaluate"] + by_phase["infer.server"])
+    assert not any(sample.is_disturbed for sample in by_phase["infer.decrypt"] + by_phase["infer.client"])
+    # 50 µs where 40 are the quiet level: corrected by 1 + 1.25 · 0.25.
+    assert {round(sample.slow_down, 9) for sample in by_phase["infer.client"]} == {1.3125}
+    assert outcome.facts["anchor_s"] == 4e-5
+    assert outcome.facts["disturbed_phases"] >= 2
+    spent_s = sum(sample.value for sample in by_phase["train"] + by_phase["infer"])
+    assert outcome.facts["sampling_s"] == pytest.approx(spent_s)
+    assert level.ns == 40_000.0
 
 
 def test_the_programs_of_a_trial_are_kept(tmp_path):
@@ -371,6 +424,42 @@ def test_what_is_left_of_a_stage_is_the_transfer():
     assert of(found, "cpu_time") == {"train": 3.0} | halves
     assert of(found, "peak_memory") == {"train.client": 30.0, "train.server": 20.0}
     assert len(found) == 4 + 2 + 4 + 1 + 2
+
+
+@pytest.mark.parametrize(
+    ("evaluate", "whole"),
+    [
+        ({}, (1.0, False)),
+        ({"slow_down": 2.0}, (8 / 5, False)),
+        ({"slow_down": 4.0, "is_disturbed": True}, (1.0, True)),
+    ],
+)
+def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_most_of_its_time(evaluate, whole):
+    told = [
+        Sample("time", 1.0, "infer", step="encrypt"),
+        Sample("time", 6.0, "infer", step="evaluate", **evaluate),
+        Sample("time", 6.0, "infer", party="server", **evaluate),
+        Sample("noise_budget", -3.0, "infer"),
+    ]
+    found = {(s.metric, s.phase): s for s in stage_costs.stage_samples("infer", 8.0, told)}
+    total = found["time", "infer"]
+    assert (total.value, total.slow_down, total.is_disturbed) == (8.0, pytest.approx(whole[0]), whole[1])
+    assert found["time", "infer.transfer"].slow_down == 1.0
+    assert found["time", "infer.evaluate"].is_disturbed == evaluate.get("is_disturbed", False)
+    assert found["noise_budget", "infer"].value == -3.0
+    assert stage_costs.elapsed_s(found.values()) == 8.0
+    assert stage_costs.corrected_s(found.values()) == pytest.approx(8.0 / whole[0])
+
+
+def test_a_stage_of_which_less_than_half_is_disturbed_is_not():
+    told = [
+        Sample("time", 4.0, "infer", step="encrypt", slow_down=10.0, is_disturbed=True),
+        Sample("time", 5.0, "infer", step="evaluate"),
+    ]
+    found = {s.phase: s for s in stage_costs.stage_samples("infer", 9.0, told)}
+    assert not found["infer"].is_disturbed
+    assert found["infer"].slow_down == pytest.approx(9.0 / 5.4)
+    assert (found["infer.encrypt"].is_disturbed, found["infer.encrypt"].slow_down) == (True, 1.0)
 
 
 def test_what_is_not_of_a_stage_is_taken_off_it():

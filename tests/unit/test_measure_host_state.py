@@ -20,8 +20,10 @@ from ciphermark_measure.interference.host_state import (
     TOLERANCE,
     Gate,
     MemoryWatch,
+    Slowing,
     counts,
-    slow_down,
+    slowing,
+    together,
 )
 from ciphermark_measure.sampling import ClockError, Phase, Target
 
@@ -197,7 +199,26 @@ def test_the_wait_for_the_core_is_taken_out_where_most_of_a_sample_is_left(waite
     [(1.0, 0.0, 1.0), (1.4, 0.0, 1.5), (1.0, 0.5, 2.0), (1.4, 0.5, 3.0), (0.99, 0.0, 0.9875)],
 )
 def test_an_operation_is_slowed_by_a_quarter_more_than_the_anchor(anchor_ratio, waited_share, expected):
-    assert slow_down(anchor_ratio, waited_share) == pytest.approx(expected)
+    assert slowing(anchor_ratio, waited_share).factor == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected", "is_disturbed"),
+    [
+        ([], 1.0, False),
+        ([(Slowing(1.2), 5.0), (Slowing(1.2), 15.0)], 1.2, False),
+        ([(Slowing(2.0), 2.0), (Slowing(1.0), 1.0)], 1.5, False),
+        ([(Slowing(1.0, 1.0), 6.0), (Slowing(), 4.0)], 2.5, True),
+        ([(Slowing(1.0, 1.0), 4.0), (Slowing(), 6.0)], 10 / 6, False),
+        ([(Slowing(1.0, 0.5), 8.0), (Slowing(3.0, 0.25), 4.0)], 12 / 5, False),
+        ([(Slowing(1.0, 3.0), 1.0)], 100.0, True),
+    ],
+)
+def test_pieces_are_slowed_together_by_what_is_left_of_them(pieces, expected, is_disturbed):
+    """A wait may be read that is longer than the piece: of it nothing is left, and the factor stays finite."""
+    whole = together(pieces)
+    assert whole.factor == pytest.approx(expected)
+    assert whole.is_disturbed == is_disturbed
 
 
 def test_what_cannot_be_read_disturbs_nothing():

@@ -5,7 +5,7 @@ select
     inputs * database_size / nullif(answer_s, 0) as throughput,
     answer_s / nullif(inputs * answers, 0) as element_s,
     answer_s / inputs as query_s,
-    max(answer_s) filter (where inputs = 1) over (
+    max(answer_s) filter (where inputs = 1 and not 'answer_s' = any (disturbed_times)) over (
         partition by run_id, variant, operation, dimensions - 'batch', parameter_set_id, division, threads
     ) as alone_s,
     inputs * answered_size / nullif(download, 0) as rate,
@@ -25,6 +25,12 @@ from (
         max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as answer_s,
         max(r.ci_low) filter (where r.metric = 'time' and r.step = 'evaluate') as ci_low,
         max(r.ci_high) filter (where r.metric = 'time' and r.step = 'evaluate') as ci_high,
+        case
+            when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (
+                where r.metric = 'time' and r.step = 'evaluate'
+            ) then array['answer_s', 'throughput', 'element_s', 'query_s']
+            else '{}'
+        end as disturbed_times,
         max(r.uncorrected_median) filter (where r.metric = 'time' and r.step = 'evaluate') as uncorrected_answer_s,
         max(r.median) filter (where r.metric = 'cpu_time' and r.step = 'evaluate') as answer_cpu_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'client') as client_s,

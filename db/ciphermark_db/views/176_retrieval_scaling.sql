@@ -22,7 +22,7 @@ select
     1 / nullif(greatest(regr_slope(answer_s, database_size), 0), 0) as marginal_throughput,
     regr_r2(answer_s, database_size) as fit
 from retrievals
-where answer_s > 0
+where answer_s > 0 and not 'answer_s' = any (disturbed_times)
 group by
     run_id, variant, operation, scheme, ring_dimension, log_qp, plain_modulus, division, threads, inputs, answers,
     answered_size

@@ -18,6 +18,12 @@ from (
         max(r.median) filter (where r.is_time and r.step = 'evaluate') as infer_s,
         max(r.ci_low) filter (where r.is_time and r.step = 'evaluate') as ci_low,
         max(r.ci_high) filter (where r.is_time and r.step = 'evaluate') as ci_high,
+        case
+            when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (
+                where r.is_time and r.step = 'evaluate'
+            ) then array['infer_s', 'images_per_s', 'image_s']
+            else '{}'
+        end as disturbed_times,
         max(r.uncorrected_median) filter (where r.is_time and r.step = 'evaluate') as uncorrected_infer_s,
         sum(r.median) filter (where r.is_time and r.step in ('pack', 'encrypt')) as encrypt_s,
         sum(r.median) filter (where r.is_time and r.step in ('decrypt', 'unpack')) as decrypt_s,

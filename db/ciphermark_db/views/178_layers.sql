@@ -11,6 +11,7 @@ select
     m.ci_low,
     m.ci_high,
     m.uncorrected_layer_time,
+    m.disturbed_times,
     m.layer_time / nullif(sum(m.layer_time) over (partition by i.run_id, i.case_info_id, f.stage), 0) as layer_share,
     f.level,
     f.end_level,
@@ -29,6 +30,11 @@ join lateral (
         max(ci_low) filter (where metric = 'layer_time') as ci_low,
         max(ci_high) filter (where metric = 'layer_time') as ci_high,
         max(uncorrected_median) filter (where metric = 'layer_time') as uncorrected_layer_time,
+        case
+            when bool_or(undisturbed_share = 0 and slowdown is null) filter (where metric = 'layer_time')
+                then array['layer_time']
+            else '{}'
+        end as disturbed_times,
         max(max) filter (where metric = 'layer_largest') as layer_largest,
         max(max) filter (where metric = 'layer_error') as layer_error
     from result

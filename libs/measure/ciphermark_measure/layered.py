@@ -5,15 +5,19 @@ they end. The timed program of the stage stays whole, and knows nothing of layer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ciphermark_contract import layers
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Vector
 from ciphermark_core.model import Parameters, Sample
+from ciphermark_measure.interference.host_state import Around, Gate
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Programs, StageProgram
+
+Timed: TypeAlias = tuple[float, Around]
 
 
 class Layered:
@@ -44,10 +48,19 @@ class Layered:
         return [bound.results()[: len(layer.ends)] for layer, bound in zip(self.layers, bounds, strict=True)]
 
 
-def timed(bounds: Sequence[Bound], passes: int) -> Iterator[list[float]]:
-    """The seconds of each in every pass: in turns, so that a disturbance meets all alike."""
+def timed(bounds: Sequence[Bound], passes: int, gate: Gate | None = None) -> Iterator[list[Timed]]:
+    """The seconds of each in every pass, and where in the readings of the gate they lie: in turns, so that a
+    disturbance meets all alike.
+    """
+    gate = gate or Gate()
     for _ in range(passes):
-        yield [bound.run(1) / 1e9 for bound in bounds]
+        yield [_timed(bound, gate) for bound in bounds]
+
+
+def _timed(bound: Bound, gate: Gate) -> Timed:
+    begun = gate.before()
+    lasted_ns = bound.run(1)
+    return lasted_ns / 1e9, gate.after(begun, lasted_ns)
 
 
 def in_the_clear(
@@ -71,12 +84,19 @@ def largest_of(found: Sequence[Vector], clear: Sequence[Vector]) -> tuple[float,
     return max(float(np.abs(item).max()) for item in clear), max(errors)
 
 
-def time_samples(stage: str, names: Sequence[str], passes: Sequence[Sequence[float]]) -> list[Sample]:
-    """Of each layer the seconds in every pass."""
-    return [
-        Sample("layer_time", seconds, stage, step=name, ordinal=ordinal)
+def time_samples(
+    stage: str, names: Sequence[str], passes: Sequence[Sequence[Timed]], gate: Gate
+) -> list[Sample]:
+    """Of each layer the seconds in every pass, with how they were slowed by what the gate knows now."""
+    samples = [
+        (Sample("layer_time", seconds, stage, step=name, ordinal=ordinal), around)
         for ordinal, times in enumerate(passes)
-        for name, seconds in zip(names, times, strict=True)
+        for name, (seconds, around) in zip(names, times, strict=True)
+    ]
+    factors = gate.slow_downs([around for _, around in samples])
+    return [
+        replace(sample, is_disturbed=True) if factor is None else replace(sample, slow_down=factor)
+        for (sample, _), factor in zip(samples, factors, strict=True)
     ]
 
 

@@ -93,7 +93,9 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
     layered = Layered(both.evaluator, stage, question.threads)
     operands = _operands(both, inputs[0])
     bounds = [*layered.bound(operands), _whole(both, stage.traced, operands, question.threads)]
-    *times, whole_s = (median(turns) for turns in zip(*timed(bounds, question.passes), strict=True))
+    *times, whole_s = (
+        median(seconds for seconds, _ in turns) for turns in zip(*timed(bounds, question.passes), strict=True)
+    )
     differences = [_differences(both, layered, given) for given in inputs]
     return LayersFound(
         layers=tuple(

@@ -270,6 +270,7 @@ def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
 def _told(row: Row) -> str:
     quiet = row.get("quiet_share")
     texts = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    texts += ["disturbed samples only"] * bool(row.get("disturbed_times"))
     slow_down = row.get("slow_down")
     if slow_down is not None:
         texts.append(f"corrected for a host {slow_down:.2f} times slower")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciphermark_core import descriptor
 from ciphermark_present import formats
-from ciphermark_present.query import Answer, Row
+from ciphermark_present.query import Answer, Row, is_disturbed
 from ciphermark_present.subject import Subject
 
 if TYPE_CHECKING:  # a command line that draws nothing does not wait for Altair
@@ -50,13 +50,16 @@ class Column:
         """The text of a row's cell."""
         value = row[self.name]
         text = formats.quantity(value, row[self.unit]) if self.unit else self.write(value)
-        return text if value is None else text + self.mark(row)
+        return text if value is None else self._disturbance(row) + text + self.mark(row)
 
     def brief_cell(self, row: Row) -> str:
         """The text of a row's cell where there is little room."""
         value, write = row[self.name], self.brief or self.write
         text = formats.brief_quantity(value, row[self.unit] or "") if self.unit else write(value)
-        return text if value is None else text + self.mark(row)
+        return text if value is None else self._disturbance(row) + text + self.mark(row)
+
+    def _disturbance(self, row: Row) -> str:
+        return formats.DISTURBED if is_disturbed(row, self.name) else ""
 
 
 @dataclass(frozen=True, slots=True)

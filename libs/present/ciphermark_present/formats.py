@@ -18,6 +18,7 @@ BYTE_UNITS = (*_BYTES, *_BINARY)
 _YEARS = range(2000, 2200)
 OUT_OF_RANGE = "date out of range"
 NOTHING = "–"
+DISTURBED = "!"  # before a time that is made of disturbed samples only
 _ELSEWHERE = ("repetitions", "data_set")  # dimensions with a column of their own
 
 

@@ -24,6 +24,12 @@ SECURITY_COMPARED: Mapping[Table, str] = MappingProxyType(
 _NO_LEVEL = {TABLE: OLDEST, **dict.fromkeys(SECURITY_COMPARED.values())}
 UNCORRECTED = "uncorrected"  # of the parameter ``times``
 AS_MEASURED = "Times are as the clock measured them: host interference is not corrected."
+DISTURBED_TIMES = "disturbed_times"  # the column that names those of its row
+
+
+def is_disturbed(row: Mapping[str, Any], column: str) -> bool:
+    """Whether the time in a column is made of disturbed samples only: it is never the fastest."""
+    return column in (row.get(DISTURBED_TIMES) or ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ciphermark_core.security import OLDEST, Table
 from ciphermark_present.formats import level
-from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row
+from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row, is_disturbed
 
 
 def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
@@ -36,11 +36,15 @@ def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
 
 
 def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]:
-    """Of the rows that have the same in ``names`` the one with the least time in ``column``; none without a time."""
+    """Of the rows that have the same in ``names`` the one with the least time in ``column``; none without a time, or
+    with that of disturbed samples only.
+    """
     least: dict[tuple[object, ...], Row] = {}
     for row in rows:
+        if row[column] is None or is_disturbed(row, column):
+            continue
         place = tuple(row[name] for name in names)
-        if row[column] is not None and (place not in least or row[column] < least[place][column]):
+        if place not in least or row[column] < least[place][column]:
             least[place] = row
     return list(least.values())
 

@@ -15,13 +15,16 @@ _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol
 
 @dataclass(frozen=True, slots=True)
 class WorkerNeeds:
-    """What a worker, or a party, must be started and prepared with."""
+    """What a worker, or a party, must be started and prepared with. ``quiet_ns`` is the quiet level that a party's
+    anchor is compared with, as far as it is known; workers learn it trial by trial.
+    """
 
     variant: str
     parameters: ParameterSpec
     keys: KeyRequest
     confinement: Confinement
     timeout_s: float
+    quiet_ns: float | None = None
 
     @property
     def request(self) -> protocol.Prepare:

@@ -34,6 +34,7 @@ _MEMORY_SHARE = 0.01  # likewise, of the memory kernel
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
 _MOST_WAITED = 0.5  # of a sample
+_ALL_WAITED = 0.99
 # What is measured is slowed by so many times as much as the anchor, of which a third is hardly slowed, and of three
 # counts the calmest: docs/decisions/0045.
 GAIN = 1.25
@@ -49,10 +50,13 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A sample under way: the number of the last reading before it, and how long the process had waited by then."""
+    """A sample under way: the number of the last reading before it, how long the process had waited by then, and
+    whether the memory kernel is beside it.
+    """
 
     reading: int
     delay_ns: int | None
+    reads_memory: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,28 @@ class Around:
 
     @property
     def is_disturbed(self) -> bool:
+        """As :attr:`Slowing.is_disturbed`."""
+        return Slowing(waited_share=self.waited_share).is_disturbed
+
+
+@dataclass(frozen=True, slots=True)
+class Slowing:
+    """How others slowed what was done: ``by_host`` times, as the anchor beside it tells, and by the wait for the core
+    for ``waited_share`` of its time.
+    """
+
+    by_host: float = 1.0
+    waited_share: float = 0.0
+
+    @property
+    def is_disturbed(self) -> bool:
         """Whether the process was kept from its core for so long that the rest tells nothing."""
         return self.waited_share > _MOST_WAITED
+
+    @property
+    def factor(self) -> float:
+        """How many times as long as in the quiet state it took. The wait may be told to be longer than all of it."""
+        return self.by_host / (1 - min(self.waited_share, _ALL_WAITED))
 
 
 def level_of(readings: Sequence[int]) -> float:
@@ -75,11 +99,22 @@ def level_of(readings: Sequence[int]) -> float:
     return float(readings[int(_QUANTILE * len(readings))])
 
 
-def slow_down(anchor_ratio: float, waited_share: float) -> float:
-    """How many times as long as in the quiet state a sample took, beside which the anchor took ``anchor_ratio`` times
-    as long, and for ``waited_share`` of which the process waited for its core. Pure.
+def slowing(anchor_ratio: float, waited_share: float) -> Slowing:
+    """How a sample was slowed beside which the anchor took ``anchor_ratio`` times as long as in the quiet state, and
+    for ``waited_share`` of which the process waited for its core. Pure.
     """
-    return (1 + GAIN * (anchor_ratio - 1)) / (1 - waited_share)
+    return Slowing(1 + GAIN * (anchor_ratio - 1), waited_share)
+
+
+def together(pieces: Sequence[tuple[Slowing, float]]) -> Slowing:
+    """How all of what was done in pieces was slowed, each of which took so long. Pure."""
+    whole = sum(lasted for _, lasted in pieces)
+    if not whole:
+        return Slowing()
+    worked = [(one.by_host, lasted * (1 - min(one.waited_share, 1.0))) for one, lasted in pieces]
+    quiet = sum(lasted / by_host for by_host, lasted in worked)
+    waited_share = 1 - sum(lasted for _, lasted in worked) / whole
+    return Slowing(sum(lasted for _, lasted in worked) / quiet if quiet else 1.0, waited_share)
 
 
 class MemoryWatch:
@@ -106,6 +141,11 @@ class MemoryWatch:
         self._of_trial = []
         self._is_first = True
         self._spent_ns = 0
+
+    @property
+    def spent_ns(self) -> int:
+        """What readings cost since the trial began."""
+        return self._spent_ns
 
     def before(self) -> None:
         """A sample begins now."""
@@ -185,15 +225,21 @@ class Gate:
         self._memory.begin_trial()
         self._first, self._spent_ns = len(self._readings), 0
 
-    def before(self) -> Begun:
-        """A sample begins now."""
+    @property
+    def spent_ns(self) -> int:
+        """What readings cost since the trial began."""
+        return self._spent_ns + self._memory.spent_ns
+
+    def before(self, reads_memory: bool = True) -> Begun:
+        """A sample begins now; the memory kernel is beside it where that ``reads_memory``."""
         if self._reader is None:
             return Begun(-1, None)
-        self._memory.before()
+        if reads_memory:
+            self._memory.before()
         is_stale = self._clock.now_ns() - self._last_ns > _STALE_NS
         if len(self._readings) == self._first or (is_stale and self._is_affordable):
             self._read(self._reader)
-        return Begun(len(self._readings) - 1, self._run_delay_ns())
+        return Begun(len(self._readings) - 1, self._run_delay_ns(), reads_memory)
 
     def after(self, begun: Begun, lasted_ns: int) -> Around:
         """A sample that was begun is over."""
@@ -204,7 +250,8 @@ class Gate:
         self._balance_ns = min(self._balance_ns + _SHARE * lasted_ns, _SAVED * self._cost_ns)
         if self._is_affordable:
             self._read(self._reader)
-        self._memory.after(lasted_ns)  # last, since it fills the core's caches
+        if begun.reads_memory:
+            self._memory.after(lasted_ns)  # last, since it fills the core's caches
         return Around(begun.reading, waited_ns / max(1, lasted_ns))
 
     def settle(self) -> None:
@@ -216,17 +263,15 @@ class Gate:
         """How many times as long as in the quiet state each sample took, by what is known now of the anchor beside it
         and of the wait for the core; ``None`` where nobody knows.
         """
+        return [None if one.is_disturbed else one.factor for one in map(self.slowing, arounds)]
+
+    def slowing(self, around: Around) -> Slowing:
+        """How a sample was slowed, by what is known now."""
         level = self.quiet_ns
         if level is None:
-            return [1.0] * len(arounds)
-        return [
-            None
-            if around.is_disturbed
-            else slow_down(
-                fmean(self._readings[around.reading : around.reading + 2]) / level, around.waited_share
-            )
-            for around in arounds
-        ]
+            return Slowing()
+        beside = self._readings[around.reading : around.reading + 2]
+        return slowing(fmean(beside) / level, around.waited_share)
 
     def facts(self) -> dict[str, float]:
         """Of the trial: which anchor it was, how much more than it samples are taken to be slowed, its time in the

@@ -27,7 +27,7 @@ from ciphermark_measure import layered, parameter_selection
 from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import Blobs
 from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
-from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
+from ciphermark_measure.parties.party import HostWatch, OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
@@ -57,8 +57,14 @@ class Keys:
 class Client(Party):
     """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name."""
 
-    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload], find: Finder) -> None:
-        super().__init__(store, workloads)
+    def __init__(
+        self,
+        store: Blobs,
+        workloads: Mapping[str, AnyWorkload],
+        find: Finder,
+        host: HostWatch | None = None,
+    ) -> None:
+        super().__init__(store, workloads, host)
         self._find = find
         self._keys: Keys | None = None
         self._subject: Subject | None = None
@@ -75,7 +81,8 @@ class Client(Party):
     def _make_keys(self, request: messages.MakeKeys) -> messages.KeysMade:
         self._keys = self._subject = None
         workload = self.configured(request.workload, request.options)
-        steps = Steps(messages.PREPARE, "client")
+        self.host.begin_trial()
+        steps = Steps(messages.PREPARE, "client", self.host.gate)
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("keys"):
@@ -94,6 +101,7 @@ class Client(Party):
             parameters=parameters,
             material=material,
             samples=samples + check.samples(),
+            host_facts=self.host.facts,
         )
 
     def _encrypt(self, request: messages.Encrypt) -> messages.Encrypted:
@@ -102,8 +110,8 @@ class Client(Party):
         stage, check = self.server_stage(workload, request.stage), Watch(request.stage)
         with check.step(messages.CHECK):
             given = self.subject_of(request.source)
-        public, alone = _told(workload, stage, given, owner.parameters)
-        steps = Steps(stage.name, "client")
+        public, alone = _told(workload, stage, given, owner.parameters, self.host)
+        steps = Steps(stage.name, "client", self.host.gate)
         with steps.step("pack"):
             vectors = [
                 vector
@@ -119,6 +127,7 @@ class Client(Party):
             public=self.store.put(party.dump_arrays(public)),
             plaintext_bytes=size,
             samples=check.samples() + alone + samples,
+            host_facts=self.host.facts,
         )
 
     def _score(self, request: messages.Score) -> messages.Scored:
@@ -128,7 +137,7 @@ class Client(Party):
         with check.step(messages.CHECK):
             given = self.subject_of(request.source)
         dumped = self.parts(request.outputs)
-        steps = Steps(last, "client")
+        steps = Steps(last, "client", self.host.gate)
         ciphertexts = steps.of_each("deserialize", owner.load, dumped)
         with steps.step("decrypt"):
             decrypted = workload.decrypted(owner, ciphertexts)
@@ -147,7 +156,11 @@ class Client(Party):
         figures = tuple(Sample(name, value, last) for name, value in own.items())
         rounded_output = None if request.source.given is None else _to_two_digits(outputs[0])
         return messages.Scored(
-            judgment.accuracy, judgment.complaint, samples + check.samples() + figures, rounded_output
+            accuracy=judgment.accuracy,
+            complaint=judgment.complaint,
+            samples=samples + check.samples() + figures,
+            found=rounded_output,
+            host_facts=self.host.facts,
         )
 
     def _compare_layers(self, request: messages.CompareLayers) -> messages.LayersCompared:
@@ -224,14 +237,14 @@ def _sent(keys: Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
 
 
 def _told(
-    workload: AnyWorkload, stage: Stage, given: Subject, parameters: Parameters
+    workload: AnyWorkload, stage: Stage, given: Subject, parameters: Parameters, host: HostWatch
 ) -> tuple[Arrays, tuple[Sample, ...]]:
     """What the server is told in the clear with a stage, and what the client spent on the stages without the server
     that come right before it: they are carried out anew.
     """
     public, samples = given.public[stage.name], list[Sample]()
     for alone in alone_before(workload.stages, stage):
-        steps = Steps(alone.name, "client")
+        steps = Steps(alone.name, "client", host.gate)
         with steps.step("fit"):
             arrays = shared_public(workload, alone.name, given.inputs, parameters)
         public, samples = {**arrays, **public}, [*samples, *steps.samples()]

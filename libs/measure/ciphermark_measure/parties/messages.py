@@ -10,13 +10,14 @@ last stage may be evaluated once more, layer by layer: ``EvaluateLayers`` and ``
 party may answer ``Refused``.
 
 Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and
-``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Getting and
-storing blobs is no step: it is part of the transfer.
+``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Each time says how
+it was slowed (``slow_down``, also where it ``is_disturbed``). Getting and storing blobs is no step: it is part of the
+transfer.
 
 Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
 done to judge and to record alone, step ``check``, which is in no sum (what a client computes in the clear; facts of the
-library's build); and, before a client encrypts, what it computes alone in stages without the server, each a stage of
-its own.
+library's build; readings of the host); and, before a client encrypts, what it computes alone in stages without the
+server, each a stage of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 5
+VERSION = 6
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
@@ -75,6 +76,14 @@ LayerEnds = Annotated[
     tuple[Blobs, ...], Meta(description="the ciphertexts that each layer ends with, in order")
 ]
 Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measured while it worked")]
+HostFacts = Annotated[
+    dict[str, float],
+    Meta(
+        description="what the party read of its host since its session began: the reference kernel, the memory "
+        "kernel, the wait for the core, steal time",
+        examples=[{"anchor_s": 5.4e-05, "anchor_spread": 0.02, "run_delay_s": 0.001, "steal_s": 0.0}],
+    ),
+]
 
 Role = Literal["client", "server"]
 PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
@@ -156,6 +165,7 @@ class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
     parameters: Parameters
     material: Blob
     samples: Samples
+    host_facts: HostFacts = {}
 
 
 class Encrypt(msgspec.Struct, tag="encrypt", frozen=True):
@@ -174,6 +184,7 @@ class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
     public: Blob
     plaintext_bytes: Annotated[int, Meta(examples=[5304])]
     samples: Samples
+    host_facts: HostFacts = {}
 
 
 class Score(msgspec.Struct, tag="score", frozen=True):
@@ -194,6 +205,7 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
     complaint: Annotated[str | None, Meta(examples=[None])]
     samples: Samples
     found: Annotated[tuple[float, ...] | None, Meta(examples=[None])] = None
+    host_facts: HostFacts = {}
 
 
 class CompareLayers(msgspec.Struct, tag="compare_layers", frozen=True):
@@ -233,6 +245,7 @@ class Loaded(msgspec.Struct, tag="loaded", frozen=True):
     library: LibraryInfo
     parameters: Parameters
     samples: Samples
+    host_facts: HostFacts = {}
 
 
 class Evaluate(msgspec.Struct, tag="evaluate", frozen=True):
@@ -249,6 +262,7 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
     outputs: tuple[Blob, ...]
     program: Annotated[str, Meta(examples=["3c" * 32])]
     samples: Samples
+    host_facts: HostFacts = {}
 
 
 class Describe(msgspec.Struct, tag="describe", frozen=True):
@@ -302,6 +316,8 @@ Reply: TypeAlias = (
     | Described
     | LayersEvaluated
 )
+
+Watched: TypeAlias = KeysMade | Encrypted | Scored | Loaded | Evaluated  # those with facts of the host
 
 # Each decodes one line, a request to a party of its role or a reply, and raises ``ValueError`` for anything else.
 read_request: Mapping[Role, Callable[[bytes], Request]] = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
+from time import perf_counter_ns
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,6 +15,10 @@ import numpy as np
 
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
+from ciphermark_measure.clock import MonotonicClock
+from ciphermark_measure.interference import anchor, host_state
+from ciphermark_measure.interference.cpu_steal import CpuSteal
+from ciphermark_measure.interference.host_state import Around, Gate, Slowing
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, Blobs
 from ciphermark_measure.parties.messages import Role, Step
@@ -22,21 +28,54 @@ from ciphermark_workloads.catalogue import AnyWorkload, named
 from ciphermark_workloads.workload import Arrays, Stage
 
 T = TypeVar("T")
+_TIMES = ("time", "cpu_time")
 
 
 class OutOfOrder(Exception):
     """A request came before the one that it builds on."""
 
 
+class HostWatch:
+    """What others on the host do to a party: the same readings as beside samples of operations. ``quiet_ns`` is the
+    lowest quiet level of the anchor that is known; without an anchor nothing is watched.
+    """
+
+    def __init__(self, gate: Gate, quiet_ns: float | None = None) -> None:
+        self.gate = gate
+        self._quiet_ns = quiet_ns
+        self._steal = CpuSteal()
+
+    @classmethod
+    def of_this_process(cls, quiet_ns: float | None = None) -> HostWatch:
+        """With the kernels, where they are built."""
+        if anchor.reason_against():
+            return cls(Gate())
+        return cls(Gate(anchor.Anchor(), MonotonicClock(), memory=anchor.Memory()), quiet_ns)
+
+    def begin_trial(self) -> None:
+        """What :attr:`facts` tells is of the time from now on."""
+        self.gate.begin_trial(self._quiet_ns)
+        self._steal = CpuSteal()
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """Of the trial so far."""
+        return self._steal.facts() | self.gate.facts()
+
+
 class Party(ABC):
     """Answers one request at a time.
 
-    ``store`` is where blobs come from and go to; ``workloads`` are those that can be asked for, by name.
+    ``store`` is where blobs come from and go to; ``workloads`` are those that can be asked for, by name. Steps are
+    watched by ``host``.
     """
 
-    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload]) -> None:
+    def __init__(
+        self, store: Blobs, workloads: Mapping[str, AnyWorkload], host: HostWatch | None = None
+    ) -> None:
         self.store = store
         self.workloads = workloads
+        self.host = host or HostWatch(Gate())
 
     @property
     @abstractmethod
@@ -83,29 +122,37 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
 
 
 class Watch:
-    """Measures what is done in ``step``. A step may come in several pieces."""
+    """Measures what is done in ``step``. A step may come in several pieces. Beside steps the ``gate`` is read, off
+    their clock; with ``reads_memory`` the memory kernel, too, whose buffer is in the peak of the process from then on.
+    """
 
-    def __init__(self, stage: str) -> None:
+    def __init__(self, stage: str, gate: Gate | None = None, reads_memory: bool = False) -> None:
         self._stage = stage
+        self._gate = gate or Gate()
+        self._reads_memory = reads_memory
         self._meter = Meter("step")
         self._steps: dict[Step, dict[str, float]] = {}
+        self._pieces: dict[Step, list[tuple[Around, int]]] = {}
 
     @contextmanager
     def step(self, name: Step) -> Iterator[None]:
         """Measure what is done inside."""
-        self._meter.start()
-        yield
-        self._stop(name)
+        with self._watched(name):
+            self._meter.start()
+            yield
+            self._stop(name)
 
     def each(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
         """The items, with what making each of them takes measured as a piece of a step."""
         following = iter(items)
-        while True:
-            with self.step(name):
+        with self._watched(name):
+            while True:
+                self._meter.start()
                 item = next(following, None)
-            if item is None:
-                return
-            yield item
+                self._stop(name)
+                if item is None:
+                    return
+                yield item
 
     def without(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
         """The items, with what making each of them takes left out of the step that asks for it."""
@@ -121,38 +168,68 @@ class Watch:
     def of_each(self, name: Step, action: Callable[[bytes], T], items: Iterable[bytes]) -> list[T]:
         """What ``action`` makes of each item, measured as a piece of a step; making the items is no part of it."""
         results, pieces = [], [self._steps.get(name, {})]
-        for item in items:
-            self._meter.start()
-            results.append(action(item))
-            pieces.append(self._meter.stop())
+        with self._watched(name):
+            for item in items:
+                self._meter.start()
+                results.append(action(item))
+                pieces.append(self._meter.stop())
         self._steps[name] = together(pieces)
         return results
 
     def samples(self) -> tuple[Sample, ...]:
-        """What was measured, in the order of the steps."""
+        """What was measured, in the order of the steps; each says how it was slowed, by what is known now."""
         return tuple(
-            sample
+            _slowed(sample, self._slowing([name]))
             for name, values in self._steps.items()
             for sample in samples_of(values, self._stage, step=name)
         )
+
+    def _slowing(self, names: Iterable[Step]) -> Slowing:
+        """How steps together were slowed."""
+        pieces = [piece for name in names for piece in self._pieces.get(name, ())]
+        return host_state.together([(self._gate.slowing(around), lasted_ns) for around, lasted_ns in pieces])
+
+    @contextmanager
+    def _watched(self, name: Step) -> Iterator[None]:
+        """Read the gate before and after what is done inside."""
+        begun, start_ns = self._gate.before(self._reads_memory), perf_counter_ns()
+        yield
+        lasted_ns = perf_counter_ns() - start_ns
+        self._pieces.setdefault(name, []).append((self._gate.after(begun, lasted_ns), lasted_ns))
 
     def _stop(self, name: Step) -> None:
         self._steps[name] = together([self._steps.get(name, {}), self._meter.stop()])
 
 
-class Steps(Watch):
-    """The steps of one request, which begins when this is made. Tells what they come to, too, as the party's own."""
+def _slowed(sample: Sample, slowing: Slowing) -> Sample:
+    """A sample with how it was slowed. CPU time has no wait in it; what is no time is left as it is."""
+    if sample.metric not in _TIMES:
+        return sample
+    slow_down = slowing.factor if sample.metric == "time" else slowing.by_host
+    return replace(sample, slow_down=slow_down, is_disturbed=slowing.is_disturbed)
 
-    def __init__(self, stage: str, role: Role) -> None:
-        super().__init__(stage)
+
+class Steps(Watch):
+    """The steps of one request, which begins when this is made. Tells what they come to, too, as the party's own, and
+    what it cost to watch them, as what is of no stage.
+    """
+
+    def __init__(self, stage: str, role: Role, gate: Gate | None = None, reads_memory: bool = False) -> None:
+        super().__init__(stage, gate, reads_memory)
         self._role = role
+        self._before_ns = self._gate.spent_ns
         self._request = Meter("request")
         self._request.start()
 
     def samples(self) -> tuple[Sample, ...]:
         """Step by step, then the party's own."""
         own = together([*self._steps.values(), self._request.stop()])
-        return (*super().samples(), *samples_of(own, self._stage, party=self._role))
+        self._gate.settle()
+        slowing = self._slowing(self._steps)
+        parts = [_slowed(sample, slowing) for sample in samples_of(own, self._stage, party=self._role)]
+        watched_ns = self._gate.spent_ns - self._before_ns
+        cost = [Sample("time", watched_ns / 1e9, self._stage, step=messages.CHECK)] if watched_ns else []
+        return (*super().samples(), *parts, *cost)
 
 
 class _Array(msgspec.Struct, frozen=True, array_like=True):

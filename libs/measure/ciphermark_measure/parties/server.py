@@ -17,7 +17,7 @@ from ciphermark_measure import confinement
 from ciphermark_measure.layered import Layered, time_samples, timed
 from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import Blobs
-from ciphermark_measure.parties.party import OutOfOrder, Party, Steps, Watch, equal_parts
+from ciphermark_measure.parties.party import HostWatch, OutOfOrder, Party, Steps, Watch, equal_parts
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Call, StageProgram, traced
 from ciphermark_workloads.workload import Stage
@@ -67,8 +67,10 @@ class Session:
 class Server(Party):
     """Answers ``Load``, ``Evaluate``, ``Describe`` and ``EvaluateLayers``."""
 
-    def __init__(self, store: Blobs, workloads: Mapping[str, AnyWorkload]) -> None:
-        super().__init__(store, workloads)
+    def __init__(
+        self, store: Blobs, workloads: Mapping[str, AnyWorkload], host: HostWatch | None = None
+    ) -> None:
+        super().__init__(store, workloads, host)
         self._loaded: Session | None = None
 
     @property
@@ -84,7 +86,8 @@ class Server(Party):
         self._loaded = None
         workload = self.configured(request.workload, request.options)
         material = self.store.get_parts(request.material)
-        steps = Steps(messages.PREPARE, "server")
+        self.host.begin_trial()
+        steps = Steps(messages.PREPARE, "server", self.host.gate)
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("deserialize"):
@@ -94,7 +97,7 @@ class Server(Party):
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
         self._loaded = Session(workload, declared, evaluator, request.batch, request.threads or 1)
-        return messages.Loaded(library, evaluator.parameters, samples + check.samples())
+        return messages.Loaded(library, evaluator.parameters, samples + check.samples(), self.host.facts)
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
         loaded = self.loaded
@@ -103,7 +106,8 @@ class Server(Party):
         states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
         dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
-        steps = Steps(stage.name, "server")
+        # The first pass tells the peak of memory, in which the memory kernel's buffer is none of the library's.
+        steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.batch)
         shapes = () if before is None else loaded.ready[before].made.returned
         cache_entry = loaded.ready.get(stage.name)
@@ -115,7 +119,7 @@ class Server(Party):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
         samples = steps.samples() + (() if ready is cache_entry else _own_figures(loaded, ready))
-        return messages.Evaluated(self.kept(results), ready.made.program.digest, samples)
+        return messages.Evaluated(self.kept(results), ready.made.program.digest, samples, self.host.facts)
 
     def _describe(self, request: messages.Describe) -> messages.Described:
         stage_program = self._ready_of(request.stage).made
@@ -134,12 +138,14 @@ class Server(Party):
         del loaded.ready[stage.name]
         layered = Layered(evaluator, stage_program, loaded.threads)
         bounds = layered.bound([*map(evaluator.load, first), *state])
-        times = [*timed(bounds, request.passes)]
+        gate = self.host.gate
+        times = [*timed(bounds, request.passes, gate)]
+        gate.settle()
         mode = loaded.declared.compressions[0]
         ends = layered.ends(bounds) if request.returns_ends else []
         return messages.LayersEvaluated(
             ends=tuple(self.kept([evaluator.dump(item, mode) for item in layer]) for layer in ends),
-            samples=tuple(time_samples(stage.name, [*stage_program.layers], times)),
+            samples=tuple(time_samples(stage.name, [*stage_program.layers], times, gate)),
         )
 
     def _ready_of(self, stage: str) -> _Ready:

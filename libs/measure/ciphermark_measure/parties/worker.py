@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
     parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
     parser.add_argument("--files", type=Path, help="a folder of files that options name: NAME@DIGEST.SUFFIX")
+    parser.add_argument("--quiet-ns", type=float, help="the quiet level of the anchor on this host")
     confinement.add_options(parser)
     arguments = parser.parse_args()
     replies = confinement.own_output()
@@ -55,6 +56,7 @@ def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.parties.blobs import BlobStore
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.inputs import finder
+    from ciphermark_measure.parties.party import HostWatch
     from ciphermark_measure.parties.server import Server
     from ciphermark_workloads import user_workloads
     from ciphermark_workloads.catalogue import WORKLOADS
@@ -63,9 +65,10 @@ def _party(arguments: argparse.Namespace) -> Party:
         user_workloads.look_in(arguments.files)
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
     workloads = user_workloads.CatalogueWithCopies(WORKLOADS, arguments.workloads)
+    host = HostWatch.of_this_process(arguments.quiet_ns)
     if arguments.role == "client":
-        return Client(store, workloads, finder(arguments.data_sets))
-    return Server(store, workloads)
+        return Client(store, workloads, finder(arguments.data_sets), host)
+    return Server(store, workloads, host)
 
 
 if __name__ == "__main__":

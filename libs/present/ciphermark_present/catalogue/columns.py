@@ -11,7 +11,7 @@ from ciphermark_core import descriptor, encryption
 from ciphermark_core.descriptor import Dimension
 from ciphermark_present import formats
 from ciphermark_present.figure import Column
-from ciphermark_present.query import Row
+from ciphermark_present.query import DISTURBED_TIMES, Row
 
 _NAMES = ("variant", "variant_off", "ring_dimension", "modulus_bits", "size", "data_pattern", "threads")
 
@@ -128,12 +128,12 @@ RATIO_INTERVAL = (count("ci_low", "95 % from"), count("ci_high", "to"))
 # Tables have those of these in which their rows differ: of a case, and of what a library made of it.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
-DISTURBED = "! disturbed samples only"  # what the mark means
+DISTURBED = f"{formats.DISTURBED} disturbed samples only"  # what the mark means
 
 
 def disturbance(is_disturbed: bool) -> str:
     """The mark of a time that is made of disturbed samples only; empty for others."""
-    return DISTURBED[0] if is_disturbed else ""
+    return formats.DISTURBED if is_disturbed else ""
 
 
 UNACCELERATED = "° built without HEXL"  # what the mark means
@@ -153,7 +153,11 @@ def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
 
 UNLIKE = "† encrypted with the secret key, others with the public key; ranked apart"  # what the mark means
 _ACCELERATION, _ENCRYPTION = "acceleration_mark", "encryption_mark"  # columns of rows that are marked
-_MEANINGS = {_ACCELERATION: f"{UNACCELERATED} beside one with it", _ENCRYPTION: UNLIKE}
+_MEANINGS = {
+    _ACCELERATION: f"{UNACCELERATED} beside one with it",
+    _ENCRYPTION: UNLIKE,
+    DISTURBED_TIMES: DISTURBED,
+}
 
 
 def of_build(column: Column) -> Column:

@@ -21,7 +21,7 @@ from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds, share
 from ciphermark_present.printed import Cells, Head, Wanted, grouped, of
-from ciphermark_present.query import Row
+from ciphermark_present.query import Row, is_disturbed
 
 _PLACE = ("operation", "options", "scheme", "threads", "security_shown")
 
@@ -33,6 +33,8 @@ def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         cases.setdefault(row["case_key"], []).append(row)
     least: dict[tuple[object, ...], list[Row]] = {}
     for rows in cases.values():
+        if any(is_disturbed(row, "layer_time") for row in rows):
+            continue
         place = tuple(rows[0][name] for name in _PLACE)
         if place not in least or _together(rows) < _together(least[place]):
             least[place] = rows
@@ -128,7 +130,12 @@ def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
         first = rows[0]
         workload = charting.joined(first["operation"], first["options"] or "", sentences.threads(first))
         cases.append(
-            {**first, "workload": workload, "times": {row["layer"]: row["layer_time"] for row in rows}}
+            {
+                **first,
+                "workload": workload,
+                "times": {row["layer"]: row["layer_time"] for row in rows},
+                "disturbed_times": [name for row in rows for name in row.get("disturbed_times") or ()],
+            }
         )
     labels = parameters.apart(cases, lambda row: (row["scheme"], sentences.shown_level(row), row["workload"]))
     return [
@@ -149,7 +156,10 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("workload"), lambda row: str(row["workload"])
     yield of(BUILD)
     yield from map(of, headings.columns(rows))
-    yield Head("together", is_number=True), lambda row: formats.brief_seconds(_whole(row))
+    yield (
+        Head("together", is_number=True),
+        lambda row: columns.disturbance(bool(row["disturbed_times"])) + formats.brief_seconds(_whole(row)),
+    )
     yield Head("layers", is_prose=True), _shares
 
 
@@ -157,7 +167,7 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
 LAYOUT = Layout(
     title="layers",
     rows=_cases,
-    order=lambda row: (row["workload"], _whole(row)),
+    order=lambda row: (row["workload"], bool(row["disturbed_times"]), _whole(row)),
     about=lambda rows, _: (
         "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"
     ),

@@ -198,7 +198,10 @@ WORKLOADS = Figure(
     ),
     view="workloads",
     subject=FAMILY,
-    order="operation, scheme, size, metric <> 'time', metric, stage, part, median, variant",
+    order=(
+        "operation, scheme, size, metric <> 'time', metric, stage, part, 'median' = any(disturbed_times), median, "
+        "variant"
+    ),
     chart=draw_stages,
     tell=tell_stages,
     printed=(LAYOUT,),

@@ -151,7 +151,7 @@ _PARTS = (
     columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
 _ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, BUILD, N, SECURITY_2018, SECURITY_2024)
-_ORDER = "operation, options, scheme, threads, images, infer_s, variant"
+_ORDER = "operation, options, scheme, threads, images, 'infer_s' = any(disturbed_times), infer_s, variant"
 
 
 def workload_with_options(row: Row) -> str:

@@ -25,7 +25,7 @@ from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, share
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Printed, Wanted, absent_last, of, present, printed
-from ciphermark_present.query import Row
+from ciphermark_present.query import Row, is_disturbed
 from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("learning",))
@@ -178,8 +178,8 @@ STAGES = Figure(
     view="stages",
     subject=SUBJECT,
     order=(
-        "operation, options, scheme, threads, array_position(array['prepare', 'train', 'infer'], stage), time_s, "
-        "variant"
+        "operation, options, scheme, threads, array_position(array['prepare', 'train', 'infer'], stage), "
+        "'time_s' = any(disturbed_times), time_s, variant"
     ),
     printed=(),
     columns=(
@@ -257,7 +257,7 @@ LAYOUT = Layout(
     rows=_with_stages,
     table=("operation", "options", "data_set", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
-    order=lambda row: (absent_last(row["infer_s"]), row["variant"]),
+    order=lambda row: (is_disturbed(row, "infer_s"), absent_last(row["infer_s"]), row["variant"]),
     title=lambda rows, wanted: " · ".join(
         filter(None, (wanted.titled(rows[0]["operation"]), rows[0]["options"], rows[0]["data_set"]))
     ),
@@ -283,7 +283,9 @@ LEARNING = Figure(
     ),
     view="learning",
     subject=SUBJECT,
-    order="operation, options, data_set, scheme, threads, infer_s nulls last, variant",
+    order=(
+        "operation, options, data_set, scheme, threads, 'infer_s' = any(disturbed_times), infer_s nulls last, variant"
+    ),
     tell=tell_learning,
     chart=draw_phases,
     printed=(LAYOUT,),

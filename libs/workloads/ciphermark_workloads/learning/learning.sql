@@ -9,6 +9,17 @@ from (
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'prepare') as prepare_s,
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'train') as train_s,
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'infer') as infer_s,
+        array_remove(
+            array_agg(
+                case
+                    when
+                        r.metric = 'time' and coalesce(r.party, r.step) is null
+                        and r.undisturbed_share = 0 and r.slowdown is null
+                        then r.stage || '_s'
+                end
+            ),
+            null
+        ) as disturbed_times,
         max(r.median) filter (where r.metric = 'accuracy') as accuracy,
         max(r.median) filter (where r.metric = 'mse') as mse,
         max(r.median) filter (where r.metric = 'agreement') as agreement,

@@ -10,6 +10,16 @@ from (
         max(r.median) filter (where r.metric = 'time' and coalesce(r.party, r.step) is null) as time_s,
         max(r.uncorrected_median) filter (where r.metric = 'time' and coalesce(r.party, r.step) is null) as uncorrected_time_s,
         max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as evaluate_s,
+        array_remove(
+            array_agg(
+                case
+                    when r.metric <> 'time' or r.undisturbed_share is distinct from 0 or r.slowdown is not null then null
+                    when coalesce(r.party, r.step) is null then 'time_s'
+                    when r.step = 'evaluate' then 'evaluate_s'
+                end
+            ),
+            null
+        ) as disturbed_times,
         sum(r.median) filter (where r.metric = 'time' and r.step in ('serialize', 'deserialize')) as serialization_s,
         max(r.median) filter (where r.metric = 'time' and r.step = 'transfer') as transfer_s,
         max(r.median) filter (where r.metric = 'cpu_time' and r.party = 'client') as client_cpu_s,

@@ -24,7 +24,7 @@ from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds, size
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Prices, Printed, Wanted, of, printed
-from ciphermark_present.query import Row
+from ciphermark_present.query import Row, is_disturbed
 from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("retrieval",))
@@ -167,14 +167,22 @@ def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
         for row in rows
         if row["element_s"] and row["upload"] and row["download"]
     ]
-    return [{**row, "is_unbeaten": not any(_beats(other, row) for other in cases)} for row in cases]
+    return [
+        {
+            **row,
+            "is_unbeaten": not is_disturbed(row, "element_s")
+            and not any(_beats(other, row) for other in cases),
+        }
+        for row in cases
+    ]
 
 
 def _beats(one: Row, other: Row) -> bool:
     """Whether it is better in one and worse in none, in the same small chart and encrypted alike."""
     mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
     alike = [(row["what"], row["encryption"]) for row in (one, other)]
-    return alike[0] == alike[1] and mine != its and mine[0] <= its[0] and mine[1] <= its[1]
+    is_better = mine != its and mine[0] <= its[0] and mine[1] <= its[1]
+    return alike[0] == alike[1] and is_better and not is_disturbed(one, "element_s")
 
 
 def _protocol(row: Row) -> str:
@@ -248,7 +256,10 @@ _ASKED = (
     SECURITY_2018,
     SECURITY_2024,
 )
-_ORDER = "operation, answered_size, scheme, threads, inputs, database_size, answer_s, variant"
+_ORDER = (
+    "operation, answered_size, scheme, threads, inputs, database_size, 'answer_s' = any(disturbed_times), answer_s, "
+    "variant"
+)
 _ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
 _ABOUT_STORES = (
     "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "

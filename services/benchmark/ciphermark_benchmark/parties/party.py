@@ -61,6 +61,8 @@ class Parties(ABC):
     server: Party
     # Whether both keep to the CPUs that they were given; None: it cannot be known.
     is_pinned: bool | None = None
+    # Whether they are processes of this host's own, to which its quiet level applies.
+    is_local = False
 
     @property
     def is_elsewhere(self) -> bool | None:
@@ -94,6 +96,8 @@ class LocalParties(Parties):
     that are not shipped come from the folders of a ``home``.
     """
 
+    is_local = True
+
     def __init__(self, needs: WorkerNeeds, home: Home | None = None) -> None:
         self._home = home
         self._scratch = Scratch()
@@ -118,6 +122,8 @@ class LocalParties(Parties):
 
     def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
         arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
+        if needs.quiet_ns is not None:
+            arguments += ("--quiet-ns", repr(needs.quiet_ns))
         if self._home is not None:
             arguments += ("--workloads", str(self._home.workloads), "--files", str(self._home.files))
             if role == "client":

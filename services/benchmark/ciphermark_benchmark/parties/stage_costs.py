@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from ciphermark_analysis import correction
 from ciphermark_core.metrics import METRICS, SIGNIFICANCE_THRESHOLD, Metric, register
 from ciphermark_core.model import Sample
 from ciphermark_measure.parties.blobs import Blob
@@ -30,32 +31,38 @@ def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> l
     answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and what the client
     computed in stages without the server, a model say: nothing is sent in them, so that they have no transfer.
 
+    A sum is slowed as its parts are together; the transfer is taken to be slowed by nothing. It is disturbed where
+    parts that are disturbed take more than half of it.
+
     The totals of ``cpu_time`` and whatever else probes tell are the parties', that of ``time`` what is then left of
     ``elapsed_s``; the transfer is what is left of that when the parties' steps are taken away.
     """
     merged = _merged(answered)
     own = [sample for sample in merged if sample.stage == stage]
     alone = [sample for sample in merged if sample.stage != stage]
-    checked_s = sum(sample.value for sample in own if sample.step == CHECK and sample.metric == "time")
-    elapsed_s -= _in_steps(alone, "time") + checked_s
-    return [
-        *_alone(alone),
-        *_with_totals(stage, elapsed_s, own),
-        Sample("time", elapsed_s - _in_steps(own, "time"), stage, step=TRANSFER),
-    ]
+    checked_s = sum(sample.value for sample in merged if sample.step == CHECK and sample.metric == "time")
+    elapsed_s -= _sum_of(_steps_of(alone, "time")) + checked_s
+    transfer = Sample("time", elapsed_s - _sum_of(_steps_of(own, "time")), stage, step=TRANSFER)
+    samples = [*_alone(alone), *_with_totals(stage, own, [transfer]), transfer]
+    return [replace(sample, slow_down=1.0) if sample.is_disturbed else sample for sample in samples]
 
 
 def _alone(samples: Sequence[Sample]) -> Iterator[Sample]:
     """The stages without the server, each with its totals."""
     for stage in dict.fromkeys(sample.stage for sample in samples):
         own = [sample for sample in samples if sample.stage == stage]
-        yield from _with_totals(stage, _in_steps(own, "time"), own)
+        yield from _with_totals(stage, own, [])
 
 
-def _with_totals(stage: str, elapsed_s: float, samples: Sequence[Sample]) -> list[Sample]:
+def _with_totals(stage: str, samples: Sequence[Sample], transfer: Sequence[Sample]) -> list[Sample]:
     metrics = dict.fromkeys(sample.metric for sample in samples if sample.step and sample.metric != "time")
-    totals = [Sample(name, _in_steps(samples, name), stage) for name in metrics if METRICS[name].adds_up]
-    return [*samples, Sample("time", elapsed_s, stage), *totals]
+    time = _together([*_steps_of(samples, "time"), *transfer], Sample("time", 0.0, stage))
+    totals = [
+        _together(_steps_of(samples, name), Sample(name, 0.0, stage))
+        for name in metrics
+        if METRICS[name].adds_up
+    ]
+    return [*samples, time, *totals]
 
 
 def amortized(samples: Iterable[Sample], batch: int) -> list[Sample]:
@@ -85,6 +92,15 @@ def elapsed_s(samples: Iterable[Sample]) -> float:
     return sum(sample.value for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
 
 
+def corrected_s(samples: Iterable[Sample]) -> float:
+    """As :func:`elapsed_s`, as it would have been on an undisturbed host."""
+    return sum(
+        correction.corrected_value(sample)
+        for sample in samples
+        if sample.metric == "time" and sample.phase == sample.stage
+    )
+
+
 def first(samples: Iterable[Sample]) -> list[Sample]:
     """Of the first pass, which counts for nothing else: peaks of memory, and what the server makes once."""
     return [sample for sample in samples if _is_first(sample)]
@@ -101,12 +117,28 @@ def _is_first(sample: Sample) -> bool:
     return not METRICS[sample.metric].adds_up or sample.step in (TRACE, ENCODE)
 
 
-def _in_steps(samples: Iterable[Sample], metric: str) -> float:
-    """The sum over steps: the parties' own sums would count twice, and checks are no part of a stage."""
-    return sum(
-        sample.value
+def _steps_of(samples: Iterable[Sample], metric: str) -> list[Sample]:
+    """The parts of a sum: the parties' own sums would count twice, and checks are no part of a stage."""
+    return [
+        sample
         for sample in samples
         if sample.metric == metric and sample.party is None and sample.step != CHECK
+    ]
+
+
+def _sum_of(samples: Iterable[Sample]) -> float:
+    return sum(sample.value for sample in samples)
+
+
+def _together(parts: Sequence[Sample], whole: Sample) -> Sample:
+    """What parts come to, as a sample of the ``whole``: slowed as they are together."""
+    metric = METRICS[whole.metric]
+    if metric.unit != "s":
+        return replace(whole, value=reduce(metric.together, [part.value for part in parts]))
+    value, disturbed = _sum_of(parts), _sum_of(part for part in parts if part.is_disturbed)
+    quiet = sum(part.value / part.slow_down for part in parts)
+    return replace(
+        whole, value=value, slow_down=value / quiet if quiet else 1.0, is_disturbed=2 * disturbed > value > 0
     )
 
 
@@ -115,7 +147,4 @@ def _merged(samples: Iterable[Sample]) -> list[Sample]:
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         groups.setdefault((sample.metric, sample.phase), []).append(sample)
-    return [
-        replace(group[0], value=reduce(METRICS[metric].together, [sample.value for sample in group]))
-        for (metric, _), group in groups.items()
-    ]
+    return [_together(group, group[0]) for group in groups.values()]

@@ -112,7 +112,7 @@ class Executor:
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
         if block.has_workloads:
-            return TwoParties(needs, self._parties)
+            return TwoParties(needs, self._parties, self._level)
         return InWorker(needs, self._level)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:

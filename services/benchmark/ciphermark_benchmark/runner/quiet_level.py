@@ -1,4 +1,4 @@
-"""The anchor's time on a quiet host: what the workers of a run tell each other, and a run tells the next one."""
+"""The anchor's time on a quiet host: what workers and parties of a run tell each other, and a run tells the next."""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ciphermark_measure.interference import anchor
 from ciphermark_measure.interference.host_state import level_of
-
-if TYPE_CHECKING:
-    from ciphermark_benchmark.suite.plan import Plan
 
 _FILE = "anchor.json"
 # A host may be another machine tomorrow, or its firmware may let it run faster.
@@ -39,11 +35,6 @@ class QuietLevel:
     def hear(self, found_ns: float) -> None:
         """Take in a level that was found elsewhere."""
         self.ns = min(found_ns, self.ns or math.inf)
-
-
-def is_used_by(plan: Plan) -> bool:
-    """Whether anything of a plan is executed in workers, which compare the host with it; parties do not. Pure."""
-    return not all(block.has_workloads for block in plan.blocks)
 
 
 def looked_for(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> QuietLevel:

@@ -241,7 +241,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
 
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     cpu_model = prepared.run.host.cpu_model
-    is_used = quiet_level.is_used_by(prepared.plan)  # to look for it keeps a core busy for a moment
+    is_used = bool(prepared.plan.blocks)  # to look for it keeps a core busy for a moment
     level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()
     try:
         executor = Executor(report, home=home, level=level)

@@ -7,7 +7,7 @@ passes are over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -16,11 +16,13 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Accuracy, OperationCount, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol
+from ciphermark_measure.interference import host_state
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.messages import Described, Role
 from ciphermark_measure.parties.passes import Driver, StagePass, Subject
@@ -41,6 +43,8 @@ class _Passes:
     samples: list[Sample] = field(default_factory=list)
     programs: tuple[ProgramUse, ...] = ()
     elapsed_s: list[float] = field(default_factory=list)
+    corrected_s: list[float] = field(default_factory=list)
+    host_facts: dict[Role, Mapping[str, float]] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     complaint: str | None = None
 
@@ -64,25 +68,31 @@ class _Passes:
     def is_done(self) -> bool:
         """Whether the passes are enough, each taken as a whole."""
         spent_ns = round(sum(self.elapsed_s) * 1e9)
-        return stopping.is_enough(stopping.rule(self.trial.budget), self.elapsed_s, spent_ns)
+        return stopping.is_enough(stopping.rule(self.trial.budget), self.corrected_s, spent_ns)
 
 
 class TwoParties(TrialRunner):
     """A turn is one pass: all stages of the workload after the keys, with fresh encryptions. ``make`` makes the parties
-    of each trial.
+    of each trial; those on this host are given the quiet ``level`` of the run, and what they find is learned.
     """
 
-    def __init__(self, needs: WorkerNeeds, make: Callable[[WorkerNeeds], Parties] = LocalParties) -> None:
+    def __init__(
+        self,
+        needs: WorkerNeeds,
+        make: Callable[[WorkerNeeds], Parties] = LocalParties,
+        level: QuietLevel | None = None,
+    ) -> None:
         super().__init__(needs.timeout_s)
         self._needs = needs
         self._make = make
+        self._level = level or QuietLevel()
         self._parties: Parties | None = None
         self._passes: _Passes | None = None
         self._driver: Driver | None = None
 
     def start(self) -> None:
         if self._parties is None:
-            self._parties = self._make(self._needs)
+            self._parties = self._make(replace(self._needs, quiet_ns=self._level.ns))
 
     def ready(self) -> None:
         """See :meth:`TrialRunner.ready`: not waited for, since services may have no place yet."""
@@ -115,6 +125,7 @@ class TwoParties(TrialRunner):
         samples = self._passed(passes)
         passes.samples += stage_costs.repeated(samples, len(passes.elapsed_s), is_warmup=False)
         passes.elapsed_s.append(stage_costs.elapsed_s(samples))
+        passes.corrected_s.append(stage_costs.corrected_s(samples))
         _require_agreement(passes)
         return passes.is_done
 
@@ -137,10 +148,13 @@ class TwoParties(TrialRunner):
 
     def _ended(self, outcome: Outcome) -> Outcome:
         """With all that is known, whatever came of the trial; the parties end."""
-        passes, facts = self._passes, _facts(self._parties)
+        passes, parties, facts = self._passes, self._parties, _facts(self._parties)
         self.leave()
         if passes is None:
             return outcome
+        facts |= _host_facts(passes)
+        if parties is not None and parties.is_local:
+            self._level.learn(facts)
         return replace(
             outcome,
             samples=tuple(passes.samples),
@@ -203,8 +217,12 @@ class TwoParties(TrialRunner):
 
     def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
         assert self._parties is not None
+        assert self._passes is not None
         party = self._parties.client if role == "client" else self._parties.server
-        return self.requests.ask(party, request, kind)
+        reply = self.requests.ask(party, request, kind)
+        if isinstance(reply, messages.Watched):
+            self._passes.host_facts[role] = reply.host_facts
+        return reply
 
 
 def _subject(passes: _Passes) -> Subject:
@@ -240,6 +258,27 @@ def _facts(parties: Parties | None) -> dict[str, float]:
         return {}
     facts = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
     return {name: float(value) for name, value in facts.items() if value is not None}
+
+
+def _host_facts(passes: _Passes) -> dict[str, float]:
+    """What both parties read of their hosts, as facts of an outcome: of levels the lowest, of disturbances the largest,
+    of a party's own costs and waits the sum.
+    """
+    both = [*passes.host_facts.values()]
+    facts: dict[str, float] = {}
+    for name in dict.fromkeys(name for own in both for name in own):
+        values = [own[name] for own in both if name in own]
+        facts[name] = _TOGETHER.get(name, max)(values)
+    if not both or not all("anchor_s" in own for own in both):
+        return {name: value for name, value in facts.items() if name != "anchor_s"}
+    timed = [item for item in passes.samples if item.step not in (messages.CHECK, messages.TRANSFER)]
+    return facts | {"sampling_s": sum(passes.elapsed_s)} | host_state.counts(timed)
+
+
+_TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "anchor_s": min,
+    **dict.fromkeys(("anchor_readings", "anchor_cost_s", "memory_cost_s", "run_delay_s"), sum),
+}
 
 
 def program_use(stage: str, described: Described) -> ProgramUse:

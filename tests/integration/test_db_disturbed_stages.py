@@ -1,0 +1,139 @@
+"""A stage of a workload whose samples are all disturbed is marked, comes last and wins nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ciphermark_benchmark import figure_rows
+from ciphermark_core.model import Case, ParameterSpec, Sample
+from ciphermark_core.run import Run
+from ciphermark_db.database import Database
+from ciphermark_present import listing, sentences
+from ciphermark_present.catalogue import layers
+from ciphermark_present.figure import Figure
+from ciphermark_present.printed import Wanted
+from ciphermark_workloads.inference import figures as inference
+from ciphermark_workloads.learning import figures as learning
+from ciphermark_workloads.retrieval import figures as retrieval
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+FACTS = {"anchor_kernel": 2.0, "anchor_s": 5e-5, "anchor_spread": 0.4}
+PARAMETERS = {"variant": None, "data_set": "boston"}
+
+
+def disturbed(samples: Sequence[Sample]) -> tuple[Sample, ...]:
+    return tuple(replace(sample, is_disturbed=True) for sample in samples)
+
+
+def stages(seconds: float) -> tuple[Sample, ...]:
+    """Eight passes, with what each family tells of itself."""
+    return tuple(
+        Sample(metric, value, "infer", party, step, ordinal=ordinal)
+        for ordinal in range(8)
+        for metric, value, party, step in (
+            ("time", seconds, None, None),
+            ("time", seconds * 0.9, None, "evaluate"),
+            ("time", seconds * 0.9, "server", None),
+            ("database_size", 1e6, None, None),
+            ("answers", 1.0, None, None),
+            ("answered_size", 256.0, None, None),
+            ("logit_error", 1e-4, None, None),
+            ("agreement", 1.0, None, None),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(database: Database, make: Maker) -> dict[str, Run]:
+    """A run of each family: seal takes half of the other's time, and others had the core for most of it."""
+    spec = ParameterSpec("bfv", 8192, None, 65537)
+    recorded = {}
+    for family, workload in (("learning", "lmc-plain"), ("retrieval", "fast-pir"), ("inference", "digits")):
+        run = recorded[family] = make.run()
+        database.record_run(run)
+        dimensions = {"data_set": "boston"} if family == "learning" else {}
+        for variant, samples in (("seal", disturbed(stages(1.0))), ("seal-hexl", stages(2.0))):
+            case = Case(variant, family, workload, spec, 1, "random", dimensions=dimensions)
+            database.record_outcome(make.outcome(run, case, samples, facts=FACTS))
+    return recorded
+
+
+def rows(database: Database, figure: Figure, run: Run) -> list[dict[str, Any]]:
+    return figure_rows.rows(database, figure, run.id)
+
+
+FIGURES = (
+    ("learning", learning.LEARNING, "infer_s"),
+    ("learning", learning.STAGES, "time_s"),
+    ("retrieval", retrieval.RETRIEVALS, "answer_s"),
+    ("inference", inference.INFERENCES, "infer_s"),
+)
+
+
+@pytest.mark.parametrize(
+    ("family", "figure", "column"), FIGURES, ids=lambda item: getattr(item, "name", item)
+)
+def test_a_disturbed_stage_is_marked_and_comes_last(
+    database: Database, runs: dict[str, Run], family: str, figure: Figure, column: str
+) -> None:
+    found = rows(database, figure, runs[family])
+    assert [row["variant"] for row in found] == ["seal-hexl", "seal"]
+    (shown,) = [each for each in figure.columns if each.name == column]
+    assert [shown.cell(row).startswith("!") for row in found] == [False, True]
+    assert [shown.brief_cell(row).startswith("!") for row in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("family", "figure", "column"), FIGURES, ids=lambda item: getattr(item, "name", item)
+)
+def test_a_disturbed_stage_is_never_the_fastest(
+    database: Database, runs: dict[str, Run], family: str, figure: Figure, column: str
+) -> None:
+    if figure.tell is not None:
+        every = [sentences.with_level(row, "2018") for row in rows(database, figure, runs[family])]
+        told = " ".join(figure.tell(every, PARAMETERS))
+        assert "(seal-hexl" in told
+        assert "(seal," not in told
+        assert "(seal)" not in told
+
+
+def test_a_disturbed_stage_wins_nothing(database: Database, runs: dict[str, Run]) -> None:
+    for run in runs.values():
+        answer = database.query(
+            "select variant, standing, rank from ranking where run_id = %s and phase = 'infer'", [run.id]
+        )
+        assert set(answer.rows) == {("seal", "disturbed", 2), ("seal-hexl", "tie", 1)}
+
+
+def printed(database: Database, figure: Figure, run: Run) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    (layout, *_) = figure.printed
+    answers = [rows(database, each, run) for each in (figure, *layout.others)]
+    for table in listing.tables(figure, layout, answers, Wanted()):
+        yield table.about, [*table.rows]
+
+
+def test_the_terminal_says_what_the_mark_means(database: Database, runs: dict[str, Run]) -> None:
+    for family, figure, _ in FIGURES:
+        if figure.printed:
+            ((about, cells),) = list(printed(database, figure, runs[family]))[:1]
+            assert "! disturbed samples only" in about
+            assert any(cell.startswith("!") for cell in cells[-1])
+            assert not any(cell.startswith("!") for cell in cells[0])
+
+
+def test_layers_of_disturbed_samples_are_no_answer() -> None:
+    def row(variant: str, seconds: float, **more: Any) -> dict[str, Any]:
+        same = {"operation": "digits", "options": None, "scheme": "bfv", "threads": 1, "security_2018": 128}
+        own = {"case_key": variant, "variant": variant, "layer_time": seconds}
+        levels = {"layer": "dense", "layer_share": 1.0, "security_2018": 128, "security_2024": 128}
+        return dict(sentences.with_level({**same, **own, **levels, **more}, "2018"))
+
+    every = [row("seal", 1.0, disturbed_times=["layer_time"]), row("seal-hexl", 2.0, disturbed_times=[])]
+    (sentence,) = layers.tell_longest(every, {})
+    assert "seal-hexl" in sentence

@@ -1,0 +1,122 @@
+"""Steps of parties are watched as samples of operations are: each time says how it was slowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ciphermark_measure.interference.host_state import GAIN, Gate
+from ciphermark_measure.parties import party
+from ciphermark_measure.parties.messages import CHECK
+from ciphermark_measure.parties.party import HostWatch, Steps
+
+MS = 1_000_000
+ANCHOR_NS = 50_000
+
+
+class Host:
+    """A host with a clock of its own, on which the anchor takes ``ratio`` times as long, and of which others take the
+    core.
+    """
+
+    def __init__(self, ratio: float = 1.0) -> None:
+        self.ratio = ratio
+        self.time_ns = 0
+        self.delay_ns = 0
+        self.memory_readings = 0
+
+    def read_ns(self) -> int:
+        reading = round(ANCHOR_NS * self.ratio)
+        self.time_ns += reading
+        return reading
+
+    def now_ns(self) -> int:
+        return self.time_ns
+
+    def watch(self) -> HostWatch:
+        watch = HostWatch(Gate(self, self, lambda: self.delay_ns, memory=_Memory(self)), float(ANCHOR_NS))
+        watch.begin_trial()
+        return watch
+
+    def work(self, waited: float = 0.0) -> None:
+        """Work for 10 ms, for a share of which the process waited."""
+        self.time_ns += 10 * MS
+        self.delay_ns += round(waited * 10 * MS)
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    own = Host()
+    monkeypatch.setattr(party, "perf_counter_ns", own.now_ns)
+    return own
+
+
+class _Memory:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def read_ns(self) -> int:
+        self._host.memory_readings += 1
+        self._host.time_ns += 40_000
+        return 40_000
+
+
+def times(steps: Steps) -> dict[tuple[str, str], object]:
+    return {(sample.metric, sample.step or str(sample.party)): sample for sample in steps.samples()}
+
+
+def test_a_step_without_its_core_is_disturbed_and_the_party_by_all_of_its_steps(host: Host) -> None:
+    steps = Steps("infer", "server", host.watch().gate)
+    with steps.step("deserialize"):
+        host.work()
+    with steps.step("evaluate"):
+        host.work(waited=0.9)
+    with steps.step("evaluate"):
+        host.work(waited=0.9)
+    found = times(steps)
+    assert not found["time", "deserialize"].is_disturbed
+    assert found["time", "evaluate"].is_disturbed
+    assert found["time", "server"].is_disturbed
+
+
+def test_times_are_slowed_by_anchor_and_wait_and_cpu_times_by_the_anchor_alone(host: Host) -> None:
+    host.ratio = 1.4
+    steps = Steps("infer", "client", host.watch().gate)
+    with steps.step("encrypt"):
+        host.work(waited=0.4)
+    found = times(steps)
+    by_host = 1 + GAIN * 0.4
+    assert found["time", "encrypt"].slow_down == pytest.approx(by_host / 0.6)
+    assert found["cpu_time", "encrypt"].slow_down == pytest.approx(by_host)
+    assert not found["time", "client"].is_disturbed
+
+
+def test_what_watching_costs_is_of_no_stage(host: Host) -> None:
+    steps = Steps("infer", "server", host.watch().gate)
+    with steps.step("evaluate"):
+        host.work()
+    assert times(steps)["time", CHECK].value > 0
+    unwatched = Steps("infer", "server")
+    with unwatched.step("evaluate"):
+        pass
+    assert ("time", CHECK) not in times(unwatched)
+
+
+@pytest.mark.parametrize("reads_memory", [False, True])
+def test_the_memory_kernel_is_read_where_no_peak_is_told(host: Host, reads_memory: bool) -> None:
+    watch = host.watch()
+    steps = Steps("infer", "server", watch.gate, reads_memory)
+    with steps.step("evaluate"):
+        host.work()
+    steps.samples()
+    assert (host.memory_readings > 0) == reads_memory
+    assert ("memory_kernel_s" in watch.facts) == reads_memory
+    assert watch.facts["anchor_s"] == ANCHOR_NS / 1e9
+
+
+def test_pieces_of_a_step_are_watched_as_one(host: Host) -> None:
+    steps = Steps("prepare", "client", host.watch().gate)
+    assert [*steps.each("keys", iter([b"a", b"b"]))] == [b"a", b"b"]
+    assert steps.of_each("deserialize", lambda item: host.work(waited=0.9), [b"a", b"b"]) == [None, None]
+    found = times(steps)
+    assert not found["time", "keys"].is_disturbed
+    assert found["time", "deserialize"].is_disturbed
