@@ -48,7 +48,11 @@ def experiment(**options):
 def test_a_network_of_ones_own_classifies_images_of_ones_own(ciphermark):
     """Logits up to some 3,000 need halvings: without them the case is unsupported, with the bound and the remedy.
 
-    The recommended parameters leave errors of half the tolerance; these, of a thousandth.
+    The recommended parameters leave errors of half the tolerance; these, of a 3000th. But for products of two errors,
+    that of a logit is a sum of thousands of independent ones of encryption, rounding and key switching, each bounded or
+    normal and small beside the sum, so sub-Gaussian. Were the largest one measured a single standard deviation, the
+    tolerance would be 3000 of them, which is exceeded with a probability below exp(-10^6). Network and images are
+    fixed: their classes differ by logits of eight tolerances at least, and are right where the logits are.
     """
     roomy = {"ring_dimension": [16384], "modulus_bits": [45, 40, 40, 40, 40, 40, 45], "scale_bits": 40}
     suite = ciphermark.suite(experiment(halvings=[0, 8]) | roomy, samples=2)

@@ -78,7 +78,11 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
     assert sent < 2 * 8 * 8192 + 1024  # two primes, and a seed in the place of the other half
     assert found["right 4"]["parameters"]["encryption"] == "secret key"
     largest = [item["value"] for item in found["right 4"]["samples"] if item["metric"] == "max_error"]
-    assert all(0 < value < 1e-3 for value in largest)
+    # Errors of encryption and of rotations have a standard deviation of 3.2 per coefficient, so of 3.2 √8192 / 2^40,
+    # 3e-10, in a slot, and a few times that in the sum: 1e-3 is 10^5 deviations away. Doubles are 1e-16 apart there, so
+    # that an error is 0 with a probability of about 1e-6, and all three are with one of 1e-18.
+    assert len(largest) >= 3
+    assert 0 < max(largest) < 1e-3
     assert found["right 4"]["accuracy"]["max_abs_error"] in largest
     for form in ((), ("--details",)):
         printed = ciphermark("results", *form).out
