@@ -230,12 +230,13 @@ class Database:
 
     def import_run(self, run: Run, outcomes: Sequence[Outcome]) -> int:
         """Record a run that was measured elsewhere, with its outcomes and statistics, in one transaction: all that is
-        not recorded already, or nothing. Returns the number of outcomes that were not.
+        not recorded already, or nothing. Returns the number of outcomes that were not. Raises ``UserError`` where the
+        run's id is recorded of another one.
         """
         from ciphermark_db import statistics  # loads numpy
 
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            recording.record_run(connection, run, is_imported=True)
+            recording.record_imported(connection, run)
             new = recording.record_outcomes(connection, outcomes)
             statistics.update(connection, new, statistics.record_samples(connection, new))
             statistics.update_host_state(connection, run.id)
@@ -266,10 +267,6 @@ class Database:
         hosts; empty for an unknown run.
         """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
-
-    def trials(self, run_id: str) -> set[str]:
-        """The ids of the recorded trials of this run alone."""
-        return {row[0] for row in self._rows("trials", {"run_id": run_id})}
 
     def runs_named(self, asked: str) -> list[str]:
         """The id of the run that a text means to the function ``runs_named``; two where it may mean several."""

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from ciphermark_core import descriptor
 from ciphermark_core.descriptor import DIMENSIONS, Value
+from ciphermark_core.errors import UserError
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ProgramUse
@@ -48,6 +49,17 @@ def record_run(
     connection.execute(blocks("record")["record_host"], {"host": _json(facts)})
     row = _run(run) | {"is_imported": is_imported, "continues": continues}
     return connection.execute(blocks("record")["record_run"], row).rowcount == 1
+
+
+def record_imported(connection: psycopg.Connection[Any], run: Run) -> None:
+    """Record a run that was measured elsewhere, and its host. Raises ``UserError`` where its id is recorded of a run
+    that differs, with what does; labels may.
+    """
+    if record_run(connection, run, is_imported=True):
+        return
+    differences = [what for (what,) in connection.execute(blocks("record")["run_differences"], _run(run))]
+    if differences:
+        raise UserError(f"run {run.id} is recorded already, with another {', '.join(differences)}")
 
 
 def lock_runs(connection: psycopg.Connection[Any], runs: Iterable[str]) -> None:

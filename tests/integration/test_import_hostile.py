@@ -141,3 +141,33 @@ def test_trials_of_another_run_are_refused(ciphermark, tmp_path) -> None:
     refused = ciphermark("runs", "import", str(stolen), code=2).err
     assert f"is recorded as one of run {HEADER['run']['id']}" in " ".join(refused.split())
     assert ciphermark.rows("select run_id from runs") == [{"run_id": HEADER["run"]["id"]}]
+
+
+OTHERWISE = {
+    "suite": {"suite_name": "another"},
+    "seed": {"seed": HEADER["run"]["seed"] + 1},
+    "start": {"started_at": "2030-01-01T00:00:00+00:00"},
+    "version": {"software_version": "9.9"},
+    "host": {"host": HEADER["run"]["host"] | {"hostname": "another"}},
+    "state of the host": {"host": HEADER["run"]["host"] | {"load_1min": 99.0}},
+}
+
+
+def test_a_recorded_id_with_another_header_is_refused_and_named(new_url, tmp_path) -> None:
+    """A label is its owner's: one that was given, changed or taken away since is no other run."""
+    path, fresh = tmp_path / "run.xz", with_value(SMALL, ("trial", "id"), "another")
+    with Database.open(new_url()) as database:
+        imported(database, packed(path, HEADER, SMALL))
+        recorded = database.query("select * from run").rows
+        for what, changes in OTHERWISE.items():
+            other = HEADER | {"run": HEADER["run"] | changes}
+            with pytest.raises(UserError, match=f"is recorded already, with another {what}$"):
+                imported(database, packed(path, other, fresh))
+        changes = OTHERWISE["seed"] | OTHERWISE["host"]
+        with pytest.raises(UserError, match=r"with another seed, host$"):
+            imported(database, packed(path, HEADER | {"run": HEADER["run"] | changes}, fresh))
+        assert database.query("select * from run").rows == recorded
+        assert database.query("select count(*) from trial").rows == [(1,)]
+        labeled = HEADER | {"run": HEADER["run"] | {"label": "theirs"}}
+        assert imported(database, packed(path, labeled, SMALL, fresh)) == 1
+        assert database.query("select * from run").rows == recorded

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -102,17 +103,16 @@ def test_a_journal_that_was_cut_is_not_exported_as_whole(ciphermark, tmp_path) -
     suite = ciphermark.suite(experiment | {"variants": ["cleartext"], "operations": ["add", "sub"]})
     ciphermark("run", str(suite))
     (journal,) = ciphermark.journals()
+    last = json.loads(journal.read_bytes().splitlines()[-1])["trial"]["case"]
     path = tmp_path / "run.jsonl.xz"
     ciphermark("runs", "export", "last", "-o", str(path))
     journal.write_bytes(journal.read_bytes()[:-50])
     path.unlink()
     refused = ciphermark("runs", "export", "last", "-o", str(path), code=2).err
-    assert "it lacks 1 of 2 recorded trials" in " ".join(refused.split())
+    lost = f"it lacks 1 of 2 recorded trials: cleartext {last['operation']} (bfv, N = 1024)"
+    assert f"and nothing was written: {lost}. Write the others with --partial" in " ".join(refused.split())
     assert not path.exists()
-    assert (
-        "1 of 2 recorded trials are missing"
-        in ciphermark("runs", "export", "last", "-o", str(path), "--partial").out
-    )
+    assert f"; {lost}" in ciphermark("runs", "export", "last", "-o", str(path), "--partial").out
     whole, *rest = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(whole + b"{}\n" + b"".join(rest))
     assert "is damaged" in ciphermark("runs", "export", "last", "-o", str(path), code=2).err

@@ -16,9 +16,6 @@ from (
 join run as r on r.id = known.run_id
 where r.id = %(run_id)s or r.continues = %(run_id)s;
 
--- name: trials
-select id from trial where run_id = %(run_id)s;
-
 -- name: programs_of_run
 select distinct c.operation, c.variant, p.scheme, tp.stage, p.digest, p.content
 from trial_program as tp

@@ -11,6 +11,28 @@ insert into run (
     %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
 ) on conflict (id) do nothing;
 
+-- name: run_differences
+-- What a recorded run has otherwise than this one. Its label, and where it comes from, may be others.
+select d.what
+from run as r
+cross join lateral (
+    values
+    (1, 'suite', (r.suite, r.suite_text) is distinct from (%(suite)s::text, %(suite_text)s::text)),
+    (2, 'seed', r.seed <> %(seed)s::numeric),
+    (3, 'start', r.started_at <> %(started_at)s::timestamptz),
+    (4, 'version', r.software_version <> %(software_version)s::text),
+    (5, 'host', r.host_id <> %(host_id)s::text),
+    (
+        6,
+        'state of the host',
+        (r.host_clock_noise, r.host_load_1min, r.host_warnings) is distinct from (
+            %(host_clock_noise)s::double precision, %(host_load_1min)s::double precision, %(host_warnings)s::text[]
+        )
+    )
+) as d (position, what, is_other)
+where r.id = %(id)s and d.is_other
+order by d.position;
+
 -- name: audit
 insert into audit (actor, action, run_id, detail) values (%(actor)s, %(action)s, %(run_id)s, %(detail)s);
 

@@ -40,6 +40,16 @@ order by r.sequence desc;
 -- In the order in which they were recorded.
 select id from run where label = %(label)s order by sequence;
 
+-- name: trials_of_run
+-- Every recorded trial of a run alone, by what it measured.
+select
+    t.id,
+    concat(i.variant, ' ', i.operation, ' (', i.scheme, ', N = ', i.requested_ring_dimension, ')') as words
+from trial as t
+join case_info as i on i.case_info_id = t.case_info_id
+where t.run_id = %(run_id)s
+order by t.sequence;
+
 -- name: old_runs
 -- Runs of a certain age, the oldest first: without a label, and not under way in the service.
 select r.id

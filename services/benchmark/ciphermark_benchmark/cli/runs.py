@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ from ciphermark_present.terminal import show
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 _ID_SHOWN = 8
+_NAMED = 5  # of what a journal lacks
 _ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
 _AGE = re.compile(r"(?P<number>[0-9]{1,6})(?P<unit>[dw])")
 _OLDER_HELP = "Runs without a label that started longer ago than this: 90d, 12w."
@@ -88,17 +90,30 @@ def export_(
     with caught_up(home) as database:
         run_id = run_names.resolved(database, run)
         (facts,) = database.report("run", run_id=run_id)
-        recorded = database.trials(run_id)
+        recorded = database.report("trials_of_run", run_id=run_id)
     header, outcomes = archive.held(home, run_id)
-    missing = len(recorded - {outcome.trial.id for outcome in outcomes})
-    if missing and not partial:
+    held = {outcome.trial.id for outcome in outcomes}
+    lacking = _lacking([row["words"] for row in recorded if row["id"] not in held], len(recorded))
+    if lacking and not partial:
         raise UserError(
-            f"the journal of run {run_id} is damaged: it lacks {missing} of {len(recorded)} recorded trials; "
-            "--partial writes the others"
+            f"the journal of run {run_id} is damaged, and nothing was written: it lacks {lacking}. Write the others "
+            "with --partial"
         )
     archive.write(header, outcomes, facts["label"], output)
-    left_out = f"; {missing} of {len(recorded)} recorded trials are missing" if missing else ""
+    left_out = f"; it lacks {lacking}" if lacking else ""
     typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB{left_out}")
+
+
+def _lacking(trials: Sequence[str], recorded: int) -> str:
+    """The trials that a journal has lost, in words; empty where it has all. Pure."""
+    if not trials:
+        return ""
+    several = [f"{words} × {count}" if count > 1 else words for words, count in Counter(trials).items()]
+    names = [
+        *several[:_NAMED],
+        *([f"and {len(several) - _NAMED} other cases"] if len(several) > _NAMED else []),
+    ]
+    return f"{len(trials)} of {recorded} recorded trials: {', '.join(names)}"
 
 
 @app.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")
@@ -108,7 +123,10 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
     home = homes.find()
     with caught_up(home, is_to_record=True) as database:
         for path, header, outcomes in archives:
-            new = database.import_run(header.run, outcomes)
+            try:
+                new = database.import_run(header.run, outcomes)
+            except UserError as error:
+                raise UserError(f"{path}: {error}") from None
             archive.keep(home, path, header, outcomes)
             what = f"{new} of {len(outcomes)} trials are new"
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
