@@ -11,6 +11,7 @@ from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database
+from ciphermark_db.sql import blocks
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +80,36 @@ def test_the_latest_run_is_that_which_was_recorded_last(new_url, make) -> None:
             ["late"],
         ]
         assert [row["run_id"] for row in database.report("runs", limit=3)] == ["late", "future", "early"]
+
+
+def test_the_service_lists_in_the_order_of_recording_too(new_url, make) -> None:
+    """Page by page; a job that no host has begun has its place by its submission, until its run is recorded."""
+
+    def ids(**parameters: object) -> list[str]:
+        sql = blocks("jobs")["runs"].decode()
+        return [
+            row[0] for row in database.query(sql, {"id": None, "before": None, "limit": 9} | parameters).rows
+        ]
+
+    def submit(name: str) -> None:
+        columns = (
+            "id, suite, suite_text, variants, needed_variants, needed_isa, needed_memory_mb, queue, state"
+        )
+        values = f"'{name}', 'quick', '', '{{}}', '{{}}', '{{}}', 0, 'q', 'queued'"
+        database.query(f"insert into job ({columns}) values ({values})", read_only=False)
+
+    with Database.open(new_url()) as database:
+        submit("waits")
+        for name, year in (("early", 2026), ("future", 2037), ("late", 2026)):
+            database.record_run(make.run(id=name, started_at=f"{year}-01-01T00:00:00+00:00"))
+        submit("begun")
+        submit("newest")
+        order = ["newest", "begun", "late", "future", "early", "waits"]
+        assert ids() == order
+        assert [*ids(limit=2), *ids(limit=3, before="begun"), *ids(before="early")] == order
+        assert ids(id="future") == ["future"]
+        database.record_run(make.run(id="begun", started_at="2020-01-01T00:00:00+00:00"))
+        assert ids() == ["begun", "newest", "late", "future", "early", "waits"]
 
 
 def test_sql_names_a_run_or_fails(recorded: Database) -> None:

@@ -29,7 +29,7 @@ select
     submitted_at
 from job
 where ended_at is null
-order by submitted_at desc, id
+order by sequence desc, id
 limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
@@ -96,7 +96,7 @@ join host as h on h.id = r.host_id
 left join trial as t on t.run_id = r.id
 where r.id = %(run_id)s or r.continues = %(run_id)s
 group by r.id, h.id
-order by r.started_at, r.id;
+order by r.sequence;
 
 -- name: choices
 -- security_first: the levels that pages begin with where there are any, those of the division equal.

@@ -178,6 +178,8 @@ join job as j on j.id = coalesce(r.continues, r.id)
 where r.id = %(id)s;
 
 -- name: runs
+-- In the order in which they were recorded, the latest first, as on the command line; a job that no host has begun by
+-- its submission. Clocks of hosts have no part in it.
 select
     coalesce(j.id, r.id) as id,
     coalesce(j.suite, r.suite) as suite,
@@ -196,14 +198,14 @@ where
     (%(id)s::text is null or coalesce(j.id, r.id) = %(id)s)
     and (
         %(before)s::text is null
-        or (coalesce(j.submitted_at, r.started_at), coalesce(j.id, r.id)) < (
-            select coalesce(b.submitted_at, c.started_at), coalesce(b.id, c.id)
+        or (coalesce(r.sequence, j.sequence), coalesce(j.id, r.id)) < (
+            select coalesce(c.sequence, b.sequence), asked.id
             from (select %(before)s::text as id) as asked
             left join job as b on b.id = asked.id
             left join run as c on c.id = asked.id
         )
     )
-order by submitted_at desc, id desc
+order by coalesce(r.sequence, j.sequence) desc, id desc
 limit %(limit)s;
 
 -- name: run_parts
@@ -213,7 +215,7 @@ join host as h on h.id = r.host_id
 left join trial as t on t.run_id = r.id
 where r.id = %(id)s or r.continues = %(id)s
 group by r.id, h.hostname, h.fingerprint, r.started_at
-order by r.started_at, r.id;
+order by r.sequence;
 
 -- name: run_statuses
 select t.status, count(*) as trials

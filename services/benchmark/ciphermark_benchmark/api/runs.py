@@ -102,9 +102,11 @@ def shelved(state: Shared) -> dict[str, list[str]]:
 async def listed(
     state: Shared,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    before: Annotated[UUID | None, Query(description="only runs older than this one")] = None,
+    before: Annotated[UUID | None, Query(description="only runs that are listed behind this one")] = None,
 ) -> dict[str, object]:
-    """Runs of the service and of the command line."""
+    """Runs of the service and of the command line, in the order in which they were recorded. A run that no host has
+    begun has its place by its submission.
+    """
     if before is not None:
         await state.run(str(before))
     parameters = {"id": None, "before": None if before is None else str(before), "limit": limit}
