@@ -91,7 +91,7 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
 
 
 def test_a_party_is_ended_with_what_it_started_and_shared_memory_counts(ciphermark, tmp_path):
-    """Daemons, too; and a shared mapping, which no limit of one process counts."""
+    """Daemons, too, and where it crashes; and a shared mapping, which no limit of one process counts."""
     output = "        return outputs[0][:1]\n"
     starts = f"""        import subprocess
         process = subprocess.Popen(["sleep", "600"], start_new_session=True)
@@ -103,13 +103,17 @@ def test_a_party_is_ended_with_what_it_started_and_shared_memory_counts(cipherma
             held.write(bytes(1 << 20))
         time.sleep(60)
 """
+    crashes = f"{starts}        import os\n        os.kill(os.getpid(), 11)\n"
     workloads = [
         written(tmp_path, "starts", output, starts + output),
+        written(tmp_path, "crashes", output, crashes + output),
         written(tmp_path, "takes", output, takes + output),
     ]
     ciphermark("run", str(ciphermark.suite(KIND | {"workloads": workloads}, memory_mb=900)), code=None)
     outcomes = {item["trial"]["case"]["operation"].partition("@")[0]: item for item in ciphermark.outcomes()}
     assert outcomes["starts"]["status"] == "ok"
+    assert outcomes["crashes"]["status"] == "crashed"
+    assert "SIGSEGV" in outcomes["crashes"]["error"]
     started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
     assert started
     assert [pid for pid in started if psutil.pid_exists(pid)] == []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import mmap
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -13,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ciphermark_core import containment
-from ciphermark_core.containment import EndedEarlyError, Limits, contained
+from ciphermark_core.containment import EndedEarlyError, Limits, contained, watched
 
 LIMITS = Limits(60.0, 4096)
 SLEEPING = "import time; time.sleep(600)"
@@ -107,3 +109,108 @@ def test_descendants_may_end_while_they_are_listed() -> None:
     finally:
         leader.kill()
         leader.wait()
+
+
+def in_fork(action):
+    """What the action leaves in the exit code of a forked process."""
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        with suppress(BaseException):
+            code = action()
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+def test_what_this_process_did_itself_leaves_nothing_behind(tmp_path, is_daemon):
+    """And those that were there before stay."""
+
+    def act():
+        before = subprocess.Popen([sys.executable, "-c", SLEEPING])
+        answer = watched(lambda: start_three(tmp_path, is_daemon), LIMITS)
+        is_kept = before.poll() is None
+        before.kill()
+        before.wait()
+        return answer.left_behind if is_kept and answer.value == os.getpid() else 98
+
+    assert in_fork(act) == 3
+    assert [pid for pid in pids(tmp_path) if is_running(pid)] == []
+
+
+def test_this_process_goes_on_whatever_the_action_does(tmp_path):
+    def act():
+        limits = resource.getrlimit(resource.RLIMIT_DATA)
+        with pytest.raises(EndedEarlyError, match="exit code 7"):
+            watched(lambda: os._exit(7), LIMITS)
+        with pytest.raises(TimeoutError, match="longer than 1 s"):
+            watched(lambda: (start_three(tmp_path, True), time.sleep(600)), Limits(1.0, 4096))
+        with pytest.raises(MemoryError):
+            watched(lambda: bytes(1 << 30), Limits(60.0, 256))
+        assert resource.getrlimit(resource.RLIMIT_DATA) == limits
+        return 5
+
+    assert in_fork(act) == 5
+    assert [pid for pid in pids(tmp_path) if is_running(pid)] == []
+
+
+LED = """
+import os, signal, subprocess, sys, time
+from ciphermark_core import containment
+containment.lead(signal.SIGUSR1)
+signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b"asked\\n"))
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(1, b"%d\\n" % os.getpid())
+            time.sleep(600)
+        os._exit(0)
+os.write(1, b"begun\\n")
+while True:
+    if (line := sys.stdin.readline()):
+        exec(line)
+"""
+
+
+class Led:
+    """A process below another one, with three daemons that it started."""
+
+    def __init__(self):
+        self.leader = subprocess.Popen(
+            [sys.executable, "-c", LED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        lines = {self.leader.stdout.readline().strip() for _ in range(4)}
+        self.daemons = [int(line) for line in lines - {"begun"}]
+        assert all(map(is_running, self.daemons))
+
+    def do(self, line):
+        self.leader.stdin.write(f"{line}\n")
+        self.leader.stdin.flush()
+        return self.leader.wait(60)
+
+
+@pytest.mark.parametrize(
+    ("deed", "code"),
+    [
+        ("os._exit(0)", 0),
+        ("os._exit(7)", 7),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", -signal.SIGSEGV),
+    ],
+)
+def test_daemons_end_with_the_process_that_started_them_however_it_ends(deed, code):
+    led = Led()
+    assert led.do(deed) == code
+    assert [pid for pid in led.daemons if is_running(pid)] == []
+    led.leader.communicate()
+
+
+def test_a_signal_is_passed_on_and_the_end_of_what_started_it_ends_all(tmp_path):
+    led = Led()
+    led.leader.send_signal(signal.SIGUSR1)
+    assert led.leader.stdout.readline() == "asked\n"
+    led.leader.send_signal(signal.SIGTERM)  # as the kernel does when the process that started it has ended
+    assert led.leader.wait(60) == 1
+    assert [pid for pid in led.daemons if is_running(pid)] == []
+    led.leader.communicate()

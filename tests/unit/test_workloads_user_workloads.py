@@ -176,6 +176,38 @@ def test_a_file_is_loaded_by_another_process_first(tmp_path, deed, complaint):
         user_workloads.copied("mine.py", tmp_path, Limits(3.0 if "took longer" in complaint else 60.0, 900))
 
 
+FIRST = """
+import os, pathlib
+_seen = pathlib.Path(__file__).with_name("seen")
+IS_FIRST = not _seen.exists()
+_seen.touch()
+if not IS_FIRST:
+"""
+
+
+@pytest.mark.parametrize(
+    ("deed", "complaint"),
+    [
+        ("__import__('time').sleep(600)", r"mine.py:\d+, in <module>: TimeoutError: it took longer than 3 s"),
+        ("os._exit(0)", r"mine.py:\d+, in <module>: EndedEarlyError: exit code 0"),
+        ("held = bytes(2 << 30)", r"mine.py:\d+, in <module>: MemoryError"),
+        (
+            "__import__('subprocess').Popen(['sleep', '600'], start_new_session=True)",
+            "mine.py: loading it leaves processes running: 1, which were ended",
+        ),
+        ("pass", r"mine.py: it declares something else each time .*: inner-product \(.*, then other \("),
+    ],
+    ids=["endless", "ends", "memory", "daemon", "another"],
+)
+def test_a_file_that_does_something_else_the_second_time_is_refused(tmp_path, deed, complaint):
+    text = user_workloads.template().replace(BEFORE_OPTIONS, f"{FIRST}    {deed}\n\n\n{BEFORE_OPTIONS}")
+    if deed == "pass":
+        text = text.replace('name = "inner-product"', 'name = "inner-product" if IS_FIRST else "other"')
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(UserError, match=complaint):
+        user_workloads.copied("mine.py", tmp_path, Limits(3.0 if "took longer" in complaint else 60.0, 900))
+
+
 class _Pretending:
     """As ``dict[str, float]`` in Python 3.10: a class to ``isclass``, and none to ``issubclass``."""
 

@@ -10,9 +10,12 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Callable, Sequence
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from time import monotonic
@@ -26,6 +29,7 @@ _LOOK_S = 0.1
 _ROUNDS = 100  # of ending what goes on forking
 _DATA = ("VmData:",)
 _SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # of files that are mapped the kernel can let go
+_TOO_LONG = signal.SIGUSR2
 _ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
 T = TypeVar("T")
 
@@ -52,9 +56,9 @@ class Contained(Generic[T]):
     left_behind: int
 
 
-def adopt() -> None:
-    """Have this process be the parent of all that its descendants leave behind."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def adopt(is_to: bool = True) -> None:
+    """Have this process be the parent of all that its descendants leave behind, or be it no longer."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(is_to), 0, 0, 0)
 
 
 def descendants(leader: int) -> list[int]:
@@ -120,6 +124,111 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     if kind == _ENDED:
         raise EndedEarlyError(value)
     return Contained(value, left_behind)
+
+
+def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
+    """What an action returns, done by this process itself, and what it left behind. That has been ended, and the action
+    cannot end this process by ``os._exit``.
+
+    Raises what the action raises, ``TimeoutError`` and :class:`EndedEarlyError`. Of memory, what processes share is not
+    limited. Only for a process of one thread.
+    """
+    own, known, usual_exit = os.getpid(), {*descendants(os.getpid())}, os._exit
+    usual_handler = signal.signal(_TOO_LONG, partial(_end_late, limits.deadline_s))
+    timer = threading.Timer(limits.deadline_s, signal.pthread_kill, (threading.get_ident(), _TOO_LONG))
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = (limits.memory_mb << 20) + _bytes_of(own, _DATA)
+    limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+
+    def end_early(status: int) -> NoReturn:
+        if os.getpid() != own:  # a fork ends as it likes
+            usual_exit(status)
+        raise EndedEarlyError(f"exit code {status}")
+
+    adopt()
+    timer.start()
+    try:
+        os._exit = end_early
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        value = action()
+    finally:
+        timer.cancel()
+        timer.join()
+        os._exit = usual_exit
+        signal.signal(_TOO_LONG, usual_handler)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        left_behind = _end_new(known)
+        adopt(False)
+    return Contained(value, left_behind)
+
+
+def _end_late(deadline_s: float, *_: object) -> NoReturn:
+    raise TimeoutError(f"it took longer than {deadline_s:g} s")
+
+
+def _end_new(known: Collection[int]) -> int:
+    """End the processes below this one that are not known, and wait for them; how many there were at first."""
+    below = first = [pid for pid in descendants(os.getpid()) if pid not in known]
+    for _ in range(_ROUNDS):
+        for pid in below:
+            _send(pid, signal.SIGKILL)
+        for pid in below:
+            with suppress(ChildProcessError):  # one whose parent is not this process, or was not yet
+                os.waitpid(pid, 0)
+        below = [pid for pid in descendants(os.getpid()) if pid not in known]
+        if not below:
+            break
+    return len(first)
+
+
+def lead(forwarded: int) -> None:
+    """Return in a fork of this process, and stay above it: what the fork started ends when it ends, in whatever way, or
+    the process that started this one. Then this process ends as the fork did. It passes on a signal, ``forwarded``.
+    Only for a process of one thread.
+    """
+    worker = 0
+
+    def pass_on(number: int, _: object) -> None:
+        if worker:
+            _send(worker, number)
+
+    def end_all(*_: object) -> NoReturn:
+        _end_children()
+        os._exit(1)
+
+    adopt()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    usual = {number: signal.getsignal(number) for number in (forwarded, signal.SIGTERM)}
+    signal.signal(forwarded, pass_on)
+    signal.signal(signal.SIGTERM, end_all)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() == 1:
+        sys.exit("the process that started this one is gone")
+    worker = os.fork()
+    if worker == 0:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+        return
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    _end_children()
+    end_like(code)
+
+
+def _end_children() -> None:
+    """End all processes below this one, which adopts them, and wait for them."""
+    end_below(os.getpid())
+    with suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+
+
+def end_like(code: int) -> NoReturn:
+    """End this process by an exit code, or by a signal's number, negative: who waits for it learns what happened."""
+    if code < 0:
+        with suppress(OSError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(abs(code))
 
 
 def _answered(answers: Connection, leader: int, limits: Limits, inherited_bytes: int) -> tuple[str, Any, int]:

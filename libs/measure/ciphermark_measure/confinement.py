@@ -174,17 +174,8 @@ def branch() -> bool:
         return True
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != 0:
-        _end_like(code)
+        containment.end_like(code)
     return False
-
-
-def _end_like(code: int) -> None:
-    """End this process by an exit code, or by a signal's number, negative: who waits for it learns what happened."""
-    if code < 0:
-        with suppress(OSError):  # SIGKILL has no handler
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(abs(code))
 
 
 def _answer(action: Callable[[], object], answers: Connection, parent: int) -> None:

@@ -21,6 +21,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_contract.layers import Layer
 from ciphermark_contract.tracing import Traced
+from ciphermark_core import containment
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import SCHEMES, Scheme
@@ -214,6 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("passes", "inputs", "threads"):
         parser.add_argument(f"--{name}", type=int, required=True)
     given = parser.parse_args(arguments)
+    containment.lead(confinement.WHERE)
     replies = confinement.own_output()
     confinement.confine(Budget().memory_mb)
     question = Question(given.passes, given.inputs, given.threads)

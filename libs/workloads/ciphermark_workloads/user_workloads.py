@@ -20,13 +20,14 @@ import traceback
 from collections import UserDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import isabstract
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
 from ciphermark_core.budget import Budget
-from ciphermark_core.containment import Contained, EndedEarlyError, Limits, contained
+from ciphermark_core.containment import Contained, EndedEarlyError, Limits, contained, watched
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.nearest import did_you_mean
@@ -288,8 +289,7 @@ def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
     Raises ``UserError`` as :func:`sound` does, and for a file that takes more, or leaves processes behind.
     """
     file, _, kind = text.partition(":")
-    _rehearse(text, folder, limits)
-    workload = sound(text, folder)
+    workload = _loaded_here(folder / file, partial(sound, text, folder), limits)
     source = (folder / file).read_text(encoding="utf-8")
     if kind:
         source += f"\n\nWORKLOADS = ({kind}(),)\n"
@@ -298,17 +298,38 @@ def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
     return WorkloadCopy(name, source)
 
 
-def _rehearse(text: str, folder: Path, limits: Limits) -> None:
-    path = folder / text.partition(":")[0]
-    left_behind = asked(path, lambda: _load_alone(text, folder), limits).left_behind
+def _loaded_here(path: Path, load_it: Callable[[], AnyWorkload], limits: Limits) -> AnyWorkload:
+    """The workload in a file, loaded by this process once another one has. It is held to the same here, since a file
+    may do something else the second time: raises ``UserError`` for that, too.
+    """
+    rehearsed = asked(path, lambda: _declarations(load_it()), limits)
+    _require_alone(path, rehearsed.left_behind)
+    try:
+        loaded = watched(load_it, limits)
+    except (TimeoutError, EndedEarlyError) as error:
+        raise UserError(f"{path.name}: it ended early: {error}") from None
+    _require_alone(path, loaded.left_behind)
+    declarations = _declarations(loaded.value)
+    if declarations != rehearsed.value:
+        raise UserError(
+            f"{path.name}: it declares something else each time that it is loaded: {rehearsed.value}, then "
+            f"{declarations}"
+        )
+    return loaded.value
+
+
+def _require_alone(path: Path, left_behind: int) -> None:
     if left_behind:
         raise UserError(
             f"{path.name}: loading it leaves processes running: {left_behind}, which were ended; start none there"
         )
 
 
-def _load_alone(text: str, folder: Path) -> None:
-    sound(text, folder)
+def _declarations(workload: AnyWorkload) -> str:
+    """What a workload is to suites, in words that are the same for the same workload."""
+    stages = ", ".join(stage.name for stage in workload.stages)
+    schemes = ", ".join(workload.schemes)
+    return f"{workload.name} ({type(workload).__name__}; {schemes}; stages {stages}; {workload.options})"
 
 
 def asked(path: Path, action: Callable[[], T], limits: Limits = LOADING) -> Contained[T]:
@@ -350,7 +371,8 @@ def is_copy(name: str) -> bool:
 def install_copies(folder: Path, names: Iterable[str]) -> None:
     """Install copies of a folder; raises ``UserError`` for one that is gone, or was changed."""
     for name in names:
-        _install(_loaded_copy(folder, name))
+        load_it = partial(_loaded_copy, folder, name)
+        _install(_loaded_here(folder / f"{name}{SUFFIX}", load_it, LOADING))
 
 
 def _install(workload: AnyWorkload) -> None:

@@ -17,6 +17,7 @@ _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol
 class WorkerNeeds:
     """What a worker, or a party, must be started and prepared with. ``quiet_ns`` is the quiet level that a party's
     anchor is compared with, as far as it is known; workers learn it trial by trial.
+    ``is_led``: below another process, which ends all that it starts, since it executes what a user wrote.
     """
 
     variant: str
@@ -25,6 +26,7 @@ class WorkerNeeds:
     confinement: Confinement
     timeout_s: float
     quiet_ns: float | None = None
+    is_led: bool = False
 
     @property
     def request(self) -> protocol.Prepare:

@@ -139,6 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--deadline", type=float, default=60.0)
     parser.add_argument("--memory-mb", type=int, default=Budget().memory_mb)
     settings = parser.parse_args(arguments)
+    containment.lead(confinement.WHERE)
     replies = confinement.own_output()
     confinement.confine(settings.memory_mb)
     faulthandler.dump_traceback_later(settings.deadline, exit=True, file=sys.stderr)

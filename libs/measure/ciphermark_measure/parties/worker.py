@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciphermark_core import loading
+from ciphermark_core import containment, loading
 from ciphermark_measure import confinement, protocol
 
 if TYPE_CHECKING:
@@ -31,8 +31,13 @@ def main() -> None:
     parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
     parser.add_argument("--files", type=Path, help="a folder of files that options name: NAME@DIGEST.SUFFIX")
     parser.add_argument("--quiet-ns", type=float, help="the quiet level of the anchor on this host")
+    parser.add_argument(
+        "--led", action="store_true", help="below another process, which ends what this one leaves behind"
+    )
     confinement.add_options(parser)
     arguments = parser.parse_args()
+    if arguments.led:
+        containment.lead(confinement.WHERE)
     replies = confinement.own_output()
     confinement.confine(arguments.memory_mb)
     is_pinned = confinement.pin(arguments.cpus)

@@ -128,6 +128,8 @@ class LocalParties(Parties):
             arguments += ("--workloads", str(self._home.workloads), "--files", str(self._home.files))
             if role == "client":
                 arguments += ("--data-sets", str(self._home.data_sets))
+        if needs.is_led:
+            arguments += ("--led",)
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)
         return Process(program, needs.confinement, registry.interpreter(needs.variant))
 

@@ -26,6 +26,7 @@ from ciphermark_core.model import Outcome, Sample, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of
 from ciphermark_measure.processes import Confinement, WorkerDied
+from ciphermark_workloads import user_workloads
 
 Report = Callable[[Outcome], None]
 Peaks = dict[str, tuple[Sample, ...]]
@@ -124,6 +125,7 @@ class Executor:
             keys=keys_of(trials),
             confinement=Confinement(cpus, block.threads, budget.memory_mb),
             timeout_s=budget.timeout_s,
+            is_led=any(user_workloads.is_copy(trial.case.operation) for trial in trials),
         )
 
 
