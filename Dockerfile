@@ -1,9 +1,12 @@
 # The images of client, server, benchmark and dashboard. The libraries are built once, for every CPU of x86-64 (or every one with
 # what the variant's declaration demands); each image holds what its role needs and nothing that builds.
 
+# What every stage begins with. Pinned by its digest it is always the same: python:3.12-slim-trixie@sha256:…
+ARG PYTHON_IMAGE=python:3.12-slim-trixie
+
 # What the recipes of libraries need, apart from what the adapters do with them: another change of an adapter leaves the
 # layers valid that compile libraries. A library is its folder; nothing here names one.
-FROM python:3.12-slim-trixie AS recipes
+FROM ${PYTHON_IMAGE} AS recipes
 WORKDIR /adapters
 COPY libs/adapters/ciphermark_adapters .
 RUN mkdir /recipes /native \
@@ -11,7 +14,7 @@ RUN mkdir /recipes /native \
         [!_]*/recipe.py [!_]*/requirements.txt [!_]*/check /recipes \
     && cp --recursive --parents native_common */native /native
 
-FROM python:3.12-slim-trixie AS build
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /ciphermark
 ENV CIPHERMARK_PORTABLE=1
 ENV ADAPTERS=libs/adapters/ciphermark_adapters
@@ -49,7 +52,7 @@ RUN python3 -m venv --without-pip /opt/ciphermark/.venv \
         ciphermark-dashboards
 
 # What all images run on. Volumes that are mounted on these folders take their owner.
-FROM python:3.12-slim-trixie AS runtime
+FROM ${PYTHON_IMAGE} AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libgomp1 \
     && rm -rf /var/lib/apt/lists/* \

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import subprocess
 import time
 import urllib.error
@@ -19,7 +20,7 @@ from processes import PATIENCE_S, environment, wait_until
 
 REPOSITORY = Path(__file__).parents[2]
 BUILD_TIMEOUT_S = 3600  # what is built once and kept by the engine: two SEALs and Pyfhel
-LONG_RUNNING = {"db", "client", "server", "benchmark", "worker", "dashboard"}
+LONG_RUNNING = {"db", "client", "server", "benchmark", "worker", "dashboard", "proxy"}
 ONE_SHOT = {"secrets", "migrate"}
 PORTS = {"benchmark": 8100, "client": 8101, "server": 8102, "dashboard": 8103}
 VARIANTS = {"seal", "seal-hexl", "tenseal", "pyfhel", "openfhe"}
@@ -56,18 +57,21 @@ def content(answer):
 
 
 class Project:
-    """A compose project under a name of its own."""
+    """A compose project under a name of its own, with TLS."""
 
     def __init__(self):
         self.name = f"ciphermark-test-{uuid.uuid4().hex[:8]}"
         self.ports = {name: free_port() for name in PORTS}
+        self.tls_port = free_port()
 
     def compose(self, *arguments, timeout=600):
         return subprocess.run(
             ["docker", "compose", "--project-name", self.name, *arguments],
             cwd=REPOSITORY,
             env=environment(
-                **{f"CIPHERMARK_{name.upper()}_PORT": str(port) for name, port in self.ports.items()}
+                COMPOSE_PROFILES="tls",
+                CIPHERMARK_TLS_PORT=str(self.tls_port),
+                **{f"CIPHERMARK_{name.upper()}_PORT": str(port) for name, port in self.ports.items()},
             ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -171,14 +175,16 @@ def test_no_process_is_root(containers):
         assert containers[name]["Config"]["User"] not in ("", "0", "root"), name
 
 
-def test_services_are_published_to_this_machine_alone(project, containers):
+def test_services_are_published_to_this_machine_alone_but_for_the_proxy(project, containers):
     published = {
         (name, port, entry["HostIp"], int(entry["HostPort"]))
         for name, item in containers.items()
         for port, entries in item["NetworkSettings"]["Ports"].items()
         for entry in entries or []
     }
-    assert published == {
+    of_proxy = {entry for entry in published if entry[0] == "proxy"}
+    assert {(port, number) for _, port, _, number in of_proxy} == {("8443/tcp", project.tls_port)}
+    assert published - of_proxy == {
         (name, f"{port}/tcp", "127.0.0.1", project.ports[name]) for name, port in PORTS.items()
     }
 
@@ -202,6 +208,7 @@ def test_what_is_private_is_seen_only_where_it_is_needed(containers):
         "benchmark": {*tokens, "db-secret", "data"},
         "worker": {*tokens, "db-secret", "data"},
         "dashboard": {"dashboard-secret", "benchmark-secret"},
+        "proxy": {"proxy"},
     }
 
 
@@ -274,6 +281,30 @@ def test_nothing_but_health_is_answered_without_the_token(project, service):
     assert status == 200
     if service == "dashboard":
         assert "<option>smoke</option>" in answer  # the suites are what the benchmark service tells
+
+
+def test_the_proxy_answers_with_a_certificate_that_its_authority_vouches_for(project):
+    """Dashboard and REST API at one address, each with its own token; nobody else's authority knows the certificate."""
+    place = "/var/lib/ciphermark/proxy/caddy/pki/authorities/local/root.crt"
+    root = project.done("exec", "-T", "proxy", "cat", place)
+
+    def asked(path, token=None, context=None):
+        handler = urllib.request.HTTPSHandler(context=context or ssl.create_default_context(cadata=root))
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), handler)
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(f"https://localhost:{project.tls_port}{path}", headers=headers)
+        try:
+            with opener.open(request, timeout=PATIENCE_S) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    assert asked("/readyz") == 200
+    for path, service in (("/runs", "dashboard"), ("/v1/runs", "benchmark")):
+        assert asked(path) == 401
+        assert asked(path, project.secret(service, f"{service}/token")) == 200
+    with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        asked("/readyz", context=ssl.create_default_context())
 
 
 def test_every_library_is_in_the_images(project):
