@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import files, plan
-from ciphermark_benchmark.suite.composition import Wish, composed, plain_modulus_bits, refusal
+from ciphermark_benchmark.suite.composition import (
+    Wish,
+    composed,
+    plain_modulus_bits,
+    refusal,
+    uploads_mb,
+    within_traffic,
+)
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import UserError
@@ -169,3 +176,20 @@ def test_real_numbers_may_be_small() -> None:
 def test_workers_have_the_memory_that_was_answered() -> None:
     suite = files.parse(composed(Wish("mine", 100, 1, 2, False, memory_mb=512), VARIANTS), "mine.yaml")
     assert suite.budget.memory_mb == 512
+
+
+def test_variants_whose_uploads_are_too_large_are_left_out() -> None:
+    """10,000 numbers at N = 8192: two ciphertexts of two polynomials, 64 bits for each coefficient and prime."""
+    wish = Wish("mine", 10_000, 3, 2, True)
+    items = planned(files.parse(composed(wish, VARIANTS), "mine.yaml"))
+    of_seal = [item.expected for item in items if (item.case.variant, item.case.operation) == ("seal", "add")]
+    primes = min(len(parameters.moduli) for parameters in of_seal if parameters is not None)
+    uploads = uploads_mb(items)
+    assert uploads["seal"] == 2 * 2 * 8192 * 8 * primes / 1e6
+    assert within_traffic(wish, items, VARIANTS) == VARIANTS
+    between = replace(wish, upload_mb=sum(uploads.values()) / 2)
+    assert within_traffic(between, items, VARIANTS) == [
+        name for name in VARIANTS if uploads[name] <= (between.upload_mb or 0)
+    ]
+    with pytest.raises(UserError, match=r"10,000 whole numbers below 3 take .* MB or more .*--upload-mb"):
+        within_traffic(replace(wish, upload_mb=0.01), items, VARIANTS)

@@ -105,6 +105,12 @@ _Exact = Annotated[
 _Largest = Annotated[
     float | None, typer.Option(help="Numbers are below this; real ones have at most this magnitude.")
 ]
+_UploadMb = Annotated[
+    float | None,
+    typer.Option(
+        help="Most that the values may take as ciphertexts, in MB; variants that take more are left out."
+    ),
+]
 _Table = Annotated[
     Literal["2018", "2024"],
     typer.Option(help="Table that they are of: HE Standard (2018), or guidelines (Bossuat et al., 2024)."),
@@ -134,6 +140,7 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
     public_factors: _PublicFactors = None,
     memory_mb: Annotated[int | None, typer.Option(help="Memory that a worker may have, in MB.")] = None,
+    upload_mb: _UploadMb = None,
 ) -> None:
     """Write a suite for a computation that you have in mind. Asks for what is not given."""
     from ciphermark_benchmark.suite.composition import Wish
@@ -148,6 +155,7 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         largest_result=largest_result,
         precision_bits=precision_bits,
         memory_mb=memory_mb,
+        upload_mb=upload_mb,
     )
     _write(file, wish)
 
@@ -212,6 +220,10 @@ def _write(file: Path, wish: Wish) -> None:
     suite, planned = planned_of(text)
     if not any(item.reason is None for item in planned):
         raise UserError(composition.refusal(wish, names, lambda text: planned_of(text)[1]))
+    kept = composition.within_traffic(wish, planned, names)
+    if kept != names:
+        text = composition.composed(wish, kept)
+        suite, planned = planned_of(text)
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -219,6 +231,9 @@ def _write(file: Path, wish: Wish) -> None:
     took = durations.expected(homes.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
+    uploads = [f"{variant} {size:.3g} MB" for variant, size in composition.uploads_mb(planned).items()]
+    left_out = f"; left out: {', '.join(name for name in names if name not in kept)}" if kept != names else ""
+    console.print(f"The values as ciphertexts: {', '.join(uploads)}{left_out}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
 
 

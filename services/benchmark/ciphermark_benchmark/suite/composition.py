@@ -48,7 +48,8 @@ class Wish:
     """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by
     ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
     ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
-    ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual.
+    ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual; the
+    values take at most ``upload_mb`` as ciphertexts, or whatever they take.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Wish:
     largest_result: int | None = None
     precision_bits: int = 20
     memory_mb: int | None = None
+    upload_mb: float | None = None
 
 
 def composed(wish: Wish, variants: Sequence[str]) -> str:
@@ -91,6 +93,35 @@ def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequen
     possible = [f"{option} {value}" for option, value in choices.items() if value]
     advice = f"; possible: {' or '.join(possible)}" if possible else ""
     return f"nothing can be executed with {_multiplications(wish)}: {why}{advice}"
+
+
+def uploads_mb(planned: Sequence[PlannedCase]) -> dict[str, float]:
+    """MB of the values as ciphertexts, neither seeded nor compressed, by variant: by the scheme that takes least. Of a
+    library that chooses its primes, at least so many. Cases on all values have the largest size.
+    """
+    uploads: dict[str, float] = {}
+    largest = max((item.case.size for item in planned), default=0)
+    for item in planned:
+        if item.reason is None and item.case.size == largest and item.expected is not None:
+            ciphertexts = -(-item.case.size // item.expected.slots)
+            polynomial_bytes = 8 * item.expected.ring_dimension * len(item.expected.moduli)
+            upload_mb = ciphertexts * 2 * polynomial_bytes / 1e6
+            uploads[item.case.variant] = min(upload_mb, uploads.get(item.case.variant, upload_mb))
+    return uploads
+
+
+def within_traffic(wish: Wish, planned: Sequence[PlannedCase], variants: Sequence[str]) -> list[str]:
+    """The variants that keep to the limit of what is sent. Raises ``UserError`` where none does, with the least."""
+    uploads, limit_mb = uploads_mb(planned), wish.upload_mb
+    if limit_mb is None or not uploads:
+        return [*variants]
+    least = min(uploads, key=lambda variant: uploads[variant])
+    if uploads[least] > limit_mb:
+        raise UserError(
+            f"{_numbers(wish)} take {uploads[least]:.3g} MB or more as ciphertexts ({least}), and {limit_mb:g} MB are "
+            "allowed (--upload-mb): send fewer, or allow more"
+        )
+    return [variant for variant in variants if uploads.get(variant, 0.0) <= limit_mb]
 
 
 def _largest(most: int, is_possible: Callable[[int], bool]) -> int:
