@@ -5,13 +5,12 @@ operands, so that whatever slows the operation slows the extra work as much.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ciphermark_adapters.seal.adapter import SealAdapter, SealEvaluator
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Row
 
-OPERATION = "mul_plain"
-PERCENT_VARIABLE = "CIPHERMARK_BENCH_PLANTED"  # of the head
+PERCENT_VARIABLE = "CIPHERMARK_BENCH_PLANTED"
 
 
 class SlowedBound(Bound):
@@ -29,19 +28,27 @@ class SlowedBound(Bound):
 
 
 class SlowedEvaluator(SealEvaluator):
-    """Slows :data:`OPERATION` in the head."""
+    """Slows operations by the shares of :attr:`slowed`."""
+
+    slowed: Mapping[str, float] = {}
 
     def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
         bound = super().bound(operation, rows)
-        if operation != OPERATION:
-            return bound
-        is_head = self._declared.variant == "planted-head"
-        share = float(os.environ.get(PERCENT_VARIABLE, "0")) / 100 if is_head else 0.0
-        return SlowedBound(bound, share)
+        return SlowedBound(bound, self.slowed[operation]) if operation in self.slowed else bound
 
 
-class Slowed(SealAdapter):
-    """SEAL's adapter with that evaluator."""
+class Base(SealAdapter):
+    """SEAL's adapter with that evaluator, and nothing planted."""
+
+    slowed: Mapping[str, float] = {"mul_plain": 0.0}
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
-        return SlowedEvaluator(self._module, self._declared, public_material)
+        evaluator = SlowedEvaluator(self._module, self._declared, public_material)
+        evaluator.slowed = self.slowed
+        return evaluator
+
+
+class Head(Base):
+    """The same, slowed by what the environment states."""
+
+    slowed: Mapping[str, float] = {"mul_plain": float(os.environ.get(PERCENT_VARIABLE, "0")) / 100}

@@ -6,6 +6,6 @@ from ciphermark_adapters.seal import declaration as seal
 
 _SEAL = next(item for item in seal.DECLARATIONS if item.variant == "seal")
 DECLARATIONS = tuple(
-    replace(_SEAL, variant=variant, implementation="slowed.adapter:Slowed", built_from=())
-    for variant in ("planted-base", "planted-head")
+    replace(_SEAL, variant=f"planted-{name.lower()}", implementation=f"slowed.adapter:{name}", built_from=())
+    for name in ("Base", "Head")
 )
