@@ -135,9 +135,17 @@ _KEYS = {
 }
 
 
-# Seconds per coefficient, on the machine that estimates are for: of a prime by another, of which a product and a key
-# switching have all pairs; of a prime in other operations, and in encoding, encryption and decryption of a vector.
-_SWITCHED_S, _APPLIED_S, _CLIENT_S = 9e-8, 1e-8, 2.5e-7
+# Seconds per coefficient and prime, on the machine that estimates are for, by CPU times of SEAL and OpenFHE: of a key
+# switching by every prime once more; of a product, which bfv extends to more primes; of a division by a prime; of what
+# any operation takes; of encoding, encrypting and decrypting a vector.
+_SWITCHED_S, _PRODUCT_S, _BFV_PRODUCT_S, _DIVIDED_S, _APPLIED_S, _CLIENT_S = (
+    3.5e-8,
+    2e-8,
+    4e-7,
+    5e-8,
+    1e-8,
+    1.2e-7,
+)
 _PASS_S = 0.01  # of every pass beside: messages, tracing, comparing
 
 
@@ -221,11 +229,14 @@ def _stage_s(program: Program) -> float:
     ring_dimension, top = program.parameters.ring_dimension, len(program.parameters.moduli)
     vectors = len(program.inputs) + len(program.outputs) + len(program.constants)
     seconds = ring_dimension * top * vectors * _CLIENT_S
+    product_s = _BFV_PRODUCT_S if program.parameters.spec.scheme == "bfv" else _PRODUCT_S
     for (name, level), count in program.counts.items():
         row, primes = OPERATIONS[name], level + 1
-        is_switching = row.is_product or row.is_rotation or row.is_sequence or row.is_maintenance
-        each_s = primes**2 * _SWITCHED_S if is_switching else primes * _APPLIED_S
-        seconds += count * ring_dimension * each_s
+        each_s = (
+            _APPLIED_S + product_s * row.is_product + _DIVIDED_S * (row.is_maintenance or row.is_sequence)
+        )
+        each_s += _SWITCHED_S * primes * (row.is_rotation or bool(row.keys()))
+        seconds += count * ring_dimension * primes * each_s
     return seconds
 
 
