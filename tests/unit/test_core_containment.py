@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -152,6 +153,19 @@ def test_this_process_goes_on_whatever_the_action_does(tmp_path):
 
     assert in_fork(act) == 5
     assert [pid for pid in pids(tmp_path) if is_running(pid)] == []
+
+
+def test_a_deadline_that_passes_when_the_action_is_over_ends_nothing(monkeypatch):
+    """What was set for the action is undone all the same."""
+    monkeypatch.setattr(threading.Timer, "cancel", lambda timer: signal.raise_signal(containment._TOO_LONG))
+    before = os._exit, signal.getsignal(containment._TOO_LONG), resource.getrlimit(resource.RLIMIT_DATA)
+
+    def act():
+        value = watched(lambda: 4, Limits(0.1, 4096)).value
+        after = os._exit, signal.getsignal(containment._TOO_LONG), resource.getrlimit(resource.RLIMIT_DATA)
+        return value if after == before else 98
+
+    assert in_fork(act) == 4
 
 
 LED = """

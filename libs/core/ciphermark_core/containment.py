@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from time import monotonic
@@ -134,7 +133,7 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
     limited. Only for a process of one thread.
     """
     own, known, usual_exit = os.getpid(), {*descendants(os.getpid())}, os._exit
-    usual_handler = signal.signal(_TOO_LONG, partial(_end_late, limits.deadline_s))
+    is_over = False
     timer = threading.Timer(limits.deadline_s, signal.pthread_kill, (threading.get_ident(), _TOO_LONG))
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     limit = (limits.memory_mb << 20) + _bytes_of(own, _DATA)
@@ -145,6 +144,11 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
             usual_exit(status)
         raise EndedEarlyError(f"exit code {status}")
 
+    def end_late(*_: object) -> None:
+        if not is_over:  # else what follows the action would not be undone
+            raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
+
+    usual_handler = signal.signal(_TOO_LONG, end_late)
     adopt()
     timer.start()
     try:
@@ -152,6 +156,7 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
         value = action()
     finally:
+        is_over = True
         timer.cancel()
         timer.join()
         os._exit = usual_exit
@@ -160,10 +165,6 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
         left_behind = _end_new(known)
         adopt(False)
     return Contained(value, left_behind)
-
-
-def _end_late(deadline_s: float, *_: object) -> NoReturn:
-    raise TimeoutError(f"it took longer than {deadline_s:g} s")
 
 
 def _end_new(known: Collection[int]) -> int:
