@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import psycopg
 import pytest
 
 from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.errors import UserError
+from ciphermark_dashboards import store
+from ciphermark_db import schema
 from ciphermark_db.database import Database
 from ciphermark_db.sql import blocks
 
@@ -110,6 +113,32 @@ def test_the_service_lists_in_the_order_of_recording_too(new_url, make) -> None:
         assert ids(id="future") == ["future"]
         database.record_run(make.run(id="begun", started_at="2020-01-01T00:00:00+00:00"))
         assert ids() == ["begun", "newest", "late", "future", "early", "waits"]
+
+
+def test_jobs_from_before_the_order_of_recording_keep_their_own(empty_url, make) -> None:
+    """Those that no host has begun have the number of one run: among them the time of submission decides."""
+    url = empty_url()
+    with psycopg.connect(url) as connection:
+        connection.execute(blocks("migrate")["create_schema_migration"])
+        for step in schema.migrations()[:2]:
+            connection.execute(step.text)
+            connection.execute(schema._recorded(step))
+        connection.execute(
+            "insert into job (id, suite, suite_text, variants, needed_variants, needed_isa, needed_memory_mb, queue, "
+            "state, submitted_at) select name, 'quick', '', '{}', '{}', '{}', 0, 'q', 'queued', "
+            "'2026-11-01'::timestamptz + day * interval '1 day' from unnest(array['c', 'a', 'd', 'b']) "
+            "with ordinality as job (name, day)"
+        )
+    sql = blocks("jobs")["runs"].decode()
+    with Database.open(url) as database:
+        database.migrate()
+        pages = [
+            [row[0] for row in database.query(sql, {"id": None, "before": before, "limit": 2}).rows]
+            for before in (None, "d", "c")
+        ]
+        shown = database.query(store.blocks()["open_runs"], {"limit": 9, "offset": 0}).rows
+    assert pages == [["b", "d"], ["a", "c"], []]
+    assert [row[0] for row in shown] == ["b", "d", "a", "c"]
 
 
 def test_sql_names_a_run_or_fails(recorded: Database) -> None:

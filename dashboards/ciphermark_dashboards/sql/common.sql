@@ -29,7 +29,7 @@ select
     submitted_at
 from job
 where ended_at is null
-order by sequence desc, id
+order by sequence desc, submitted_at desc, id
 limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
