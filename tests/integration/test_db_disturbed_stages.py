@@ -40,6 +40,10 @@ def stages(seconds: float) -> tuple[Sample, ...]:
             ("time", seconds, None, None),
             ("time", seconds * 0.9, None, "evaluate"),
             ("time", seconds * 0.9, "server", None),
+            ("time", seconds * 0.1, "client", None),
+            ("time", seconds * 0.1, None, "serialize"),
+            ("size", 1e5, None, None),
+            ("size", 1e4, None, "returned"),
             ("database_size", 1e6, None, None),
             ("answers", 1.0, None, None),
             ("answered_size", 256.0, None, None),
@@ -74,6 +78,11 @@ FIGURES = (
     ("retrieval", retrieval.RETRIEVALS, "answer_s"),
     ("inference", inference.INFERENCES, "infer_s"),
 )
+PARTS = (
+    ("learning", learning.STAGES, ("serialization_s", "evaluate_s")),
+    ("retrieval", retrieval.MOVED, ("over_10_s", "over_1000_s")),
+    ("inference", inference.PARTS, ("client_s", "server_s", "serialize_s", "over_100_s")),
+)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +96,39 @@ def test_a_disturbed_stage_is_marked_and_comes_last(
     (shown,) = [each for each in figure.columns if each.name == column]
     assert [shown.cell(row).startswith("!") for row in found] == [False, True]
     assert [shown.brief_cell(row).startswith("!") for row in found] == [False, True]
+
+
+@pytest.mark.parametrize(("family", "figure", "names"), PARTS, ids=lambda item: getattr(item, "name", None))
+def test_parts_of_disturbed_samples_are_marked_too(
+    database: Database, runs: dict[str, Run], family: str, figure: Figure, names: Sequence[str]
+) -> None:
+    found = {row["variant"]: row for row in rows(database, figure, runs[family])}
+    shown = {column.name: column for column in figure.columns}
+    for name in names:
+        marks = {variant: shown[name].cell(row).startswith("!") for variant, row in found.items()}
+        assert marks == {"seal": True, "seal-hexl": False}, name
+
+
+def test_the_parts_that_are_not_disturbed_are_not_marked(database: Database, make: Maker) -> None:
+    """The core of the client was taken while it wrote, and its server's never."""
+    run = make.run()
+    database.record_run(run)
+    case = Case("seal", "inference", "digits", ParameterSpec("bfv", 8192, None, 65537), 1, "random")
+    samples = [
+        replace(sample, is_disturbed=sample.party == "client" or sample.step == "serialize")
+        for sample in stages(1.0)
+    ]
+    database.record_outcome(make.outcome(run, case, tuple(samples), facts=FACTS))
+    (row,) = rows(database, inference.PARTS, run)
+    links = {"over_10_s", "over_100_s", "over_1000_s"}
+    assert {*row["disturbed_times"]} == {"client_s", "serialize_s", *links}
+    assert not sentences.fastest([row], (), "client_s")
+    assert sentences.fastest([row], (), "infer_s")
+    chart = inference.draw_parts([row])
+    assert chart is not None
+    told = {value["part"]: value["told"] for value in chart.to_dict(validate=False)["data"]["values"]}
+    marked = {part for part, text in told.items() if "disturbed samples only" in text}
+    assert marked == {"both: write and read", "the rest of both"}
 
 
 @pytest.mark.parametrize(

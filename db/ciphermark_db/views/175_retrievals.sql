@@ -28,9 +28,25 @@ from (
         case
             when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (
                 where r.metric = 'time' and r.step = 'evaluate'
-            ) then array['answer_s', 'throughput', 'element_s', 'query_s']
+            ) then array['answer_s', 'throughput', 'element_s', 'query_s', 'bandwidth_share']
             else '{}'
-        end as disturbed_times,
+        end
+        || case
+            when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (
+                where r.metric = 'time' and r.party is not null
+            ) then array['over_10_s', 'over_100_s', 'over_1000_s']
+            else '{}'
+        end
+        || array_remove(
+            array_agg(
+                distinct case
+                    when r.metric <> 'time' or r.undisturbed_share is distinct from 0 or r.slowdown is not null then null
+                    when r.party is not null then r.party || '_s'
+                    when r.step in ('trace', 'encode') then 'preparation_s'
+                end
+            ),
+            null
+        ) as disturbed_times,
         max(r.uncorrected_median) filter (where r.metric = 'time' and r.step = 'evaluate') as uncorrected_answer_s,
         max(r.median) filter (where r.metric = 'cpu_time' and r.step = 'evaluate') as answer_cpu_s,
         max(r.median) filter (where r.metric = 'time' and r.party = 'client') as client_s,

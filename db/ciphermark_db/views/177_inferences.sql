@@ -23,7 +23,25 @@ from (
                 where r.is_time and r.step = 'evaluate'
             ) then array['infer_s', 'images_per_s', 'image_s']
             else '{}'
-        end as disturbed_times,
+        end
+        || case
+            when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (where r.is_time and r.party is not null)
+                then array['over_10_s', 'over_100_s', 'over_1000_s']
+            else '{}'
+        end
+        || array_remove(
+            array_agg(
+                distinct case
+                    when not r.is_time or r.undisturbed_share is distinct from 0 or r.slowdown is not null then null
+                    when r.party is not null then r.party || '_s'
+                    when r.step in ('pack', 'encrypt') then 'encrypt_s'
+                    when r.step in ('decrypt', 'unpack') then 'decrypt_s'
+                    when r.step in ('serialize', 'deserialize') then 'serialize_s'
+                    when r.step in ('trace', 'encode') then 'preparation_s'
+                end
+            ),
+            null
+        ) as disturbed_times,
         max(r.uncorrected_median) filter (where r.is_time and r.step = 'evaluate') as uncorrected_infer_s,
         sum(r.median) filter (where r.is_time and r.step in ('pack', 'encrypt')) as encrypt_s,
         sum(r.median) filter (where r.is_time and r.step in ('decrypt', 'unpack')) as decrypt_s,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ciphermark_core.controls import visible
 from ciphermark_present import formats, parameters
-from ciphermark_present.query import Row
+from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 
 # A variant keeps its colour on every page; shapes tell variants apart where colours do not. The folder of its library
 # declares both, in Okabe and Ito's colours for every kind of colour vision, less those that vanish on white or black.
@@ -248,7 +248,9 @@ def data(rows: Sequence[Row], *columns: str) -> alt.Data:
     known, with the share of undisturbed samples, by how much the others are corrected, and what it is uncorrected.
     """
     return alt.Data(
-        values=[{name: json_value(row[name]) for name in columns} | {"told": _told(row)} for row in rows]
+        values=[
+            {name: json_value(row[name]) for name in columns} | {"told": _told(row, columns)} for row in rows
+        ]
     )
 
 
@@ -267,10 +269,15 @@ def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
     ]
 
 
-def _told(row: Row) -> str:
+def as_seconds(row: Row, column: str) -> Row:
+    """A row with its time in a column as ``seconds``, disturbed where that is."""
+    return {**row, "seconds": row[column], DISTURBED_TIMES: ["seconds"] * is_disturbed(row, column)}
+
+
+def _told(row: Row, columns: Iterable[str]) -> str:
     quiet = row.get("quiet_share")
     texts = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
-    texts += ["disturbed samples only"] * bool(row.get("disturbed_times"))
+    texts += ["disturbed samples only"] * any(is_disturbed(row, name) for name in columns)
     slow_down = row.get("slow_down")
     if slow_down is not None:
         texts.append(f"corrected for a host {slow_down:.2f} times slower")

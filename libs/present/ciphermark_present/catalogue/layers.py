@@ -64,11 +64,10 @@ def draw_layers(rows: Sequence[Row]) -> Chart | None:
     apart = parameters.apart(timed, lambda row: row["what"])
     split = [
         {
-            **row,
+            **charting.as_seconds(row, "layer_time"),
             "bar": charting.bar_name(row["variant"], label),
             "part": row["layer"],
             "place": row["position"],
-            "seconds": row["layer_time"],
         }
         for row, label in zip(timed, apart, strict=True)
     ]

@@ -24,7 +24,7 @@ from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import digits, seconds
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Wanted, of
-from ciphermark_present.query import Row
+from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 from ciphermark_present.subject import Subject
 
 SUBJECT = Subject(("inference",))
@@ -91,24 +91,26 @@ def draw_parts(rows: Sequence[Row]) -> Chart | None:
     passes = _named(rows)
     split = [
         {
-            **row,
+            **charting.as_seconds(row, column),
             "part": part,
-            "seconds": seconds,
             "place": place,
             "bar": charting.bar_name(row["variant"], row["apart"]),
         }
-        for row in passes
-        for place, (part, seconds) in enumerate(_split(row))
+        for row in map(_with_rest, passes)
+        for place, (column, part) in enumerate(_PART_NAMES.items())
     ]
     if not split:
         return None
     return charting.bars(split, [*_PART_NAMES.values()], "Part")
 
 
-def _split(row: Row) -> list[tuple[str, float]]:
-    times = [row[name] or 0.0 for name in _PART_NAMES if name in row]
-    rest = max(0.0, (row["client_s"] or 0.0) + (row["server_s"] or 0.0) - sum(times))
-    return list(zip(_PART_NAMES.values(), (*times, rest), strict=True))
+def _with_rest(row: Row) -> Row:
+    """The row with a time of every part; the rest is disturbed where a party's sum is."""
+    times = {name: row[name] or 0.0 for name in _PART_NAMES if name in row}
+    rest = max(0.0, (row["client_s"] or 0.0) + (row["server_s"] or 0.0) - sum(times.values()))
+    is_lost = is_disturbed(row, "client_s") or is_disturbed(row, "server_s")
+    disturbed = [*(row.get(DISTURBED_TIMES) or ()), *["rest_s"] * is_lost]
+    return {**row, **times, "rest_s": rest, DISTURBED_TIMES: disturbed}
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ def draw_phases(rows: Sequence[Row]) -> Chart | None:
     """
     cases = _named(rows)
     times = [
-        {**row, "phase": phase, "seconds": row[column]}
+        {**charting.as_seconds(row, column), "phase": phase}
         for row in cases
         for column, phase in _PHASE_NAMES.items()
         if row[column] is not None

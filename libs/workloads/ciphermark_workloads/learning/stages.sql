@@ -12,10 +12,11 @@ from (
         max(r.median) filter (where r.metric = 'time' and r.step = 'evaluate') as evaluate_s,
         array_remove(
             array_agg(
-                case
+                distinct case
                     when r.metric <> 'time' or r.undisturbed_share is distinct from 0 or r.slowdown is not null then null
                     when coalesce(r.party, r.step) is null then 'time_s'
                     when r.step = 'evaluate' then 'evaluate_s'
+                    when r.step in ('serialize', 'deserialize') then 'serialization_s'
                 end
             ),
             null
