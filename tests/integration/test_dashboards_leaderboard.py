@@ -12,6 +12,7 @@ from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 from test_dashboards_pages import times
 
+from ciphermark_core.key_switching import Division
 from ciphermark_core.security import TABLES, Table
 from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
@@ -130,13 +131,13 @@ def test_what_was_never_resolved_counts_at_the_level_of_its_case(
         assert {row["operation"] for row in rows_of(client, "matrix", run=run.id, security=level)} == shown
 
 
-def recorded_at_the_edge(database: Database, make: Maker, table: Table) -> str:
+def recorded_at_the_edge(database: Database, make: Maker, table: Table, division: Division = "equal") -> str:
     """A run of a suite by a table, in which seal's chain is 128 bits secure by the table of 2018 alone; pyfhel has it
     not.
     """
     run = make.run()
     database.record_run(run)
-    spec = replace(make.case().parameters, security_table=table)
+    spec = replace(make.case().parameters, security_table=table, division=division)
     for variant, moduli, median in (
         ("seal", (2**54 - 33,) * 4, 1.0),
         ("tenseal", (2**53 - 111,) * 4, 2.0),
@@ -179,6 +180,36 @@ def test_levels_are_those_of_the_table_that_is_chosen(
     assert len(cells) == 1 + len(ranks)
     page = client.get("/", params=chosen).text
     assert f'<option value="{table or of_suite}" selected>{TABLES[table or of_suite]}</option>' in page
+
+
+@pytest.mark.parametrize(
+    ("tables", "variants"),
+    [
+        (("2018", "2018"), ["seal", "tenseal", "openfhe"]),
+        (("2018", "2024"), ["tenseal", "openfhe"]),
+        (("2024", "2018"), ["seal", "tenseal", "openfhe"]),
+        (("2024", "2024"), ["seal", "tenseal", "openfhe"]),
+    ],
+)
+def test_a_request_by_the_older_table_is_no_level_of_the_newer_one(
+    *,
+    tmp_path,
+    url: str,
+    client: TestClient,
+    database: Database,
+    make: Maker,
+    tables: tuple[Table, Table],
+    variants: list[str],
+) -> None:
+    """In the division best the level that was asked for counts; where that is by the older table, the one resolved."""
+    run_id = recorded_at_the_edge(database, make, tables[0], "best")
+    chosen = {"run": run_id, "security": 128, "table": tables[1]}
+    rows = rows_of(client, "leaderboard", **chosen)
+    assert [row["variant"] for row in rows if row["rank"]] == variants
+    assert [row["unsupported"] for row in rows if row["variant"] == "pyfhel"] == ["1"]
+    assert {row["variant"] for row in rows_of(client, "matrix", **chosen)} == {"pyfhel", *variants}
+    told = Ciphermark(tmp_path / "home", url)("results", run_id, "--security-table", tables[1]).out
+    assert f"bfv, division best: of 1 case {variants[0]} is fastest in 1" in told
 
 
 def test_reports_have_the_levels_of_the_suites_table(url: str, database: Database, make: Maker) -> None:

@@ -105,6 +105,32 @@ def test_a_changed_migration_is_refused() -> None:
         pending(known, {1: known[1].checksum})
 
 
+def test_what_a_migration_computes_is_what_is_recorded(new_url: Callable[[], str], make) -> None:
+    """Levels of the 2024 table, by request and by what was resolved: a chain with 128 bits by the 2018 table alone."""
+    text = migrations()[2].text.decode()
+    (statement,) = re.findall(
+        r"^update case_info\nset security_compared_2024 .*?;", text, re.MULTILINE | re.DOTALL
+    )
+    with Database.open(new_url()) as database:
+        run = make.run()
+        database.record_run(run)
+        for table in ("2018", "2024"):
+            for division in ("equal", "best"):
+                spec = replace(make.case().parameters, security_table=table, division=division)
+                case, failed = (make.case(variant, parameters=spec) for variant in ("seal", "pyfhel"))
+                parameters = make.parameters(spec, (2**54 - 33,) * 4)
+                database.record_outcome(make.outcome(run, case, make.times([1.0]), parameters=parameters))
+                database.record_outcome(make.outcome(run, failed, status="unsupported", error="none"))
+        sql = (
+            "select security_table, division, status, security_compared_2024 from case_info order by 1, 2, 3"
+        )
+        recorded = database.query(sql).rows
+        assert [row[3] for row in recorded] == [0, None, 0, None, 128, 128, 0, None]
+        database.query("update case_info set security_compared_2024 = -1", read_only=False)
+        database.query(statement, read_only=False)
+        assert database.query(sql).rows == recorded
+
+
 def test_a_role_without_rights_is_told(empty_url: Callable[[], str], server: str) -> None:
     url = empty_url()
     with psycopg.connect(server, autocommit=True) as administrator:

@@ -2,7 +2,7 @@
 alter table case_info add column security_compared_2024 integer;
 
 update case_info
-set security_compared_2024 = case division when 'best' then security_bits else security_2024 end;
+set security_compared_2024 = case when division = 'best' and security_table = '2024' then security_bits else security_2024 end;
 
 alter table ratio
 drop constraint ratio_kind_check,

@@ -539,8 +539,9 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_compared_2024",
         int,
-        "Like security_compared, with security_2024 in the division equal",
-        (f"{_SPEC}.security_compared", "parameters.security_2024"),
+        "Security by the 2024 table at which variants are compared: what was asked for (security_bits) by that table "
+        "in the division best, else security_2024",
+        (f"{_SPEC}.security_compared_2024", "parameters.security_2024"),
         unit="bits",
         label="Security (2024)",
         short="2024",

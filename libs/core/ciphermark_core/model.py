@@ -147,6 +147,11 @@ class ParameterSpec:
         return self.security if self.division == "best" else None
 
     @property
+    def security_compared_2024(self) -> int | None:
+        """The same by the 2024 table, where the request is by that: the 2018 table promises nothing about it."""
+        return self.security_compared if self.security_table == "2024" else None
+
+    @property
     def secret(self) -> str | None:
         """The secret distribution as tables write it; ``None`` for the uniform ternary one, which every library has."""
         if self.secret_distribution == "uniform ternary":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ciphermark_core.security import OLDEST
 from ciphermark_present import headings, parameters, printed
 from ciphermark_present.catalogue.columns import CHAIN, PARAMETERS, SCHEME, legend, marked, with_differing
 from ciphermark_present.figure import Figure, Layout, Rows
@@ -61,8 +62,11 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
 
 
 def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
-    """The security level within which a row is compared, by the wanted table; nothing where levels are mixed."""
-    is_mixed = wanted.any_security or (is_best_mixed and row["division"] == "best")
+    """The security level within which a row is compared, by the wanted table; nothing where levels are mixed. What was
+    asked for by the older table is no level of the newer one.
+    """
+    is_asked = row["division"] == "best" and row.get("security_table", OLDEST) >= wanted.table
+    is_mixed = wanted.any_security or (is_best_mixed and is_asked)
     return None if is_mixed else row[f"security_{wanted.table}"]
 
 

@@ -2,7 +2,8 @@
 -- variant without such has one row all the same. A time of disturbed samples only is no case. Means, intervals and ranks
 -- are made of these rows: see
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
--- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown.
+-- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown. A
+-- level of the 2018 table says nothing of the 2024 table.
 -- What was never resolved is of the levels that others resolved the case to.
 with chosen as (
     select coalesce(%(security_compared_2024)s::integer, %(security_compared)s::integer) as level
@@ -10,7 +11,11 @@ with chosen as (
 asked as (
     select max(security_bits) as bits
     from case_info
-    where run_id = %(run_id)s and division = 'best' and security_bits <= (select level from chosen)
+    where
+        run_id = %(run_id)s
+        and division = 'best'
+        and security_table >= %(table)s::text
+        and security_bits <= (select level from chosen)
 ),
 compared as (
     select
@@ -37,8 +42,8 @@ compared as (
         and step is null
         and experiment = any (%(experiments)s)
         and scheme = %(scheme)s
-        and case division
-            when 'best' then security_bits = (select bits from asked)
+        and case
+            when division = 'best' and security_table >= %(table)s::text then security_bits = (select bits from asked)
             else case when %(table)s::text = '2024' then security_2024 else security_2018 end = (select level from chosen)
         end
         and ring_dimension = any (%(ring_dimension)s)
@@ -109,8 +114,9 @@ states as (
         and i.experiment = any (%(experiments)s)
         and i.scheme = %(scheme)s
         and coalesce(
-            case i.division
-                when 'best' then i.security_bits = (select bits from asked)
+            case
+                when i.division = 'best' and i.security_table >= %(table)s::text
+                    then i.security_bits = (select bits from asked)
                 else case when %(table)s::text = '2024' then i.security_2024 else i.security_2018 end
                     = (select level from chosen)
             end,
