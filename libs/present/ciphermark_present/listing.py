@@ -65,9 +65,10 @@ def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
     """The security level within which a row is compared, by the wanted table; nothing where levels are mixed. What was
     asked for by the older table is no level of the newer one.
     """
-    is_asked = row["division"] == "best" and row.get("security_table", OLDEST) >= wanted.table
-    is_mixed = wanted.any_security or (is_best_mixed and is_asked)
-    return None if is_mixed else row[f"security_{wanted.table}"]
+    is_asked = (
+        is_best_mixed and row["division"] == "best" and row.get("security_table", OLDEST) >= wanted.table
+    )
+    return None if is_asked or wanted.any_security else row[f"security_{wanted.table}"]
 
 
 def _sortable(value: Any) -> Any:
