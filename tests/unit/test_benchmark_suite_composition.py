@@ -124,6 +124,8 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
         (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate.*3 primes of 25 bits.*16777215"),
         (Wish("mine", 1, 10.5, 1, True), "below a whole number, not 10.5"),
         (Wish("mine", 1, 0, 1, False), "largest must be above 0"),
+        (Wish("mine", 1, 1, 1, False, upload_mb=float("nan")), "upload_mb must be above 0, not nan"),
+        (Wish("mine", 1, 1, 1, False, upload_mb=0.0), "upload_mb must be above 0, not 0"),
         (Wish("mine", 1, 10, 1, False, precision_bits=41), "36 bits of precision at most, not 41"),
     ],
 )

@@ -108,7 +108,8 @@ _Largest = Annotated[
 _UploadMb = Annotated[
     float | None,
     typer.Option(
-        help="Most that the values may take as ciphertexts, in MB; variants that take more are left out."
+        help="Most that the values may take as ciphertexts, in MB; variants that take more in every scheme are left "
+        "out."
     ),
 ]
 _Table = Annotated[

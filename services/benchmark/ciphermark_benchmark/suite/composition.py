@@ -49,7 +49,7 @@ class Wish:
     ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
     ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
     ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual; the
-    values take at most ``upload_mb`` as ciphertexts, or whatever they take.
+    values take at most ``upload_mb`` as ciphertexts of the scheme that takes least, or whatever they take.
     """
 
     name: str
@@ -164,6 +164,8 @@ def _require_possible(wish: Wish) -> None:
             raise UserError(f"{name} must be from {least:,} to {most:,}, not {value:,}")
     if wish.largest <= 0:
         raise UserError(f"largest must be above 0, not {wish.largest:g}")
+    if wish.upload_mb is not None and not wish.upload_mb > 0:  # nor NaN
+        raise UserError(f"upload_mb must be above 0, not {wish.upload_mb:g}")
     if wish.is_exact and not float(wish.largest).is_integer():
         raise UserError(f"whole numbers are below a whole number, not {wish.largest:g}")
     if wish.is_exact and plain_modulus_bits(wish) > _MOST_T_BITS:
