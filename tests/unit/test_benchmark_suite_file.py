@@ -255,10 +255,26 @@ def test_a_mistake_in_a_merged_mapping_has_a_line():
     assert complaint.startswith("mine.yaml:9: unknown key 'schemas'; did you mean 'schemes'?")
 
 
-def test_aliases_that_multiply_are_read_in_no_time():
+@pytest.mark.parametrize(
+    "use", ["", "kind: *a29", "schemes: [*a29]", "operations: [{rotate: *a29}]", "security: *a29"]
+)
+def test_aliases_that_multiply_are_refused_in_no_time(use):
+    """10^30 values, wherever a key takes them."""
     lines = ["name: a", "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 30)]
-    assert complaints("\n".join([*lines, "experiments: *a29", ""]))
+    text = "\n".join([*lines, "experiments:", "  - variants: [seal]", *([f"    {use}"] if use else [])])
+    assert complaints(text) == ["mine.yaml: aliases make the suite too large: write fewer of them"]
+
+
+def test_complaints_and_the_values_in_them_are_bounded():
+    """Where a list has 10,000 mistakes, the first ones are told."""
+    told = complaints(GOOD.replace("schemes: [bfv, ckks]", f"schemes: [{', '.join(['q'] * 10_000)}]"))
+    assert 1 <= len(told) <= 500
+    nested = "1"
+    for _ in range(6):
+        nested = f"[{', '.join([nested] * 6)}]"
+    line = max(complaints(GOOD.replace("schemes: [bfv, ckks]", f"schemes: [{nested}]")), key=len)
+    assert len(line) < 1000
 
 
 def test_an_alias_of_itself_is_no_suite():

@@ -26,7 +26,11 @@ from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families
 
 _LARGEST_BYTES = 1 << 20
+# Values and characters with every alias written out: no suite without aliases comes to more.
+_LARGEST_EXPANDED = 4 * _LARGEST_BYTES
 MOST_TRIALS = 20_000
+# How many complaints are told: looking for better ones takes time by the square of their number.
+_MOST_PROBLEMS = 500
 # Lists of an experiment that do not multiply its cases.
 _NOT_VARIED = ("modulus_bits", "allow")
 # What to say instead of pydantic's own words, by its type of complaint.
@@ -38,6 +42,9 @@ _TEXTS = {
     "model_type": "must be a mapping of keys to values, not {input}",
     "too_short": "must not be empty",
 }
+# Lists in lists in messages: two levels.
+_REPR = reprlib.Repr()
+_REPR.maxlevel = 2
 
 Location = tuple[int | str, ...]
 
@@ -106,12 +113,14 @@ def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
         raise UserError(f"{origin}: a value that cannot be read: {error}") from None
     except RecursionError:
         raise UserError(f"{origin}: no suite is nested that deep") from None
+    if _expanded(plain, {}) > _LARGEST_EXPANDED:
+        raise UserError(f"{origin}: aliases make the suite too large: write fewer of them")
     if not isinstance(document, CommentedMap):
         raise UserError(f"{origin}:1: a suite is a mapping with name, seed, budget and experiments")
     try:
         return Suite.model_validate(plain, context=data_sets)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
+        problems = error.errors(include_url=False)[:_MOST_PROBLEMS]
         raise UserError("\n".join(_sentences(problems, document, origin))) from None
 
 
@@ -161,6 +170,19 @@ def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
         if isinstance(value, kind):
             return kind(value)
     return value
+
+
+def _expanded(value: Any, by_identity: dict[int, float]) -> float:
+    """Values and characters of a plain document with every alias written out; infinite where it contains itself."""
+    if isinstance(value, str):
+        return 1 + len(value)
+    if not isinstance(value, (dict, list)):
+        return 1
+    if id(value) not in by_identity:
+        by_identity[id(value)] = math.inf
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        by_identity[id(value)] = 1 + sum(_expanded(part, by_identity) for part in parts)
+    return by_identity[id(value)]
 
 
 def _require_tellable(value: Any) -> None:
@@ -237,9 +259,9 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
         expected = str(problem["ctx"]["expected"])
         choices = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
         hint = did_you_mean(str(problem["input"]), choices)
-        return f"{name}: {problem['input']!r} is not one of {expected}{hint}"
+        return f"{name}: {_REPR.repr(problem['input'])} is not one of {expected}{hint}"
     text = _TEXTS.get(problem["type"], problem["msg"]).replace("Input should be", "must be")
-    text = text.removeprefix("Value error, ").replace("{input}", reprlib.repr(problem["input"]))
+    text = text.removeprefix("Value error, ").replace("{input}", _REPR.repr(problem["input"]))
     return f"{name}: {text}" if name else text
 
 
