@@ -58,7 +58,7 @@ def recorded(database: Database, make) -> Database:
         ("elsewhere", [4]),
         ("ab1", [1]),
         ("ab1-1", [1]),
-        ("ab", [4, 3]),
+        ("ab", [3, 2]),
         ("b", []),
         ("last~", []),
         ("last~x", []),
@@ -83,6 +83,15 @@ def test_the_latest_run_is_that_which_was_recorded_last(new_url, make) -> None:
             ["late"],
         ]
         assert [row["run_id"] for row in database.report("runs", limit=3)] == ["late", "future", "early"]
+
+
+def test_an_archive_takes_no_label_from_a_run_measured_here(new_url, make) -> None:
+    with Database.open(new_url()) as database:
+        for name, is_imported in (("older", True), ("here", False), ("colleague", True)):
+            database.record_run(make.run(id=name, label="before"), is_imported)
+        assert database.runs_named("before") == ["here"]
+        database.label_run("here", "after")
+        assert database.runs_named("before") == ["colleague"]
 
 
 def test_the_service_lists_in_the_order_of_recording_too(new_url, make) -> None:

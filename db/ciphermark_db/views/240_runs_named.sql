@@ -20,8 +20,9 @@ begin atomic
             select
                 r.id,
                 case when r.id = asked then 0 when r.label = asked then 1 else 2 end as rank,
-                row_number() over (order by r.id = asked desc, r.label is not distinct from asked desc, r.sequence desc)
-                    as position,
+                row_number() over (
+                    order by r.id = asked desc, r.label is not distinct from asked desc, r.is_imported, r.sequence desc
+                ) as position,
                 min(case when r.id = asked then 0 when r.label = asked then 1 else 2 end) over () as best
             from run as r
             where
