@@ -278,9 +278,10 @@ class Database:
             connection.execute(blocks("record")["label_run"], {"id": run_id, "label": label})
             _audit(connection, "labelled", run_id, label)
 
-    def delete_run(self, run_id: str) -> list[str]:
+    def delete_run(self, run_id: str, actor: str | None = None) -> list[str]:
         """Delete a run, and those that continue it on other hosts, with all that is recorded of them; returns their
-        ids. Raises ``UserError`` where its job is open.
+        ids. ``actor`` is who asked for it, by default the user of this process. Raises ``UserError`` where its job is
+        open.
         """
         sql = blocks("delete")
         with self._connected() as connection, _complaints(connection), connection.transaction():
@@ -292,7 +293,7 @@ class Database:
                 if name not in ("lock", "parts", "open_job"):
                     connection.execute(statement, {"runs": runs})
             for part in runs:
-                _audit(connection, "deleted", part)
+                _audit(connection, "deleted", part, actor=actor)
         return runs
 
     def run_ids(self) -> list[str]:
@@ -425,9 +426,11 @@ def audit_row(actor: str, action: str, run_id: str, detail: str | None = None) -
     return {"actor": actor, "action": action, "run_id": run_id, "detail": detail}
 
 
-def _audit(connection: Connection, action: str, run_id: str, detail: str | None = None) -> None:
-    """Record what the user of this process does, in the transaction that does it."""
-    connection.execute(blocks("record")["audit"], audit_row(_operator(), action, run_id, detail))
+def _audit(
+    connection: Connection, action: str, run_id: str, detail: str | None = None, actor: str | None = None
+) -> None:
+    """Record what somebody does, by default the user of this process, in the transaction that does it."""
+    connection.execute(blocks("record")["audit"], audit_row(actor or _operator(), action, run_id, detail))
 
 
 def _operator() -> str:

@@ -51,6 +51,32 @@ def test_jobs_are_submitted_and_cancelled_by_somebody(
     ]
 
 
+def test_admins_alone_delete_runs_and_are_named(
+    users: Path, tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    url = new_url()
+    Ciphermark(tmp_path / "home", url)("runs", "import", "reference/quick.jsonl.xz")
+    service = started(tmp_path, url, CIPHERMARK_USERS_FILE=str(users))
+    with service.client(ADA) as ada, service.client(BOSS) as boss, service.client() as dashboard:
+        own = submitted(ada, suite=suite())["id"]
+        ada.post(f"/v1/runs/{own}/cancel")
+        imported = next(run["id"] for run in boss.get("/v1/runs").json()["runs"] if run["id"] != own)
+        for run_id in (own, imported):
+            refused = ada.delete(f"/v1/runs/{run_id}")
+            assert (refused.status_code, refused.json()["detail"]) == (
+                403,
+                "ada is a submitter; this needs an admin",
+            )
+        assert boss.delete(f"/v1/runs/{imported}").status_code == 204
+        assert dashboard.delete(f"/v1/runs/{own}").status_code == 204
+        assert boss.get("/v1/runs").json()["runs"] == []
+    ended(service)
+    rows = Ciphermark(tmp_path / "home", url).rows(
+        "select actor, run_id from audit_log where action = 'deleted' order by acted_at"
+    )
+    assert [tuple(row.values()) for row in rows] == [("boss", imported), ("service token", own)]
+
+
 def test_what_commands_do_to_runs_is_recorded(ciphermark: Ciphermark) -> None:
     ciphermark("runs", "import", "reference/quick.jsonl.xz")
     ciphermark("runs", "label", "last", "first")

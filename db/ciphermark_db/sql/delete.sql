@@ -5,7 +5,10 @@
 lock table run in exclusive mode;
 
 -- name: parts
-select id from run where id = %(run_id)s or continues = %(run_id)s;
+-- A job that ended before a host began it has no run.
+select id from run where id = %(run_id)s or continues = %(run_id)s
+union
+select id from job where id = %(run_id)s;
 
 -- name: open_job
 select id from job where id = any (%(runs)s) and ended_at is null;

@@ -10,12 +10,12 @@ from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database
 
 
-def delete(home: Home, database: Database, run_id: str) -> None:
+def delete(home: Home, database: Database, run_id: str, actor: str | None = None) -> None:
     """Delete a run with its parts on other hosts, its journal and its archive. Raises ``UserError`` where it may be
     executed now. Journals of other homes stay, and commands there record an unfinished one anew.
     """
     with _idle(home, run_id):
-        for part in database.delete_run(run_id):
+        for part in database.delete_run(run_id, actor):
             archive.forget(home, part)
 
 

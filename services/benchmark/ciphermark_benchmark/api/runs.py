@@ -148,17 +148,19 @@ async def cancelled(run_id: RunId, state: Shared, principal: Caller) -> Row:
     summary="Delete a run",
     responses=documented("not-found", "not-ready", "unsupported"),
 )
-async def deleted(run_id: RunId, state: Shared) -> None:
-    """Delete a run that has ended, with all that is recorded of it. Journals on other hosts stay."""
+async def deleted(run_id: RunId, state: Shared, principal: Caller) -> None:
+    """Delete a run that has ended, with all that is recorded of it. Journals on other hosts stay. For admins."""
+    if not principal.may("admin"):
+        raise Problem("forbidden", f"{principal.name} is a {principal.role}; this needs an admin")
     run = await state.run(str(run_id))
     if run["state"] in ("queued", "running"):
         raise Problem("unsupported", "this run has not ended: cancel it first")
-    await asyncio.to_thread(_deleted, state, run["id"])
+    await asyncio.to_thread(_deleted, state, run["id"], principal.name)
 
 
-def _deleted(state: State, run_id: str) -> None:
+def _deleted(state: State, run_id: str, actor: str) -> None:
     with state.connect() as database:
-        deletion.delete(homes.find(), database, run_id)
+        deletion.delete(homes.find(), database, run_id, actor)
 
 
 async def _require_own(state: State, run_id: str, principal: Principal) -> None:
