@@ -1,4 +1,4 @@
-# Every target installs what it needs first; a set-up that is complete costs a fraction of a second.
+# Every target installs what it needs first; a setup that is complete costs a fraction of a second.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -58,6 +58,6 @@ bench: setup ## Measure Ciphermark itself
 sbom: ## Write the bill of materials (CycloneDX) to sbom.cdx.json
 	python3 setup/sbom.py > sbom.cdx.json
 
-clean: ## Remove what set-up and the tools made; measurements in .ciphermark stay
+clean: ## Remove what setup and the tools made; measurements in .ciphermark stay
 	rm -rf .venv .venv-* .build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

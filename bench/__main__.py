@@ -1,6 +1,6 @@
 """``python -m bench [SECTION …] [--json FILE]``: Ciphermark measured by its own targets.
 
-Figures are printed as they come, in lines "name, value, target, met or missed". The exit code says nothing about them:
+Results are printed as they come, in lines "name, value, target, met or missed". The exit code says nothing about them:
 machines are shared and noisy. It is 1 where a section failed, which does not stop the others.
 """
 
@@ -18,11 +18,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from bench.figures import Figure
+from bench.results import BenchResult
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
 
-# Each is the module of its name, whose ``section`` yields figures.
+# Each is the module of its name, whose ``section`` yields results.
 SECTIONS = (
     *(
         "loop",
@@ -48,30 +48,30 @@ def main() -> None:
     print(
         f"{facts.cpu_model}, {facts.cores} cores, load {facts.load_1min:.2f}, noise {facts.clock_noise:.0%}"
     )
-    figures: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     failures = []
     try:
         for name in arguments.sections or SECTIONS:
             try:
-                for figure in _measured(name):
-                    print(f"{name}: {figure.line()}", flush=True)
-                    figures.append({"section": name} | figure.as_dict())
+                for result in _measured(name):
+                    print(f"{name}: {result.line()}", flush=True)
+                    results.append({"section": name} | result.as_dict())
             except Exception as error:
                 failures.append(name)
                 print(f"{name}: FAILED", error if isinstance(error, UserError) else traceback.format_exc())
     finally:
         if arguments.json is not None:
             at = datetime.now(timezone.utc).isoformat(timespec="seconds")
-            document = {"host": facts.fingerprint, "at": at, "figures": figures, "failures": failures}
+            document = {"host": facts.fingerprint, "at": at, "results": results, "failures": failures}
             arguments.json.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    verdicts = [item["is_met"] for item in figures]
+    verdicts = [item["is_met"] for item in results]
     print(f"{verdicts.count(True)} targets met, {verdicts.count(False)} missed")
     if failures:
         sys.exit(f"sections that failed: {', '.join(failures)}")
 
 
-def _measured(name: str) -> Iterator[Figure]:
-    """The figures of a section, and how long it took."""
+def _measured(name: str) -> Iterator[BenchResult]:
+    """The results of a section, and how long it took."""
     start = monotonic()
 
     def progress(text: str) -> None:
@@ -79,13 +79,13 @@ def _measured(name: str) -> Iterator[Figure]:
         print(f"[{elapsed_s:4.0f} s, load {load:.1f}] {name}: {text}", file=sys.stderr)
 
     yield from importlib.import_module(f"bench.{name}").section(progress)
-    yield Figure("the whole section", monotonic() - start, "s")
+    yield BenchResult("the whole section", monotonic() - start, "s")
 
 
 def _parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Ciphermark itself.")
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"some of: {', '.join(SECTIONS)}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results there")
     arguments = parser.parse_args()
     for name in arguments.sections:
         if name not in SECTIONS:

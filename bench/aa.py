@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import fresh_home, run_suite
+from bench.processes import fresh_data_directory, run_suite
+from bench.results import BenchResult, Progress, Target
 from ciphermark_analysis.family import ERROR
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.api.results import compared
@@ -52,38 +52,38 @@ class Compared(NamedTuple):
     verdict: str
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Run the suite several times, with a seed of its own each; then all of them are judged."""
     every: list[Compared] = []
     ids: list[str] = []
-    with fresh_home() as home:
+    with fresh_data_directory() as data_directory:
         for number in range(1, RUNS + 1):
             progress(f"run {number} of {RUNS}: {CASES} cases, about half a minute")
-            suite = home.folder / f"aa-{number}.yaml"
+            suite = data_directory.folder / f"aa-{number}.yaml"
             suite.write_text(SUITE.format(seed=number))
-            outcomes = run_suite(home, suite)
+            outcomes = run_suite(data_directory, suite)
             for outcome in outcomes:
                 if outcome.status != "ok":
                     case = outcome.trial.case
                     progress(f"{case.variant} {case.operation} is {outcome.status}: {outcome.error}")
-            with storage.connected(home) as database:
+            with storage.connected(data_directory) as database:
                 ids.append(outcomes[0].trial.run_id)
                 table = database.query(_RATIOS, {"run_id": ids[-1]})
             rows = [Compared(*row) for row in table.rows]
             of_operation = [row for row in rows if row.phase == "operation"]
             every += of_operation
-            yield _figure(f"run {number}: flagged of {len(of_operation)}, operation", of_operation)
-            yield _figure(f"run {number}: flagged of {len(rows)}, all phases", rows)
+            yield _result(f"run {number}: flagged of {len(of_operation)}, operation", of_operation)
+            yield _result(f"run {number}: flagged of {len(rows)}, all phases", rows)
         progress("every two runs compared")
-        with storage.connected(home) as database:
+        with storage.connected(data_directory) as database:
             yield from _between(database, ids)
     undecided = sum(row.verdict == "too few samples" for row in every)
     target = Target(most=int(_STATED_RATE * len(every)))
     note = f"{undecided} had too few samples that count"
-    yield Figure(f"flagged of {len(every)}, operation", _flagged(every), target=target, note=note)
+    yield BenchResult(f"flagged of {len(every)}, operation", _flagged(every), target=target, note=note)
 
 
-def _between(database: Database, runs: Sequence[str]) -> Iterator[Figure]:
+def _between(database: Database, runs: Sequence[str]) -> Iterator[BenchResult]:
     """How many comparisons of two runs report a difference of any time: at most the rate that they state. Comparisons
     that share a run are not independent, which changes no mean.
     """
@@ -92,7 +92,9 @@ def _between(database: Database, runs: Sequence[str]) -> Iterator[Figure]:
     false = sum(verdicts["slower"] + verdicts["faster"] > 0 for verdicts in comparisons)
     note = ", ".join(f"{count} {verdict}" for verdict, count in every.most_common())
     target = Target(most=int(ERROR * len(comparisons)))
-    yield Figure(f"false alarms of {len(comparisons)} comparisons of runs", false, target=target, note=note)
+    yield BenchResult(
+        f"false alarms of {len(comparisons)} comparisons of runs", false, target=target, note=note
+    )
 
 
 def _verdicts(table: Table) -> Counter[str]:
@@ -101,14 +103,14 @@ def _verdicts(table: Table) -> Counter[str]:
     return Counter(kind_of(row[verdict]) for row in table.rows if row[unit] == "s")
 
 
-def _figure(name: str, rows: Sequence[Compared]) -> Figure:
+def _result(name: str, rows: Sequence[Compared]) -> BenchResult:
     ratios = sorted(row.ratio for row in rows)
     thresholds = sorted(row.threshold for row in rows)
     note = (
         f"ratios {ratios[0]:.3f}–{ratios[-1]:.3f}; intervals without 1: {sum(item > 1 for item in thresholds)}; "
         f"threshold needed {thresholds[-1]:.3f} (is {SIGNIFICANCE_THRESHOLD})"
     )
-    return Figure(name, _flagged(rows), note=note, facts={"ratios": ratios, "thresholds": thresholds})
+    return BenchResult(name, _flagged(rows), note=note, facts={"ratios": ratios, "thresholds": thresholds})
 
 
 def _flagged(rows: Sequence[Compared]) -> int:

@@ -12,11 +12,11 @@ from contextlib import suppress
 from statistics import median
 from time import monotonic, perf_counter, sleep
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import Service, environment, fresh_home, serving
+from bench.processes import Service, environment, fresh_data_directory, serving
+from bench.results import BenchResult, Progress, Target
 from bench.storage import synthetic_outcome, synthetic_run
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.jobs.needs import needs_of
 from ciphermark_benchmark.jobs.store import Store, Submission, queue_application
 from ciphermark_benchmark.suite import files
@@ -39,23 +39,23 @@ experiments:
 _CIPHERMARK = [sys.executable, "-m", "ciphermark_benchmark.cli.main"]
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Readers first, then jobs."""
-    with fresh_home() as home:
+    with fresh_data_directory() as data_directory:
         run = synthetic_run(0, host.collect())
-        with storage.connected(home) as database:
+        with storage.connected(data_directory) as database:
             database.record_run(run)
             database.record_outcomes([synthetic_outcome(run, number) for number in range(_TRIALS)])
             database.analyze()
-        with serving("benchmark", [*_CIPHERMARK, "serve"], environment(home)) as service:
+        with serving("benchmark", [*_CIPHERMARK, "serve"], environment(data_directory)) as service:
             progress(f"{READERS} readers, {_REQUESTS} requests each")
             times_ms = asyncio.run(_read(service, run.id))
         name, p99_ms = f"results for {READERS} readers, p99", sorted(times_ms)[int(0.99 * len(times_ms))]
         pauses = f"each reader pauses {_PAUSE_S} s between two"
         note = f"{len(times_ms)} answers, {pauses}; median {median(times_ms):.0f} ms"
-        yield Figure(name, p99_ms, "ms", Target(most=250), note)
+        yield BenchResult(name, p99_ms, "ms", Target(most=250), note)
         progress(f"{JOBS} jobs, the worker killed {_KILLS} times")
-        yield _jobs(home)
+        yield _jobs(data_directory)
 
 
 async def _read(service: Service, run_id: str) -> list[float]:
@@ -87,33 +87,35 @@ async def _reader(port: int, request: bytes, number: int) -> list[float]:
     return times_ms
 
 
-def _jobs(home: Home) -> Figure:
+def _jobs(data_directory: DataDirectory) -> BenchResult:
     """Submit jobs, kill the worker a few times, and count what is there in the end."""
-    url = storage.url(home)
+    url = storage.url(data_directory)
     submitted = asyncio.run(_submitted(url))
     start = monotonic()
-    worker = _worker(home)
+    worker = _worker(data_directory)
     try:
         for share in range(1, _KILLS + 2):
-            while _done(home) < JOBS * share // (_KILLS + 1):
+            while _done(data_directory) < JOBS * share // (_KILLS + 1):
                 if monotonic() - start > _LONGEST_S:
-                    raise RuntimeError(f"{_done(home)} of {JOBS} jobs are done after {_LONGEST_S} s")
+                    raise RuntimeError(
+                        f"{_done(data_directory)} of {JOBS} jobs are done after {_LONGEST_S} s"
+                    )
                 sleep(0.2)
             if share <= _KILLS:
                 worker.kill()
                 worker.wait()
-                worker = _worker(home)
+                worker = _worker(data_directory)
     finally:
         worker.terminate()
         with suppress(subprocess.TimeoutExpired):
             worker.wait(30)
     elapsed_s = monotonic() - start
-    with storage.connected(home) as database:
+    with storage.connected(data_directory) as database:
         rows = database.query("select run_id, count(*) from trial group by run_id").rows
     counts = {run_id: count for run_id, count in rows if run_id in submitted}
     wrong = sum(counts.get(run_id) != 1 for run_id in submitted)
     note = f"{JOBS / elapsed_s:.1f} jobs/s by one worker, which was killed {_KILLS} times"
-    return Figure(f"{JOBS} jobs, lost or doubled", wrong, "", Target(most=0), note)
+    return BenchResult(f"{JOBS} jobs, lost or doubled", wrong, "", Target(most=0), note)
 
 
 async def _submitted(url: str) -> set[str]:
@@ -127,11 +129,11 @@ async def _submitted(url: str) -> set[str]:
     return {job.id for job in jobs}
 
 
-def _worker(home: Home) -> subprocess.Popen[bytes]:
+def _worker(data_directory: DataDirectory) -> subprocess.Popen[bytes]:
     command = [*_CIPHERMARK, "worker", "--stalled-after", "2"]
-    return subprocess.Popen(command, env=environment(home), stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command, env=environment(data_directory), stderr=subprocess.DEVNULL)
 
 
-def _done(home: Home) -> int:
-    with storage.connected(home) as database:
+def _done(data_directory: DataDirectory) -> int:
+    with storage.connected(data_directory) as database:
         return int(database.query("select count(*) from job where state = 'done'").rows[0][0])

@@ -19,11 +19,11 @@ from itertools import chain, product
 from unittest.mock import patch
 
 from bench import native_build
-from bench.figures import ALIKE, Figure, Progress, Target, beside_plain, interval, paired, summary
 from bench.plain_loops import RING_DIMENSIONS, SETS, PlainBound, specification
 from bench.processes import Program, measuring_cpu, needs_of
+from bench.results import ALIKE, BenchResult, Progress, Target, beside_plain, interval, paired, summary
 from ciphermark_adapters import registry
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
 from ciphermark_contract.interfaces import Bound
 from ciphermark_contract.operations import keys_of, read
@@ -81,7 +81,7 @@ class Place:
         return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, self.budget)
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Measure the whole matrix."""
     ratios, failures = [], 0
     for scheme, ring_dimension, variant in product(SCHEMES, RING_DIMENSIONS, VARIANTS):
@@ -95,23 +95,25 @@ def section(progress: Progress) -> Iterator[Figure]:
                     progress(f"{place.name} {operation} is {error}")
                     failures += 1
                 else:
-                    ratios.append(_figure(f"{place.name} {operation}", ours_s, plain_s, again_s))
+                    ratios.append(_result(f"{place.name} {operation}", ours_s, plain_s, again_s))
                     yield ratios[-1]
-    yield Figure("operations without times", failures, target=Target(most=0))
+    yield BenchResult("operations without times", failures, target=Target(most=0))
     yield from summary(ratios)
     plain = [item.facts["plain_ratio"] for item in ratios if item.target is not None]
     outside = sum(not ALIKE.is_met(ratio) for ratio in plain)
     note = f"they span {min(plain):.3f}–{max(plain):.3f}: what two processes of one binary differ by here"
-    yield Figure(f"plain/plain outside 0.97–1.03, of {len(plain)}", outside, note=note)
+    yield BenchResult(f"plain/plain outside 0.97–1.03, of {len(plain)}", outside, note=note)
 
 
-def _figure(name: str, ours_s: Sequence[float], plain_s: Sequence[float], again_s: Sequence[float]) -> Figure:
+def _result(
+    name: str, ours_s: Sequence[float], plain_s: Sequence[float], again_s: Sequence[float]
+) -> BenchResult:
     """The ratio platform / plain loop of one operation, with the ratio of the two plain loops beside it."""
     both_s = [math.sqrt(x * y) for x, y in zip(plain_s, again_s, strict=True)]
     same = paired(again_s, plain_s)
-    figure = beside_plain(name, ours_s, both_s, _LEAST_S, f"  plain/plain {same.median:.3f} {interval(same)}")
-    figure.facts["plain_ratio"] = same.median
-    return figure
+    result = beside_plain(name, ours_s, both_s, _LEAST_S, f"  plain/plain {same.median:.3f} {interval(same)}")
+    result.facts["plain_ratio"] = same.median
+    return result
 
 
 @contextmanager
@@ -123,7 +125,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
         stack.enter_context(patch.dict(os.environ, ALLOCATOR))
         loops = [stack.enter_context(closing(Program(command, {measuring_cpu()}))) for _ in range(2)]
         keys = keys_of(place.operations)
-        seat = InWorker(needs_of(place.variant, place.spec, keys, place.budget), QuietLevel())
+        seat = InWorker(needs_of(place.variant, place.spec, keys, place.budget), ReferenceKernelBaseline())
         stack.callback(seat.leave)
         yield seat, loops
 

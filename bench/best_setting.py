@@ -1,6 +1,6 @@
 """An adapter's setting in *best*: the operations that plain programs with their library's defaults are held against.
 
-Also the plain programs of OpenFHE, in turns in one process of the interpreter that OpenFHE has:
+Also the plain programs of OpenFHE, interleaved in one process of the interpreter that OpenFHE has:
 
 - ``python -m bench.best_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the ratios
   adapter / plain program with OpenFHE's defaults, and the plain program's median in seconds.

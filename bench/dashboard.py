@@ -14,10 +14,10 @@ import httpx
 import psycopg
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import BIN, QUICK, Service, environment, fresh_home, run_suite, serving
+from bench.processes import BIN, QUICK, Service, environment, fresh_data_directory, run_suite, serving
+from bench.results import BenchResult, Progress, Target
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_dashboards.pages import PAGES
 from ciphermark_dashboards.store import parsed
 
@@ -64,14 +64,14 @@ _COPIED = {
 }
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Fill a database, ask every page for many runs, then look at them in a browser."""
-    with fresh_home() as home:
+    with fresh_data_directory() as data_directory:
         progress("quick suite")
-        run_suite(home, QUICK)
-        url = storage.url(home)
+        run_suite(data_directory, QUICK)
+        url = storage.url(data_directory)
         runs = fill(url, progress)
-        with served(home, url) as site:
+        with served(data_directory, url) as site:
             progress(f"every page of {_ASKED} runs")
             yield from _times(site, runs)
             if shutil.which(CHROMIUM) is None:
@@ -116,9 +116,9 @@ def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES)
 
 
 @contextmanager
-def served(home: Home, url: str) -> Iterator[Service]:
+def served(data_directory: DataDirectory, url: str) -> Iterator[Service]:
     """The dashboard beside the benchmark service and its worker."""
-    own = environment(home)
+    own = environment(data_directory)
     with serving("benchmark", [BIN / "ciphermark", "serve", "--worker"], own) as benchmark:
         shown = own | {"CIPHERMARK_DATABASE_URL": url, "CIPHERMARK_BENCHMARK_URL": benchmark.url}
         shown["CIPHERMARK_BENCHMARK_TOKEN"] = benchmark.token
@@ -126,7 +126,7 @@ def served(home: Home, url: str) -> Iterator[Service]:
             yield site
 
 
-def _times(site: Service, runs: list[str]) -> Iterator[Figure]:
+def _times(site: Service, runs: list[str]) -> Iterator[BenchResult]:
     """Milliseconds from request to answer: every page for runs nobody asked for before, and again; then pairs of runs,
     and what is shown of single ones.
     """
@@ -146,7 +146,7 @@ def _times(site: Service, runs: list[str]) -> Iterator[Figure]:
             times_ms = [_timed(client, path, params) for path, params in queries]
             p95_ms = sorted(times_ms)[int(0.95 * len(times_ms))]
             note = f"{len(times_ms)} answers, the longest {max(times_ms):.0f} ms"
-            yield Figure(f"a page, {name}, p95", p95_ms, "ms", Target(most=100), note)
+            yield BenchResult(f"a page, {name}, p95", p95_ms, "ms", Target(most=100), note)
 
 
 def _timed(client: httpx.Client, path: str, params: dict[str, str]) -> float:
@@ -155,7 +155,7 @@ def _timed(client: httpx.Client, path: str, params: dict[str, str]) -> float:
     return 1000 * (perf_counter() - start)
 
 
-def _painted(context: BrowserContext, site: Service, runs: list[str]) -> Iterator[Figure]:
+def _painted(context: BrowserContext, site: Service, runs: list[str]) -> Iterator[BenchResult]:
     """First contentful paint of a page nobody asked for before, and what scripts and styles weigh on the first two."""
     chosen = random.Random(2).sample(runs, _PAINTS * len(PAGES))
     paints_ms, weights = [], []
@@ -165,9 +165,9 @@ def _painted(context: BrowserContext, site: Service, runs: list[str]) -> Iterato
         page.wait_for_load_state("networkidle")
         paints_ms.append(_number(page, _PAINT))
         weights.append(_number(page, _SIZES) / 1e6)
-    yield Figure("first contentful paint", max(paints_ms), "ms", Target(most=1000), "the latest of all")
-    yield Figure("scripts and styles, first page", weights[0], "MB", Target(most=1))
-    yield Figure("scripts and styles, all later pages", sum(weights[1:]), "MB", Target(most=0))
+    yield BenchResult("first contentful paint", max(paints_ms), "ms", Target(most=1000), "the latest of all")
+    yield BenchResult("scripts and styles, first page", weights[0], "MB", Target(most=1))
+    yield BenchResult("scripts and styles, all later pages", sum(weights[1:]), "MB", Target(most=0))
 
 
 def _number(page: Page, expression: str) -> float:
@@ -175,7 +175,7 @@ def _number(page: Page, expression: str) -> float:
     return float(value if value is not None else "nan")
 
 
-def _delay(context: BrowserContext, site: Service, url: str) -> Figure:
+def _delay(context: BrowserContext, site: Service, url: str) -> BenchResult:
     """The longest time from a trial's commit until the page of its run shows it."""
     page = context.new_page()
     page.goto(f"{site.url}/runs")
@@ -198,4 +198,4 @@ def _delay(context: BrowserContext, site: Service, url: str) -> Figure:
             delays_s += [now - at for at in committed[len(delays_s) : shown]]
             sleep(0.01)
     trials = f"{len(delays_s)} trials"
-    return Figure("live progress, delay", max(delays_s), "s", Target(most=1), trials)
+    return BenchResult("live progress, delay", max(delays_s), "s", Target(most=1), trials)

@@ -15,8 +15,8 @@ from functools import partial
 from tempfile import TemporaryDirectory
 
 from bench import best_setting, native_build
-from bench.figures import Figure, Progress, Target
 from bench.processes import ROOT, Program, installed
+from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.model import ParameterSpec
 
@@ -32,13 +32,13 @@ _OF_HELIB = (
 )
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Rotation and relinearized multiplication, and in OpenFHE a chain of them with rescaling."""
     for variant in installed(("openfhe", "helib"), progress):
         yield from _openfhe(progress) if variant == "openfhe" else _helib(progress)
 
 
-def _openfhe(progress: Progress) -> Iterator[Figure]:
+def _openfhe(progress: Progress) -> Iterator[BenchResult]:
     for numbers in _CHAINS:
         progress(f"N = {numbers[0]}, {numbers[1]} primes: about a minute")
         command = [
@@ -52,10 +52,10 @@ def _openfhe(progress: Progress) -> Iterator[Figure]:
         done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
         for line in done.stdout.splitlines():
             name, ratio, plain_s = line.split()
-            yield _figure(f"openfhe ckks {numbers[0]} {name}", float(ratio), float(plain_s))
+            yield _result(f"openfhe ckks {numbers[0]} {name}", float(ratio), float(plain_s))
 
 
-def _helib(progress: Progress) -> Iterator[Figure]:
+def _helib(progress: Progress) -> Iterator[BenchResult]:
     for spec, bits in _OF_HELIB:
         place = f"helib {spec.scheme} {spec.ring_dimension}"
         progress(f"{place}: less than a minute")
@@ -70,9 +70,9 @@ def _helib(progress: Progress) -> Iterator[Figure]:
                 raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
             theirs = {name: partial(plain.asked_s, name) for name in ours}
             for name, *times in best_setting.compared(ours, theirs, turns=21):
-                yield _figure(f"{place} {name}", *times)
+                yield _result(f"{place} {name}", *times)
 
 
-def _figure(what: str, ratio: float, plain_s: float) -> Figure:
+def _result(what: str, ratio: float, plain_s: float) -> BenchResult:
     note = f"{plain_s * 1e3:.1f} ms with the defaults"
-    return Figure(f"{what}, best / defaults", ratio, "", _TARGET, note, {"plain_s": plain_s})
+    return BenchResult(f"{what}, best / defaults", ratio, "", _TARGET, note, {"plain_s": plain_s})

@@ -19,9 +19,9 @@ from pathlib import Path
 from time import sleep
 from typing import NamedTuple
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import BIN, ROOT, environment, fresh_home
-from ciphermark_benchmark.home import Home
+from bench.processes import BIN, ROOT, environment, fresh_data_directory
+from bench.results import BenchResult, Progress, Target
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_core.errors import UserError
 
 GATES = 3
@@ -54,31 +54,33 @@ class Claim(NamedTuple):
     verdict: str
 
 
-Gate = Callable[[Home, int, bool, int], list[Claim]]  # a home, percent, beside neighbors or not, number
+Gate = Callable[
+    [DataDirectory, int, bool, int], list[Claim]
+]  # a data directory, percent, beside neighbors or not, number
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Every design, with each slowdown, alone and beside neighbors."""
-    with fresh_home() as home:
+    with fresh_data_directory() as data_directory:
         for design, gate in (("compare-builds", _interleaved), ("compare", _one_after_the_other)):
             for is_beside in (False, True):
                 for percent in PLANTED:
                     where = f"beside {_COPIES} copy loops" if is_beside else "alone"
                     progress(f"{design}, {percent}% planted, {where}: {GATES} gates of about a minute")
-                    claims = [gate(home, percent, is_beside, number) for number in range(GATES)]
-                    yield from _figures(f"{design}, {percent}%, {where}", percent, claims, design)
+                    claims = [gate(data_directory, percent, is_beside, number) for number in range(GATES)]
+                    yield from _results(f"{design}, {percent}%, {where}", percent, claims, design)
 
 
-def _figures(name: str, percent: int, gates: list[list[Claim]], design: str) -> Iterator[Figure]:
+def _results(name: str, percent: int, gates: list[list[Claim]], design: str) -> Iterator[BenchResult]:
     """Gates with a false claim; and those that found the slowdown, where it is larger than the threshold."""
     planted = [claim.verdict for claims in gates for claim in claims if claim.is_planted]
     others = [claim.verdict for claims in gates for claim in claims if not claim.is_planted]
     note = f"{OPERATION}: {_counted(planted)}; others: {_counted(others)}"
     false = sum(any(is_false(claim, percent) for claim in claims) for claims in gates)
-    yield Figure(f"{name}: false claims", false, target=Target(most=0), note=note)
+    yield BenchResult(f"{name}: false claims", false, target=Target(most=0), note=note)
     if percent > _AT_THRESHOLD:
         target = Target(least=GATES) if design == "compare-builds" else None
-        yield Figure(f"{name}: found", planted.count("slower"), target=target)
+        yield BenchResult(f"{name}: found", planted.count("slower"), target=target)
 
 
 def is_false(claim: Claim, percent: int) -> bool:
@@ -92,10 +94,10 @@ def _counted(verdicts: list[str]) -> str:
     return ", ".join(f"{verdicts.count(name)} {name}" for name in dict.fromkeys(sorted(verdicts)))
 
 
-def _interleaved(home: Home, percent: int, is_beside: bool, number: int) -> list[Claim]:
-    suite = _suite(home, number, BASE, samples=10, min_time_s=0.1)
+def _interleaved(data_directory: DataDirectory, percent: int, is_beside: bool, number: int) -> list[Claim]:
+    suite = _suite(data_directory, number, BASE, samples=10, min_time_s=0.1)
     with _neighbors(is_beside):
-        output = _command(home, percent, "compare-builds", str(suite), BASE, HEAD, "--all")
+        output = _command(data_directory, percent, "compare-builds", str(suite), BASE, HEAD, "--all")
     return list(claims_of_table(output))
 
 
@@ -109,25 +111,29 @@ def claims_of_table(text: str) -> Iterator[Claim]:
             yield Claim(f" {OPERATION}," in rest and " operation " in rest, verdict)
 
 
-def _one_after_the_other(home: Home, percent: int, is_beside: bool, number: int) -> list[Claim]:
-    suite = _suite(home, number, HEAD, samples=30, min_time_s=0.3)
-    _command(home, 0, "run", str(suite))
+def _one_after_the_other(
+    data_directory: DataDirectory, percent: int, is_beside: bool, number: int
+) -> list[Claim]:
+    suite = _suite(data_directory, number, HEAD, samples=30, min_time_s=0.3)
+    _command(data_directory, 0, "run", str(suite))
     with _neighbors(is_beside):
-        _command(home, percent, "run", str(suite))
-    rows = json.loads(_command(home, 0, "compare", "last~1", "last", "--metric", "time", "--format", "json"))
+        _command(data_directory, percent, "run", str(suite))
+    rows = json.loads(
+        _command(data_directory, 0, "compare", "last~1", "last", "--metric", "time", "--format", "json")
+    )
     return [
         Claim((row["operation"], row["phase"]) == (OPERATION, "operation"), row["verdict"].partition(":")[0])
         for row in rows
     ]
 
 
-def _suite(home: Home, number: int, variant: str, samples: int, min_time_s: float) -> Path:
-    path = home.folder / f"gate-{variant}-{number}.yaml"
+def _suite(data_directory: DataDirectory, number: int, variant: str, samples: int, min_time_s: float) -> Path:
+    path = data_directory.folder / f"gate-{variant}-{number}.yaml"
     path.write_text(SUITE.format(seed=number + 1, variant=variant, samples=samples, min_time_s=min_time_s))
     return path
 
 
-def _command(home: Home, percent: int, *arguments: str) -> str:
+def _command(data_directory: DataDirectory, percent: int, *arguments: str) -> str:
     """What a command prints; raises ``UserError`` where it compared, or executed, nothing."""
     planted = {
         "CIPHERMARK_ADAPTER_PATH": str(ROOT / "bench" / "planted"),
@@ -138,7 +144,7 @@ def _command(home: Home, percent: int, *arguments: str) -> str:
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**environment(home), **planted},
+        env={**environment(data_directory), **planted},
         capture_output=True,
         text=True,
         check=False,

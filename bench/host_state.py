@@ -1,4 +1,5 @@
-"""Section ``host_state``: correcting changes no figure of a quiet host, takes out what is planted, and costs little."""
+"""Section ``host_state``: correcting changes no result of an undisturbed host, takes out what is planted, and costs
+little."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from time import sleep
 
 import numpy as np
 
-from bench.figures import Figure, Progress, Target
 from bench.plain_loops import PlainBound
 from bench.processes import measuring_cpu
+from bench.results import BenchResult, Progress, Target
 from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.estimates import estimate, verdict
 from ciphermark_analysis.stopping import Rule
@@ -22,8 +23,8 @@ from ciphermark_contract.interfaces import Bound
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.model import ParameterSpec, Sample
 from ciphermark_measure.clock import MonotonicClock
-from ciphermark_measure.interference.anchor import Anchor
 from ciphermark_measure.interference.host_state import TOLERANCE, Gate
+from ciphermark_measure.interference.reference_kernel import ReferenceKernel
 from ciphermark_measure.sampling import Phase
 from ciphermark_measure.sampling import Target as Aim
 from ciphermark_measure.session import prepare
@@ -31,7 +32,7 @@ from ciphermark_measure.session import prepare
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 40, 60), scale_bits=40)
 TRIALS = 40
 _FOUND = 0.95
-_CALM = 60  # samples in which the quiet level is learned, at least
+_CALM = 60  # samples in which the reference-kernel baseline is learned, at least
 _SAMPLE_NS = 8_000_000
 _LONGEST_NS = 20 * 10**9
 _CLOCK = MonotonicClock()
@@ -49,7 +50,7 @@ while True:
 """
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """On the CPU that measures, in this process."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {measuring_cpu()})
@@ -57,50 +58,51 @@ def section(progress: Progress) -> Iterator[Figure]:
         session = prepare("seal", SPEC, NO_KEYS)
         row = session.to_evaluator([np.linspace(-1, 1, SPEC.slots), np.linspace(1, -1, SPEC.slots)])
         bounds = {name: session.evaluator.bind(name, [tuple(row)]) for name in ("mul", "add")}
-        gate = Gate(Anchor(), _CLOCK)
-        progress("the quiet state")
-        quiet_s = yield from _quiet(bounds["mul"], gate)
+        gate = Gate(ReferenceKernel(), _CLOCK)
+        progress("the undisturbed state")
+        undisturbed_s = yield from _undisturbed(bounds["mul"], gate)
         others = allowed - {measuring_cpu()}
         for where, cpus in (("the other CPU", others), ("its own CPU", {measuring_cpu()})):
             if cpus:
                 progress(f"bursts on {where}")
-                yield _planted(bounds["mul"], gate, quiet_s, where, max(cpus))
-        progress(f"{TRIALS} slow-downs of 7 %")
+                yield _planted(bounds["mul"], gate, undisturbed_s, where, max(cpus))
+        progress(f"{TRIALS} slowdowns of 7 %")
         yield _found(bounds["add"], gate)
     finally:
         os.sched_setaffinity(0, allowed)
 
 
-def _quiet(bound: Bound, gate: Gate) -> Generator[Figure, None, float]:
-    """Corrected samples and plain ones in turns; returns the median of the quiet ones, or where none is, of all."""
+def _undisturbed(bound: Bound, gate: Gate) -> Generator[BenchResult, None, float]:
+    """Corrected samples and plain ones interleaved; returns the median of the undisturbed ones, or where none is, of
+    all."""
     corrected, plain = _taken(gate, _phase(bound, gate, _CALM), _phase(bound, Gate(), _CALM))
     facts = gate.facts()
-    quiet = [sample for sample in corrected.samples if _is_quiet(sample)]
-    share = f"{len(quiet) / len(corrected.samples):.0%} of samples quiet"
+    undisturbed = [sample for sample in corrected.samples if _is_undisturbed(sample)]
+    share = f"{len(undisturbed) / len(corrected.samples):.0%} of samples undisturbed"
     ratio = median(corrected.counted_s) / median(plain.counted_s)
-    # On a host that is not quiet they differ, which is what correcting is for.
-    note = f"{share}, anchor {facts['anchor_s'] * 1e6:.1f} µs"
-    yield Figure("corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
-    cost = facts["anchor_cost_s"] / (corrected.sampled_ns / 1e9)
-    yield Figure("anchor, share of the time of samples", cost, "", Target(most=0.05))
-    return median(map(corrected_value, quiet) if quiet else corrected.counted_s)
+    # On a host that is disturbed they differ, which is what correcting is for.
+    note = f"{share}, reference kernel {facts['reference_kernel_s'] * 1e6:.1f} µs"
+    yield BenchResult("corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
+    cost = facts["reference_kernel_cost_s"] / (corrected.sampled_ns / 1e9)
+    yield BenchResult("reference kernel, share of the time of samples", cost, "", Target(most=0.05))
+    return median(map(corrected_value, undisturbed) if undisturbed else corrected.counted_s)
 
 
-def _planted(bound: Bound, gate: Gate, quiet_s: float, where: str, cpu: int) -> Figure:
+def _planted(bound: Bound, gate: Gate, undisturbed_s: float, where: str, cpu: int) -> BenchResult:
     with _bursts(cpu):
         (phase,) = _taken(gate, _phase(bound, gate, _CALM))
-    plain = median(sample.value for sample in phase.samples) / quiet_s
-    share = sum(map(_is_quiet, phase.samples)) / len(phase.samples)
-    note = f"plain {plain:.3f}, {share:.0%} of {len(phase.samples)} samples quiet"
-    ratio = median(phase.counted_s) / quiet_s
-    return Figure(f"corrected / quiet, bursts on {where}", ratio, "", Target(0.98, 1.02), note)
+    plain = median(sample.value for sample in phase.samples) / undisturbed_s
+    share = sum(map(_is_undisturbed, phase.samples)) / len(phase.samples)
+    note = f"plain {plain:.3f}, {share:.0%} of {len(phase.samples)} samples undisturbed"
+    ratio = median(phase.counted_s) / undisturbed_s
+    return BenchResult(f"corrected / undisturbed, bursts on {where}", ratio, "", Target(0.98, 1.02), note)
 
 
-def _found(bound: Bound, gate: Gate) -> Figure:
+def _found(bound: Bound, gate: Gate) -> BenchResult:
     verdicts = [_verdict(bound, gate) for _ in range(TRIALS)]
     share = verdicts.count("slower") / TRIALS
     note = ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
-    return Figure("slow-downs of 7 % that are found", share, "", Target(least=_FOUND), note)
+    return BenchResult("slowdowns of 7 % that are found", share, "", Target(least=_FOUND), note)
 
 
 def _verdict(bound: Bound, gate: Gate) -> str:
@@ -125,7 +127,7 @@ def _phase(bound: Bound, gate: Gate, samples: int) -> Phase:
 
 
 def _taken(gate: Gate, *phases: Phase) -> tuple[Phase, ...]:
-    """The phases with all their samples, taken in turns, as one trial of the gate."""
+    """The phases with all their samples, interleaved, as one trial of the gate."""
     gate.begin_trial(None)
     while not all(phase.is_done for phase in phases):
         for phase in phases:
@@ -134,8 +136,8 @@ def _taken(gate: Gate, *phases: Phase) -> tuple[Phase, ...]:
     return phases
 
 
-def _is_quiet(sample: Sample) -> bool:
-    return not sample.is_disturbed and sample.slow_down <= TOLERANCE
+def _is_undisturbed(sample: Sample) -> bool:
+    return not sample.is_disturbed and sample.slowdown <= TOLERANCE
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from bench.figures import Figure, Target
+from bench.results import BenchResult, Target
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Handle
 from ciphermark_core.descriptor import Value
@@ -64,7 +64,7 @@ class Case:
     published_s: float
     loops: int = 11
 
-    def figures(self, parties: Parties, variant: str) -> Iterator[Figure]:
+    def results(self, parties: Parties, variant: str) -> Iterator[BenchResult]:
         """One for each number of threads, with what was judged last in its facts."""
         for threads in THREADS:
             stage, judgement = parties.infer(parties.given, self.loops, threads)
@@ -74,5 +74,5 @@ class Case:
             beside = f"published {self.published_s} s: {self.published_s / seconds:.0f} times it"
             note = f"constants {stage.encode_s:.3f} s; {beside}"
             name = f"{self.name}, {variant}, {threads} threads"
-            facts = {MAX_ERROR.name: judgement.accuracy.max_abs_error, **judgement.figures}
-            yield Figure(name, seconds, "s", target, note, facts)
+            facts = {MAX_ERROR.name: judgement.accuracy.max_abs_error, **judgement.results}
+            yield BenchResult(name, seconds, "s", target, note, facts)

@@ -12,7 +12,7 @@ from statistics import mean, median
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from bench.figures import Figure, Progress, Target
+from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
@@ -58,7 +58,7 @@ class Learner(InProcess):
         return stages, result
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Each workload on one split; the published way beside ours; accuracy over many splits."""
     task = split(DATA_SETS["boston"](), 1)
     typical_s: dict[tuple[str, Scheme], float] = {}
@@ -72,24 +72,24 @@ def section(progress: Progress) -> Iterator[Figure]:
         share = 100 * float(np.mean(result.labels == learner.workload.reference(task).labels))
         least = Target(least=100 if scheme == "ckks" else 99)
         rows = f"of {len(result.labels)} rows"
-        yield Figure(f"{name} {scheme} seal agreement", share, "%", least, rows)
+        yield BenchResult(f"{name} {scheme} seal agreement", share, "%", least, rows)
     for variant, published in {"seal": _PUBLISHED, "tenseal": None}.items():
         progress(f"the published way, {variant}")
         stages, _ = Learner("lmc-per-row-plain", variant, "ckks", task).learned(task)
         theirs_s = median(stages["infer"].evaluate_s)
         ratio = theirs_s / typical_s["lmc-plain", "ckks"]
-        yield Figure(f"published way {variant} / lmc-plain", ratio, "×", published, f"{theirs_s:.2f} s")
+        yield BenchResult(f"published way {variant} / lmc-plain", ratio, "×", published, f"{theirs_s:.2f} s")
     yield from _accuracy(progress)
 
 
-def _spent(name: str, stages: Mapping[str, Executed], target: Target | None) -> Figure:
+def _spent(name: str, stages: Mapping[str, Executed], target: Target | None) -> BenchResult:
     each_ms = {stage: 1e3 * median(executed.evaluate_s) for stage, executed in stages.items()}
     encode_ms = 1e3 * sum(executed.encode_s for executed in stages.values())
     parts = ", ".join(f"{stage} {time_ms:.2f} ms" for stage, time_ms in each_ms.items())
-    return Figure(name, sum(each_ms.values()), "ms", target, f"{parts}; prepare {encode_ms:.2f} ms")
+    return BenchResult(name, sum(each_ms.values()), "ms", target, f"{parts}; prepare {encode_ms:.2f} ms")
 
 
-def _accuracy(progress: Progress) -> Iterator[Figure]:
+def _accuracy(progress: Progress) -> Iterator[BenchResult]:
     """Encrypted training over many splits, with one set of keys."""
     learner = Learner("lr-k5-encrypted", "seal-hexl", "ckks", split(DATA_SETS["boston"](), 0))
     accuracies, converged, times_s, errors = [], [], [], []
@@ -104,10 +104,10 @@ def _accuracy(progress: Progress) -> Iterator[Figure]:
         times_s.append(median(stages["train"].evaluate_s))
         accuracies.append(float(np.mean(result.labels == task.test.labels)))
         converged.append(_converged_accuracy(task))
-    yield Figure("lr-k5-encrypted train seal-hexl", 1e3 * median(times_s), "ms", Target(most=1300))
+    yield BenchResult("lr-k5-encrypted train seal-hexl", 1e3 * median(times_s), "ms", Target(most=1300))
     least = Target(least=mean(converged) - _LESS_ACCURATE)
     note = f"converged plaintext {mean(converged):.4f}; every row agrees; weights within {max(errors):.0e}"
-    yield Figure(f"lr-k5-encrypted accuracy, {SPLITS} splits", mean(accuracies), "", least, note)
+    yield BenchResult(f"lr-k5-encrypted accuracy, {SPLITS} splits", mean(accuracies), "", least, note)
 
 
 def _converged_accuracy(task: Task) -> float:

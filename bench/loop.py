@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.figures import Figure, Progress, Target
 from bench.processes import started
+from bench.results import BenchResult, Progress, Target
 
 _MOST_NS = {"seal": 50, "seal-hexl": 50, "tenseal": 1000, "pyfhel": 1000, "cleartext": 1000}
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Ask a worker of every variant."""
     for variant, most_ns in _MOST_NS.items():
         progress(f"worker of {variant}")
         empty_ns = started(variant)[1]["empty_loop_ns"]
-        yield Figure(f"{variant} empty iteration", empty_ns, "ns", Target(most=most_ns))
+        yield BenchResult(f"{variant} empty iteration", empty_ns, "ns", Target(most=most_ns))

@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 
 from bench import native_build
-from bench.figures import Figure, Progress, Target
 from bench.processes import ROOT, installed, prepared
+from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.executor import MemoryPass
@@ -31,7 +31,7 @@ _BUDGET = Budget(timeout_s=300, memory_mb=16_384)
 _CONFINEMENT = Confinement((), 1, _BUDGET.memory_mb)
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Chains of multiplications at a size where the interpreter itself does not count."""
     for variant in installed(("seal", "openfhe"), progress):
         for scheme, depth in _DEPTHS.items():
@@ -39,7 +39,7 @@ def section(progress: Progress) -> Iterator[Figure]:
             yield from _compared(variant, scheme, depth)
 
 
-def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[Figure]:
+def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[BenchResult]:
     scale_bits, plain_modulus = (_SCALE_BITS, None) if scheme == "ckks" else (None, _PLAIN_MODULUS)
     spec = ParameterSpec(scheme, _RING_DIMENSION, None, plain_modulus, scale_bits, depth=depth)
     case = Case(variant, "repetition", "mul", spec, 16, "random", dimensions={REPETITIONS.name: depth})
@@ -53,7 +53,7 @@ def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[Figure]:
         name = f"{variant} {scheme} depth {depth} / {plain}"
         note = f"{peak_bytes / 2**20:.0f} MiB against {plain_bytes / 2**20:.0f} MiB"
         facts = {"peak_bytes": peak_bytes, "plain_bytes": plain_bytes}
-        yield Figure(name, peak_bytes / plain_bytes, "", _TARGETS[plain], note, facts)
+        yield BenchResult(name, peak_bytes / plain_bytes, "", _TARGETS[plain], note, facts)
 
 
 def _plain(needs: WorkerNeeds, depth: int) -> dict[str, list[str]]:

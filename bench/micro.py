@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.figures import Figure, Progress, Target
 from bench.in_process import VARIANTS, Case, Parties
+from bench.results import BenchResult, Progress, Target
 
 # Published by CryptOracle at 128 bits: 2 threads of a Ryzen 9 7950X, OpenFHE. Beside it: the largest error.
 _CASES = {
@@ -16,12 +16,12 @@ _CASES = {
 }
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Each workload on each variant with one thread and two."""
     for case, most_error in _CASES.items():
         for variant in VARIANTS:
             progress(f"{case.name}, {variant}")
-            figures = list(case.figures(Parties(case.name, variant), variant))
-            yield from figures
-            error = figures[-1].facts["max_error"]
-            yield Figure(f"{case.name}, {variant}, largest error", error, "", Target(most=most_error))
+            results = list(case.results(Parties(case.name, variant), variant))
+            yield from results
+            error = results[-1].facts["max_error"]
+            yield BenchResult(f"{case.name}, {variant}, largest error", error, "", Target(most=most_error))

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from bench.figures import Figure, Progress, Target
 from bench.processes import of_two_parties, services
+from bench.results import BenchResult, Progress, Target
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Case, Sample
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -27,26 +27,26 @@ _LARGEST = "lr-k5-encrypted"
 _MOST_GB = {"client": 2.8, "server": 2.6}  # 70 % of what they took when keys were held and sent all at once
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """The share of a pass that is no cryptography: parties on this host, and behind services."""
-    yield from _figures(progress, "local parties", {})
+    yield from _results(progress, "local parties", {})
     with services() as variables:
-        yield from _figures(progress, "services", variables)
+        yield from _results(progress, "services", variables)
     progress(f"{_LARGEST}, {_VARIANT}, local parties, peak memory")
     samples = _executed(_LARGEST, 1, {})
     for party, most_gb in _MOST_GB.items():
         peaks = [item.value for item in samples if item.metric == "peak_memory" and item.party == party]
         name = f"{_LARGEST}, peak memory of the {party}"
-        yield Figure(name, max(peaks, default=0.0) / 1e9, "GB", Target(most=most_gb))
+        yield BenchResult(name, max(peaks, default=0.0) / 1e9, "GB", Target(most=most_gb))
 
 
-def _figures(progress: Progress, where: str, variables: Mapping[str, str]) -> Iterator[Figure]:
+def _results(progress: Progress, where: str, variables: Mapping[str, str]) -> Iterator[BenchResult]:
     for name, target in ((_JUDGED, Target(most=_MOST_PERCENT)), (_BESIDE, None)):
         progress(f"{name}, {_VARIANT}, {where}, {_PASSES} passes")
         whole_s, work_s = passes(_executed(name, _PASSES, variables))
         shares = [1 - work / whole for whole, work in zip(whole_s, work_s, strict=True)]
         note = f"of {median(whole_s):.3g} s a pass"
-        yield Figure(f"{name}, {where}", 100 * median(shares), "%", target, note, {"shares": shares})
+        yield BenchResult(f"{name}, {where}", 100 * median(shares), "%", target, note, {"shares": shares})
 
 
 def passes(samples: Iterable[Sample]) -> tuple[list[float], list[float]]:

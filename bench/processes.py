@@ -19,10 +19,10 @@ from time import monotonic, perf_counter, sleep
 
 import httpx
 
-from bench.figures import Figure, Progress, Target
+from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.home import DATABASE_VARIABLE, HOME_VARIABLE, Home
+from ciphermark_benchmark.data_directory import DATA_VARIABLE, DATABASE_VARIABLE, DataDirectory
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.two_parties import TwoParties
@@ -49,21 +49,21 @@ def measuring_cpu() -> int:
 
 
 @contextmanager
-def fresh_home() -> Iterator[Home]:
+def fresh_data_directory() -> Iterator[DataDirectory]:
     """An empty data folder whose embedded database is started and migrated; both go afterwards."""
     with tempfile.TemporaryDirectory(prefix="ciphermark-bench-") as folder:
-        home = Home(Path(folder), None)
+        data_directory = DataDirectory(Path(folder), None)
         try:
-            storage.connected(home).close()
-            yield home
+            storage.connected(data_directory).close()
+            yield data_directory
         finally:
-            storage.stop(home)
+            storage.stop(data_directory)
 
 
-def environment(home: Home) -> dict[str, str]:
+def environment(data_directory: DataDirectory) -> dict[str, str]:
     """The environment of a ``ciphermark`` command that keeps its data there."""
     own = {name: value for name, value in os.environ.items() if name != DATABASE_VARIABLE}
-    return own | {HOME_VARIABLE: str(home.folder)}
+    return own | {DATA_VARIABLE: str(data_directory.folder)}
 
 
 class Program:
@@ -124,10 +124,10 @@ def started(variant: str) -> tuple[float, dict[str, float]]:
     return perf_counter() - start - reply.facts["keys_s"], reply.facts
 
 
-def start_figure(variant: str, target: Target) -> Figure:
+def start_result(variant: str, target: Target) -> BenchResult:
     """The typical start of a worker."""
     start_s = median(started(variant)[0] for _ in range(_STARTS))
-    return Figure(f"{variant} worker start without keys", start_s, "s", target)
+    return BenchResult(f"{variant} worker start without keys", start_s, "s", target)
 
 
 def needs_of(variant: str, spec: ParameterSpec, keys: KeyRequest, allowed: Budget) -> WorkerNeeds:
@@ -148,13 +148,15 @@ def prepared(needs: WorkerNeeds) -> protocol.Prepared:
     return reply
 
 
-def run_suite(home: Home, suite: Path, before: Sequence[str] = ()) -> list[Outcome]:
+def run_suite(data_directory: DataDirectory, suite: Path, before: Sequence[str] = ()) -> list[Outcome]:
     """The outcomes of ``ciphermark run``, which is called by the command ``before``, whatever they are. Raises
     ``UserError`` where nothing could be executed.
     """
-    outcomes = home.folder / f"{suite.stem}.jsonl"
+    outcomes = data_directory.folder / f"{suite.stem}.jsonl"
     command = [*before, str(BIN / "ciphermark"), "run", str(suite), "--json", str(outcomes)]
-    done = subprocess.run(command, cwd=ROOT, env=environment(home), capture_output=True, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(data_directory), capture_output=True, check=False
+    )
     if done.returncode not in (0, 1):
         raise UserError(f"suite {suite.stem} failed: {done.stderr.decode(errors='replace')[-2000:]}")
     return [wire.from_line(line, Outcome) for line in outcomes.read_bytes().splitlines()]

@@ -14,11 +14,11 @@ from time import perf_counter
 
 from bench import native_build
 from bench.baseline import ALLOCATOR, VARIANTS
-from bench.figures import Figure, Progress, Target, beside_plain, paired, summary
 from bench.processes import Program as PlainProgram
 from bench.processes import measuring_cpu
 from bench.program_cases import BATCH, CASES, MATRIX_PRODUCT, MEANS_TRAINING, ROWS, ProgramCase
 from bench.program_worker import ProgramWorker
+from bench.results import BenchResult, Progress, Target, beside_plain, paired, summary
 from ciphermark_contract.operations import fresh
 from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import TracingEvaluator
@@ -30,7 +30,7 @@ _SHARE = Target(least=85.0)
 _NODES = 10_000
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """All of it; the ratio of all cases at the end."""
     os.environ.update(ALLOCATOR)
     ratios = []
@@ -46,7 +46,7 @@ def section(progress: Progress) -> Iterator[Figure]:
     yield from _tracing(progress)
 
 
-def _against_hand(case: ProgramCase, variant: str) -> Figure:
+def _against_hand(case: ProgramCase, variant: str) -> BenchResult:
     cpus, parameters = {measuring_cpu()}, case.parameters(variant)
     command = native_build.of_seal("hand_written", variant, parameters, case.name, case.block, ROWS)
     times: tuple[list[float], list[float]] = [], []
@@ -57,12 +57,12 @@ def _against_hand(case: ProgramCase, variant: str) -> Figure:
             for is_ours in (True, False) if turn % 2 else (False, True):
                 elapsed_s = ours.elapsed_s(1, loops) if is_ours else theirs.asked_s(loops)
                 times[not is_ours].append(elapsed_s / loops)
-    figure = beside_plain(f"{variant} {case.name} / by hand", *times)
-    figure.facts.update(ours_s=times[0], by_hand_s=times[1])
-    return figure
+    result = beside_plain(f"{variant} {case.name} / by hand", *times)
+    result.facts.update(ours_s=times[0], by_hand_s=times[1])
+    return result
 
 
-def _second_thread(case: ProgramCase, variant: str) -> Figure:
+def _second_thread(case: ProgramCase, variant: str) -> BenchResult:
     """The share of the speed-up that work and span allow."""
     with closing(ProgramWorker(case, variant, os.sched_getaffinity(0))) as worker:
         work_s, span_s = worker.work_and_span()
@@ -71,22 +71,22 @@ def _second_thread(case: ProgramCase, variant: str) -> Figure:
     gain, most = paired(*zip(*times, strict=True)).median, min(2.0, work_s / span_s)
     note = f"{gain:.2f} times as fast; work / span {work_s / span_s:.2f}"
     facts = {"work_s": work_s, "span_s": span_s, "gain": gain}
-    return Figure(f"{variant} {case.name}, two threads", 100 * gain / most, "%", _SHARE, note, facts)
+    return BenchResult(f"{variant} {case.name}, two threads", 100 * gain / most, "%", _SHARE, note, facts)
 
 
-def _tracing(progress: Progress) -> Iterator[Figure]:
+def _tracing(progress: Progress) -> Iterator[BenchResult]:
     progress(f"tracing and storing {_NODES:,} nodes")
     parameters = MATRIX_PRODUCT.parameters("seal")
     start = perf_counter()
     program = _long_program(parameters)
-    yield Figure(f"tracing {_NODES:,} nodes", perf_counter() - start, "s", Target(most=1.0))
+    yield BenchResult(f"tracing {_NODES:,} nodes", perf_counter() - start, "s", Target(most=1.0))
     start = perf_counter()
     data = program.to_bytes()
     again = Program.from_bytes(data)
     elapsed_s = perf_counter() - start
     assert again == program
     note = f"{len(data) / 1024:,.0f} KiB"
-    yield Figure("writing and reading that program", elapsed_s, "s", Target(most=0.2), note)
+    yield BenchResult("writing and reading that program", elapsed_s, "s", Target(most=0.2), note)
 
 
 def _long_program(parameters: Parameters) -> Program:

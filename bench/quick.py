@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from time import perf_counter
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import QUICK, fresh_home, run_suite, start_figure
+from bench.processes import QUICK, fresh_data_directory, run_suite, start_result
+from bench.results import BenchResult, Progress, Target
 from ciphermark_core.model import Outcome
 
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel")
@@ -66,16 +66,16 @@ def breakdown(
     }
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Start workers, then run the suite."""
     for variant in VARIANTS:
         progress(f"starting workers of {variant}")
-        yield start_figure(variant, Target(most=0.5))
+        yield start_result(variant, Target(most=0.5))
     progress("ciphermark run quick, one to two minutes")
-    with fresh_home() as home:
-        profile = home.folder / "profile"
+    with fresh_data_directory() as data_directory:
+        profile = data_directory.folder / "profile"
         start = perf_counter()
-        outcomes = run_suite(home, QUICK, [sys.executable, "-m", "cProfile", "-o", str(profile)])
+        outcomes = run_suite(data_directory, QUICK, [sys.executable, "-m", "cProfile", "-o", str(profile)])
         wall_s = perf_counter() - start
         functions = marshal.loads(profile.read_bytes())
     spent_s: dict[Function, float] = defaultdict(float)
@@ -83,9 +83,9 @@ def section(progress: Progress) -> Iterator[Figure]:
         spent_s[Path(file).name, function] += cumulative_s
     measured_s = measuring(outcomes)
     rest_s = wall_s - sum(measured_s.values())
-    yield Figure("wall time", wall_s, "s", Target(most=60), f"{len(outcomes)} trials")
-    yield Figure("share not measuring", 100 * rest_s / wall_s, "%", Target(most=12), f"{rest_s:.1f} s")
+    yield BenchResult("wall time", wall_s, "s", Target(most=60), f"{len(outcomes)} trials")
+    yield BenchResult("share not measuring", 100 * rest_s / wall_s, "%", Target(most=12), f"{rest_s:.1f} s")
     for name, seconds in measured_s.items():
-        yield Figure(f"  {name.removesuffix('_s')}", seconds, "s")
+        yield BenchResult(f"  {name.removesuffix('_s')}", seconds, "s")
     for name, seconds in breakdown(spent_s, measured_s, wall_s).items():
-        yield Figure(f"  rest: {name}", seconds, "s", note=f"{100 * seconds / wall_s:.1f} %")
+        yield BenchResult(f"  rest: {name}", seconds, "s", note=f"{100 * seconds / wall_s:.1f} %")

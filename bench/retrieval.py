@@ -1,7 +1,7 @@
 """Section ``retrieval``: private retrieval at 128 bits with HEXL, both parties in this process.
 
-Times are the server's answer to one query, over a database that was prepared before: with one thread and with two in
-turns. Every answer is compared with the element.
+Times are the server's answer to one query, over a database that was prepared before: with one thread and with two
+interleaved. Every answer is compared with the element.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 
-from bench.figures import Figure, Progress, Target
 from bench.in_process import THREADS, VARIANTS, Parties
+from bench.results import BenchResult, Progress, Target
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.descriptor import Value
 
@@ -31,7 +31,7 @@ _CASES = (
 )
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Answers and what threads bring; then keywords and batches beside an index."""
     for workload, elements, element_bytes, most_s, loops in _CASES:
         name = f"{workload}, {elements} × {element_bytes} B"
@@ -40,21 +40,21 @@ def section(progress: Progress) -> Iterator[Figure]:
         yield from prepared.answers(name, most_s, loops)
         encoded = elements * element_bytes / prepared.encode_s / 1e6
         note = "bytes of the database, once it is laid out"
-        yield Figure(f"{name}, encoded with 2 threads", encoded, "MB/s", _ENCODED, note)
+        yield BenchResult(f"{name}, encoded with 2 threads", encoded, "MB/s", _ENCODED, note)
     progress("keywords and batches beside an index")
     yield from _beside_an_index()
 
 
-def _beside_an_index() -> Iterator[Figure]:
+def _beside_an_index() -> Iterator[BenchResult]:
     of_keywords = {"records": _INDEX["elements"], "value_bytes": _INDEX["element_bytes"]}
     index, keyword = _Prepared("fast-pir", _INDEX), _Prepared("keyword-pir", of_keywords)
     batch = _Prepared("batch-pir", {**_INDEX, "wanted": _WANTED})
     times = [[each.answered_s(THREADS[-1]) for each in (index, keyword, batch)] for _ in range(_LOOPS)]
     keywords = median(keyword_s / index_s for index_s, keyword_s, _ in times)
-    yield Figure("keyword-pir against fast-pir, 65536 × 256 B", keywords, "×", Target(most=1.5))
+    yield BenchResult("keyword-pir against fast-pir, 65536 × 256 B", keywords, "×", Target(most=1.5))
     shares = median(batch_s / _WANTED / index_s for index_s, _, batch_s in times)
     name = f"an element of batch-pir's {_WANTED} against fast-pir, 65536 × 256 B"
-    yield Figure(name, shares, "×", Target(most=1 / 8))
+    yield BenchResult(name, shares, "×", Target(most=1 / 8))
 
 
 class _Prepared:
@@ -76,15 +76,15 @@ class _Prepared:
             parties.require_right(bound.results(), parties.given)
         self._parties = parties  # whose keys the evaluator refers to
 
-    def answers(self, name: str, most_s: float, loops: int) -> Iterator[Figure]:
+    def answers(self, name: str, most_s: float, loops: int) -> Iterator[BenchResult]:
         """What an answer takes, and what the second thread brings."""
         times = [[self.answered_s(threads) for threads in THREADS] for _ in range(loops)]
         one_s, two_s = zip(*times, strict=True)
         one, two = median(one_s), median(two_s)
         note = f"least {min(two_s) * 1e3:.1f} ms; one thread {one * 1e3:.1f} ms"
-        yield Figure(f"{name}, answer, 2 threads", two, "s", Target(most=most_s), note)
+        yield BenchResult(f"{name}, answer, 2 threads", two, "s", Target(most=most_s), note)
         note = f"of the least times, which others disturb less: {min(one_s) / min(two_s):.2f}"
-        yield Figure(f"{name}, 2 threads against 1", one / two, "×", _SCALING, note)
+        yield BenchResult(f"{name}, 2 threads against 1", one / two, "×", _SCALING, note)
 
     def answered_s(self, threads: int) -> float:
         """Seconds of an answer."""

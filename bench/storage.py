@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from statistics import median
 from time import perf_counter
 
-from bench.figures import Figure, Progress, Target
-from bench.processes import fresh_home
+from bench.processes import fresh_data_directory
+from bench.results import BenchResult, Progress, Target
 from ciphermark_benchmark import storage
 from ciphermark_core import host, primes
 from ciphermark_core.budget import Budget
@@ -72,9 +72,9 @@ def _samples(noise: random.Random) -> tuple[Sample, ...]:
     )
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Fill a database, then ask it."""
-    with fresh_home() as home, storage.connected(home) as database:
+    with fresh_data_directory() as data_directory, storage.connected(data_directory) as database:
         facts = host.collect()
         recorded = 0
         for at_once, runs, target in ((_COMPARED, RUNS, Target(least=100_000)), (1, RUNS // 10, None)):
@@ -84,12 +84,12 @@ def section(progress: Progress) -> Iterator[Figure]:
             recorded += runs
             note = f"{runs} runs of {TRIALS} outcomes of {SAMPLES} samples, the last at {per_run / each_s[-1]:,.0f}"
             speed = runs * per_run / sum(each_s)
-            yield Figure(f"recording with results, {at_once} at once", speed, "samples/s", target, note)
+            yield BenchResult(f"recording with results, {at_once} at once", speed, "samples/s", target, note)
         database.analyze()
         progress("asking for results")
         times_ms = [1000 * _asked_s(database, number) for number in range(0, RUNS, RUNS // _REPEATS)]
         note = f"out of {recorded} runs; the slowest of {len(times_ms)} took {max(times_ms):.0f} ms"
-        yield Figure("results of one run", median(times_ms), "ms", Target(most=50), note)
+        yield BenchResult("results of one run", median(times_ms), "ms", Target(most=50), note)
 
 
 def _recorded_s(database: Database, number: int, on: Host, at_once: int) -> float:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.figures import Figure, Progress, Target
 from bench.processes import of_two_parties
+from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.model import Case, Sample, Scheme
@@ -26,17 +26,17 @@ _LATENCY_S = 1e-3
 _BYTES_PER_S = 1e9
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """The fastest transfer of each stage of a few workloads."""
     for name, scheme, passes in _CASES:
         progress(f"{name}, {scheme}")
         spec = recommended(WORKLOADS[name], scheme, registry.declaration(_VARIANT))
         case = Case(_VARIANT, "learning", name, spec, 1, "random", dimensions={DATA_SET.name: "boston"})
-        yield from figures(f"{name} {scheme}", of_two_parties(case, passes).samples)
+        yield from results(f"{name} {scheme}", of_two_parties(case, passes).samples)
 
 
-def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
-    """The figures of one trial."""
+def results(name: str, samples: tuple[Sample, ...]) -> Iterator[BenchResult]:
+    """The results of one trial."""
     for stage in dict.fromkeys(sample.stage for sample in samples if sample.step == "transfer"):
         timed = [item for item in samples if item.stage == stage and not item.is_warmup]
         transfers = [item.value for item in timed if item.metric == "time" and item.step == "transfer"]
@@ -45,4 +45,4 @@ def figures(name: str, samples: tuple[Sample, ...]) -> Iterator[Figure]:
             continue
         seconds, size_bytes = min(transfers), sum(sizes)
         most = Target(most=1e3 * (_LATENCY_S + size_bytes / _BYTES_PER_S))
-        yield Figure(f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")
+        yield BenchResult(f"{name} {stage}", 1e3 * seconds, "ms", most, f"{size_bytes / 1e6:.2f} MB")

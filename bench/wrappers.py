@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.baseline import ALLOCATOR
-from bench.figures import Figure, Progress, Target, beside_plain, summary
-from bench.processes import ROOT, installed, measuring_cpu, start_figure
+from bench.processes import ROOT, installed, measuring_cpu, start_result
+from bench.results import BenchResult, Progress, Target, beside_plain, summary
 from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 
@@ -21,7 +21,7 @@ VARIANTS = ("tenseal", "pyfhel", "openfhe")
 _LEAST_S = 50e-6  # shorter operations have no target
 
 
-def section(progress: Progress) -> Iterator[Figure]:
+def section(progress: Progress) -> Iterator[BenchResult]:
     """Measure what is installed."""
     ratios = []
     for variant in installed(VARIANTS, progress):
@@ -31,7 +31,7 @@ def section(progress: Progress) -> Iterator[Figure]:
             ratios.append(beside_plain(name, line["platform"], line["plain"], _LEAST_S))
             yield ratios[-1]
         if registry.declaration(variant).environment is not None:
-            yield start_figure(variant, Target(most=0.7))
+            yield start_result(variant, Target(most=0.7))
     yield from summary(ratios)
 
 

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-BUILT = Path(__file__).resolve().parents[1]  # where the build stage ran the set-up
+BUILT = Path(__file__).resolve().parents[1]  # where the build stage ran the setup
 TARGET = Path("/opt/ciphermark")
 WHEELS = Path("/wheels")
-PINNED = ".build/pinned"  # what was in the set-up's environment before the libraries were
+PINNED = ".build/pinned"  # what was in the setup's environment before the libraries were
 ENVIRONMENTS = ".build/environments"  # of libraries that live apart: a folder of packages for each
 _LOAD = """
 import subprocess, sys
@@ -44,7 +44,7 @@ def main(role: str) -> None:
 
 
 def installed_by_recipes(built: Path) -> list[Path]:
-    """Return what the recipes of libraries put into the set-up's environment beside the pinned packages."""
+    """Return what the recipes of libraries put into the setup's environment beside the pinned packages."""
     (packages,) = (built / ".venv").glob("lib/python3*/site-packages")
     before = {*(built / PINNED).read_text().splitlines(), "__pycache__"}
     return sorted(path for path in packages.iterdir() if path.name not in before)

@@ -46,7 +46,7 @@ class Running:
     """A service and its process, once it is started. Its log grows from start to start."""
 
     service: Service
-    home: Path
+    data_directory: Path
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -57,7 +57,7 @@ class Running:
     @property
     def log(self) -> Path:
         """What the service prints."""
-        return self.home / "logs" / f"{self.service.name}.log"
+        return self.data_directory / "logs" / f"{self.service.name}.log"
 
     def start(self) -> None:
         """Start the process; it ends with this one."""
@@ -103,7 +103,7 @@ class EmbeddedDatabase:
     Another process starts it: that may take a minute, in which others may die and have to be started again.
     """
 
-    home: Path
+    data_directory: Path
     name: str = "postgresql"
     starter: subprocess.Popen[str] | None = None
 
@@ -115,7 +115,7 @@ class EmbeddedDatabase:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "CIPHERMARK_HOME": str(self.home)},
+            env={**os.environ, "CIPHERMARK_DATA": str(self.data_directory)},
             start_new_session=True,
             preexec_fn=partial(end_with, os.getpid(), signal.SIGTERM),  # noqa: PLW1509 (one thread)
         )
@@ -129,7 +129,7 @@ class EmbeddedDatabase:
             _, complaint = starter.communicate()
             if starter.returncode != 0:
                 return f"it cannot be started: {complaint.strip()}"
-        return None if embedded.is_running(self.home) else "the embedded PostgreSQL has ended"
+        return None if embedded.is_running(self.data_directory) else "the embedded PostgreSQL has ended"
 
 
 def _for_its_owner(path: str, flags: int) -> int:
@@ -141,17 +141,17 @@ def _for_its_owner(path: str, flags: int) -> int:
 def main() -> int:
     """Serve until Ctrl-C or SIGTERM (exit code 0). 1: they cannot be started, or none could be kept going."""
     ports = _parse_options()
-    home = Path(os.environ.get("CIPHERMARK_HOME") or ROOT / ".ciphermark").resolve()
+    data_directory = Path(os.environ.get("CIPHERMARK_DATA") or ROOT / ".ciphermark").resolve()
     signal.signal(signal.SIGTERM, _interrupt)
     running: list[Running] = []
     try:
-        database_url = _prepare(home)
-        for service in services(home, ports, database_url):
-            running.append(Running(service, home))
+        database_url = _prepare(data_directory)
+        for service in services(data_directory, ports, database_url):
+            running.append(Running(service, data_directory))
             running[-1].start()
         _wait_until_ready(running)
-        _print_places(running, home)
-        _keep_going(running, home)
+        _print_places(running, data_directory)
+        _keep_going(running, data_directory)
         raise ServingError("none of the services could be kept going")
     except KeyboardInterrupt:
         print("\nstopping; the embedded PostgreSQL goes on, as after every command: ciphermark db stop")
@@ -160,8 +160,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        place = error.filename or home
-        print(f"{place}: {error.strerror}; name another folder in CIPHERMARK_HOME", file=sys.stderr)
+        place = error.filename or data_directory
+        print(f"{place}: {error.strerror}; name another folder in CIPHERMARK_DATA", file=sys.stderr)
         return 1
     finally:
         _stop(running)
@@ -177,18 +177,21 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _prepare(home: Path) -> str:
+def _prepare(data_directory: Path) -> str:
     """Make the folders, and bring the database up to date; starts the embedded PostgreSQL where it is needed.
 
     Returns the database's URL.
     """
-    for folder in (home, *(home / name for name in ("blobs", "logs", "private", "tokens"))):
+    for folder in (
+        data_directory,
+        *(data_directory / name for name in ("blobs", "logs", "private", "tokens")),
+    ):
         private_folder(folder)
-    conditions_file(home).unlink(missing_ok=True)
-    for log in (home / "logs").glob("*.log"):
+    conditions_file(data_directory).unlink(missing_ok=True)
+    for log in (data_directory / "logs").glob("*.log"):
         if log.stat().st_size > LARGEST_LOG_BYTES:
             log.replace(log.with_suffix(".log.1"))
-    environment = {**os.environ, "CIPHERMARK_HOME": str(home)}
+    environment = {**os.environ, "CIPHERMARK_DATA": str(data_directory)}
     command = (PROGRAMS / "ciphermark", "db")
     if subprocess.run([*command, "migrate"], env=environment, check=False).returncode != 0:
         raise ServingError("the database cannot be used: see above")
@@ -196,10 +199,10 @@ def _prepare(home: Path) -> str:
     return answer.stdout.strip()
 
 
-def _keep_going(running: Sequence[Running], home: Path) -> None:
+def _keep_going(running: Sequence[Running], data_directory: Path) -> None:
     """Return when nothing is left to keep going."""
-    databases = [] if os.environ.get("CIPHERMARK_DATABASE_URL") else [EmbeddedDatabase(home)]
-    supervisor = Supervisor([*databases, *running], _tell, conditions_file(home))
+    databases = [] if os.environ.get("CIPHERMARK_DATABASE_URL") else [EmbeddedDatabase(data_directory)]
+    supervisor = Supervisor([*databases, *running], _tell, conditions_file(data_directory))
     while supervisor.is_any_left:
         supervisor.look(time.monotonic())
         time.sleep(_POLL_S)
@@ -234,20 +237,20 @@ def _is_ready(service: Service) -> bool:
         return False
 
 
-def _print_places(running: Sequence[Running], home: Path) -> None:
+def _print_places(running: Sequence[Running], data_directory: Path) -> None:
     for entry in running:
         place = entry.service.url if entry.service.port else "takes jobs from the queue"
         print(f"{entry.service.name:10} {place}")
         if entry.service.name == "dashboard":
-            print(f"{'':10} {_how_to_log_in(entry.service, home)}")
-    print(f"tokens     {home / 'tokens'}")
-    print(f"logs       {home / 'logs'}")
+            print(f"{'':10} {_how_to_log_in(entry.service, data_directory)}")
+    print(f"tokens     {data_directory / 'tokens'}")
+    print(f"logs       {data_directory / 'logs'}")
     print("Ctrl-C stops all of them.", flush=True)
 
 
-def _how_to_log_in(dashboard: Service, home: Path) -> str:
+def _how_to_log_in(dashboard: Service, data_directory: Path) -> str:
     """An address that logs in at once, for a terminal alone: what is printed elsewhere may be kept and read."""
-    token = home / "tokens" / "dashboard"  # the dashboard makes the file
+    token = data_directory / "tokens" / "dashboard"  # the dashboard makes the file
     if not sys.stdout.isatty():
         return f"log in with the token in {token}"
     return f"log in: {dashboard.url}/login?token={quote(token.read_text().split()[0])}"

@@ -52,7 +52,7 @@ def has_our_packages() -> bool:
 
 
 def install_our_packages(shell: Shell) -> None:
-    """Install our packages in editable form: a changed source file needs no new set-up."""
+    """Install our packages in editable form: a changed source file needs no new setup."""
     folders = [word for path in our_packages() for word in ("--editable", str(path.parent))]
     if folders:
         offline = ("--no-deps", "--no-index", "--no-build-isolation")

@@ -79,24 +79,24 @@ def _print_list(stages: Sequence[Stage]) -> None:
 
 def _summarize(worked: int, missing: Sequence[Missing], elapsed_s: float) -> None:
     if missing:
-        print(f"Set-up ended after {elapsed_s:.0f} s. Missing:")
+        print(f"Setup ended after {elapsed_s:.0f} s. Missing:")
         for entry in missing:
             mark = " (optional: everything else works without it)" if entry.is_optional else ""
             print(f"  {entry.name:18} {entry.reason}{mark}")
     elif worked:
-        print(f"Set-up is complete, after {elapsed_s:.0f} s.")
+        print(f"Setup is complete, after {elapsed_s:.0f} s.")
     else:
-        print("Set-up is complete.")
+        print("Setup is complete.")
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Wait until no other set-up of this repository runs, and keep others waiting."""
+    """Wait until no other setup of this repository runs, and keep others waiting."""
     with (BUILD / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("Another set-up is running here; waiting for it …", flush=True)
+            print("Another setup is running here; waiting for it …", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

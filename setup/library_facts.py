@@ -32,7 +32,7 @@ def record(prefix: Path, binary: Path, build: Path, parts: Mapping[str, str]) ->
     commands = json.loads((build / "compile_commands.json").read_text())
     facts = {
         provenance.BINARY: binaries.digest(binary),
-        provenance.TOLD_BY: "the commands of the set-up's own build",
+        provenance.TOLD_BY: "the commands of the setup's own build",
     }
     for number, (part, piece) in enumerate(parts.items()):
         of_part = [

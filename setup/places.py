@@ -11,7 +11,7 @@ from pathlib import Path
 SETUP = Path(__file__).resolve().parent
 ROOT = SETUP.parent
 ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
-sys.path.append(str(ADAPTERS.parent))  # what set-up and adapters share there needs nothing that is installed
+sys.path.append(str(ADAPTERS.parent))  # what setup and adapters share there needs nothing that is installed
 BUILD = ROOT / ".build"
 LOGS = BUILD / "logs"
 STAMPS = BUILD / "stamps"

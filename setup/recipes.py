@@ -1,7 +1,7 @@
 """Finds how each library is built or installed: the file `recipe.py` beside its adapter.
 
 A recipe has a function `stages(without)` and, where they are needed, tuples: `PACKAGES` of Debian, `SOURCES` to
-download, `IMAGE_PACKAGES` for its own environment in images. It runs in the Python that starts the set-up, which has
+download, `IMAGE_PACKAGES` for its own environment in images. It runs in the Python that starts the setup, which has
 none of our packages: it imports the standard library and the modules of this folder alone.
 """
 

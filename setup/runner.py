@@ -1,4 +1,4 @@
-"""Runs set-up stages, each after what it needs: what is up to date is skipped, and a failure stops only what needs it.
+"""Runs setup stages, each after what it needs: what is up to date is skipped, and a failure stops only what needs it.
 
 A stage's stamp is the hash of everything its result depends on. It is written after the stage succeeded and
 removed before it starts, so that an interrupted stage runs again.
@@ -63,11 +63,11 @@ class Shell:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One step of the set-up.
+    """One step of the setup.
 
     `inputs` gives every text that, when it changes, makes the stage run again; so does a change of a stage in
     `rebuilt_with`. `is_present` says whether the result is still there. A stage runs only when all that it
-    `needs` succeeded. Without the result of an optional stage the set-up is complete all the same.
+    `needs` succeeded. Without the result of an optional stage the setup is complete all the same.
     """
 
     name: str

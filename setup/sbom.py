@@ -2,7 +2,7 @@
 
 python3 setup/sbom.py > sbom.cdx.json
 
-It has what the set-up pins, with the hashes that it compares: Python packages of all `requirements.txt`, and the source
+It has what the setup pins, with the hashes that it compares: Python packages of all `requirements.txt`, and the source
 archives of recipes. The same input gives the same bytes.
 """
 
@@ -46,7 +46,7 @@ def document() -> Component:
 
 
 def requirement_files() -> list[Path]:
-    """Return the files of pinned Python packages: the set-up's and the libraries' own."""
+    """Return the files of pinned Python packages: the setup's and the libraries' own."""
     return [SETUP / "requirements.txt", *sorted(ADAPTERS.glob("[!_]*/requirements.txt"))]
 
 

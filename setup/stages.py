@@ -15,17 +15,17 @@ from runner import Shell, Stage
 from ciphermark_adapters import added
 
 # A shared library without Python in it, which workers load whatever their interpreter is; beside its source
-# ciphermark_measure.interference.anchor looks for it. For any CPU of its kind: images run on other machines.
-_ANCHOR = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "anchor.cpp"
-_ANCHOR_LIBRARY = _ANCHOR.with_name("_anchor.so")
-_ANCHOR_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
+# ciphermark_measure.interference.reference_kernel looks for it. For any CPU of its kind: images run on other machines.
+_REFERENCE_KERNEL = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "reference_kernel.cpp"
+_REFERENCE_KERNEL_LIBRARY = _REFERENCE_KERNEL.with_name("_reference_kernel.so")
+_REFERENCE_KERNEL_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, less those named and those that need one of them."""
     remaining: list[Stage] = []
     left_out = set(without)
-    first = [*_downloads(without), _anchor(), _ours()]
+    first = [*_downloads(without), _reference_kernel(), _ours()]
     libraries = [*recipes.stages(without), *_added()]
     for stage in _in_order([*first, *libraries, _browser(), _byte_code(libraries)]):
         if stage.name in left_out or left_out.intersection(stage.needs):
@@ -75,14 +75,14 @@ def _ours() -> Stage:
     )
 
 
-def _anchor() -> Stage:
+def _reference_kernel() -> Stage:
     """Without it samples are taken all the same, and nobody knows in what state."""
-    command = ("c++", *_ANCHOR_FLAGS, _ANCHOR, "-o", _ANCHOR_LIBRARY)
+    command = ("c++", *_REFERENCE_KERNEL_FLAGS, _REFERENCE_KERNEL, "-o", _REFERENCE_KERNEL_LIBRARY)
     return Stage(
-        "anchor",
-        "anchor, to know disturbed samples by",
-        inputs=lambda: [file_digest(_ANCHOR), compiler_version(), str(_ANCHOR_LIBRARY)],
-        is_present=_ANCHOR_LIBRARY.exists,
+        "reference-kernel",
+        "reference kernel, which detects disturbed samples",
+        inputs=lambda: [file_digest(_REFERENCE_KERNEL), compiler_version(), str(_REFERENCE_KERNEL_LIBRARY)],
+        is_present=_REFERENCE_KERNEL_LIBRARY.exists,
         build=lambda shell: shell.run(*command, advice="the log's first `error:` says why"),
         needs=("system",),
         is_optional=True,

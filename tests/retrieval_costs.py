@@ -69,12 +69,12 @@ def operations(program: Program) -> Counter[str]:
     counter = Counter(node.operation for node in program.nodes)
     fused = [len(node.operands) for node in program.nodes if node.operation == "multiply_accumulate"]
     assert counter.pop("multiply_accumulate", 0) == len(fused)
-    return +(counter + Counter(mul_plain_prepared=sum(fused), add=sum(fused) - len(fused)))
+    return +(counter + Counter(mul_plain_ntt=sum(fused), add=sum(fused) - len(fused)))
 
 
 def expected_operations(counts: Counts, program: Program, variant: str) -> Counter[str]:
     """By a library's own calls: shifts are products with plaintexts where it has no call for them; OpenFHE keeps all in
-    evaluation form, Pyfhel nothing.
+    NTT form, Pyfhel nothing.
     """
     declared = registry.declaration(variant).operations[program.scheme]
     same = Counter(
@@ -89,13 +89,13 @@ def expected_operations(counts: Counts, program: Program, variant: str) -> Count
         same["mod_switch"] = counts.switches if "mod_switch" in declared else 0
     if (variant, program.scheme) == ("seal", "bfv"):
         own = Counter(
-            mul_plain_prepared=counts.plain_products,
+            mul_plain_ntt=counts.plain_products,
             mul_monomial=counts.shifts,
             transform_ciphertext=counts.transforms,
             transform_back=counts.transforms_back,
         )
     else:
-        name = "mul_plain" if variant == "pyfhel" else "mul_plain_prepared"
+        name = "mul_plain" if variant == "pyfhel" else "mul_plain_ntt"
         own = Counter({name: counts.plain_products + counts.shifts})
     return +(same + own)
 

@@ -35,17 +35,17 @@ class Serving:
 
     def __init__(
         self,
-        home: Path,
+        data_directory: Path,
         ports: dict[str, int],
         terminal: Any = None,
         printed: Path | None = None,
         database_url: str | None = None,
     ) -> None:
-        self.home = home
+        self.data_directory = data_directory
         self.database_url = database_url
         self.ports = ports
-        self.printed = printed or home.parent / "printed.txt"
-        told = {"CIPHERMARK_HOME": str(home)}
+        self.printed = printed or data_directory.parent / "printed.txt"
+        told = {"CIPHERMARK_DATA": str(data_directory)}
         if database_url is not None:
             told["CIPHERMARK_DATABASE_URL"] = database_url
         options = [word for name, port in ports.items() for word in (f"--{name}-port", str(port))]
@@ -84,7 +84,7 @@ class Serving:
 
     def token(self, name: str) -> str:
         """What a service asks of its callers."""
-        return (self.home / "tokens" / name).read_text().strip()
+        return (self.data_directory / "tokens" / name).read_text().strip()
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal; return the exit code."""

@@ -35,7 +35,7 @@ void multiply_in_place(
     }
 }
 
-void multiply_anew(
+void multiply_again(
     const seal::Evaluator &seal, const seal::RelinKeys &keys, bool is_ckks, Ciphertext &x, const Ciphertext &y)
 {
     Ciphertext product, relinearized, result;
@@ -64,7 +64,7 @@ void lower(const seal::Evaluator &seal, bool is_in_place, Ciphertext &y)
 void execute(const plain::Request &request)
 {
     const bool is_in_place = request.options[1] == "in-place";
-    const auto multiply = is_in_place ? multiply_in_place : multiply_anew;
+    const auto multiply = is_in_place ? multiply_in_place : multiply_again;
     const seal::SEALContext context = plain::made_context(request);
     seal::KeyGenerator generator(context);
     seal::PublicKey public_key;

@@ -43,7 +43,7 @@ OPERATIONS_PAGE = Page(
 HEXL_PAGE = Page(
     "/hexl",
     "HEXL",
-    "What Intel HEXL brings: the same library, built with and without it, in turns.",
+    "Speedup from Intel HEXL: the same library, built with and without it, interleaved.",
     (*_PLACE, page.PHASE, *page.VECTOR),
     (times.SPEEDUP,),
     place=20,
@@ -53,12 +53,12 @@ NOISE_PAGE = Page(
     "Noise and depth",
     "How far a computation can go before decryption fails.",
     (*_COMMON, *page.VECTOR),
-    (noise.BITS_LEFT, noise.NOISE, noise.DEPTH, repetitions.REPETITIONS),
+    (noise.REMAINING_BITS, noise.NOISE, noise.DEPTH, repetitions.REPETITIONS),
     place=30,
 )
 MEMORY_PAGE = Page(
     "/memory",
-    "Memory and bytes",
+    "Memory and sizes",
     "What a computation takes in memory and on the wire.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (memory.MEMORY, memory.SIZES),
@@ -85,7 +85,7 @@ CASE_PAGE = Page(
     "Case",
     "One case, every variant.",
     (page.TIMES,),
-    (case.CASE_OUTCOMES, case.CASE_FIGURES, case.CASE_SAMPLES),
+    (case.CASE_OUTCOMES, case.CASE_RESULTS, case.CASE_SAMPLES),
     parameters=("case",),
 )
 

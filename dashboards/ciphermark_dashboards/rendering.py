@@ -107,7 +107,7 @@ def failures(rows: Sequence[Row]) -> Table:
     head += [("Operation", False), ("Trials", True), ("Reason", False)]
     cells = [
         [
-            Cell(row["variant"], address=_case_address(row["run_id"], row["comparison_key"])),
+            Cell(row["variant"], address=_case_address(row["run_id"], row["comparison_group"])),
             Cell(row["status"], f"status-{row['status']}"),
             Cell(row["scheme"]),
             Cell(str(row["ring_dimension"]), "number"),
@@ -208,7 +208,7 @@ class Filled:
         variants = sorted({row["variant"] for row in self.rows})
         cases: dict[tuple[str, str], dict[str, Row]] = {}
         for row in self.rows:
-            case = cases.setdefault((row["comparison_key"], place[0].cell(row)), {})
+            case = cases.setdefault((row["comparison_group"], place[0].cell(row)), {})
             if (
                 row["variant"] not in case or row["status"] == "ok"
             ):  # of several processes some may have failed
@@ -242,7 +242,7 @@ class Filled:
 
     def _case(self, row: Row) -> str:
         """The address of the case that a row is about."""
-        key = row.get("comparison_key")
+        key = row.get("comparison_group")
         return _case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
 
 

@@ -40,12 +40,12 @@ class Selections:
         case = given.get("case", "")
         if not case:
             raise NotFoundError(
-                "Which case? It is named by its key, the column comparison_key of `results`: case=KEY."
+                "Which case? It is named by its key, the column comparison_group of `results`: case=KEY."
             )
         subject = (("run", run["run_id"]),)
         rest = [(name, value) for name, value in query if name != "case"]
         selection = selected(subject, CASE_PAGE.filters, (), rest)
-        return _about(replace(selection, given=tuple(query), extra={"comparison_key": case}), run)
+        return _about(replace(selection, given=tuple(query), extra={"comparison_group": case}), run)
 
     def of_two(self, query: Query) -> Selection:
         """Two runs, by default the latest, and the one before it of the same suite."""

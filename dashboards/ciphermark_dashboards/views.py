@@ -129,7 +129,7 @@ class Views:
         return [sentence for row in rows for sentence in host_state.told(row)]
 
     def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
-        """What to know of a comparison: how many figures were judged how, as the command line counts them, and the
+        """What to know of a comparison: how many results were judged how, as the command line counts them, and the
         verdict where all of them are here; what the hosts were like; what makes the runs unlike.
         """
         judged = comparing.said_once(rows)

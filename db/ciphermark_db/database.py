@@ -133,7 +133,7 @@ class Database:
     """One connection to one database; for one thread at a time.
 
     Every method raises :class:`DatabaseUnavailable` when the server does not answer or cannot go on (its disk
-    is full); the next call connects anew where needed. What a failed call had begun to record is rolled back.
+    is full); the next call connects again where needed. What a failed call had begun to record is rolled back.
     While ``is_uncorrected``, queries answer with what values are without correction for host interference.
     """
 
@@ -179,7 +179,7 @@ class Database:
         self.rebuild()
 
     def rebuild(self, runs: Sequence[str] | None = None) -> list[str]:
-        """Compute the statistics of runs anew from their samples, one transaction each, and return the runs' ids; by
+        """Compute the statistics of runs again from their samples, one transaction each, and return the runs' ids; by
         default of those whose stored statistics are of an older method than this program's.
         """
         with self._connected() as connection, _complaints(connection):

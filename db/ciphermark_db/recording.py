@@ -12,10 +12,10 @@ import msgspec
 import psycopg
 from psycopg.types.json import Jsonb
 
-from ciphermark_core import descriptor
+from ciphermark_core import case_keys, descriptor
 from ciphermark_core.descriptor import DIMENSIONS, Value
 from ciphermark_core.errors import UserError
-from ciphermark_core.key_switching import one_digit_per_prime
+from ciphermark_core.key_switching import KeySwitching, one_digit_per_prime
 from ciphermark_core.metrics import METRICS, Metric
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ProgramUse
 from ciphermark_core.run import Host, Run
@@ -137,9 +137,15 @@ def parameter_set_id(value: Parameters) -> str:
     unset = Parameters(value.spec, value.ring_dimension, (), (), value.slots, key_switching=switching)
     newer = [item.name for item in fields(Parameters) if item.name not in (*_FIRST_OF_SET, *_NO_IDENTITY)]
     differing = [
-        (name, getattr(value, name)) for name in newer if getattr(value, name) != getattr(unset, name)
+        (name, _in_first_words(getattr(value, name)))
+        for name in newer
+        if getattr(value, name) != getattr(unset, name)
     ]
     return _hash((*first, *differing))
+
+
+def _in_first_words(value: Any) -> Any:
+    return case_keys.key_switching(asdict(value)) if isinstance(value, KeySwitching) else value
 
 
 def _execute(connection: psycopg.Connection[Any], statement: str, rows: Sequence[Row]) -> None:
@@ -237,7 +243,7 @@ def _case_info(grouping: _Grouping, outcome: Outcome) -> Row:
     return {
         "run_id": grouping.run,
         "case_key": grouping.case,
-        "comparison_key": outcome.trial.case.comparison_key,
+        "comparison_group": outcome.trial.case.comparison_group,
         "build_id": grouping.build,
         "parameter_set_id": grouping.parameters,
         "status": grouping.status,
@@ -311,7 +317,7 @@ def _hash(value: LibraryInfo | object) -> str:
 
 
 def _json(value: object) -> Jsonb:
-    """JSON in which a figure that is no number (NaN, infinity) is null."""
+    """JSON in which a result that is no number (NaN, infinity) is null."""
     return Jsonb(value, dumps=msgspec.json.encode)
 
 

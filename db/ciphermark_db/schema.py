@@ -1,4 +1,4 @@
-"""The schema: migrations, each applied once and in order; then views, registries' tables and published figures.
+"""The schema: migrations, each applied once and in order; then views, registries' tables and published values.
 
 All of it is one transaction: a migration that is interrupted leaves the database as it was. Views are files,
 ``views/NNN_name.sql``, each of which makes the view or function ``name`` with its comment, in the order of the numbers.
@@ -45,7 +45,7 @@ _UNITS = {
     "share": ("share", 1.0),
     "ratio": ("ratio", 1.0),
 }
-_BARE = ("share", "ratio")  # papers write these figures alone
+_BARE = ("share", "ratio")  # papers write these values alone
 _CASE = ("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set")
 
 Connection = psycopg.Connection[Any]
@@ -82,7 +82,7 @@ class ViewFile:
 
 
 def migrate(connection: Connection) -> None:
-    """Apply what is pending, make the views, fill the registries' tables and load published figures.
+    """Apply what is pending, make the views, fill the registries' tables and load published values.
 
     Others that migrate the same database meanwhile wait. Raises ``UserError`` for a server or a database that this
     program cannot use.
@@ -257,7 +257,7 @@ def _fill_registries(connection: Connection) -> None:
 
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
-    "metric": ("name", "unit", "direction", "floor", "floor_kind", "label", "sentence", "adds_up"),
+    "metric": ("name", "unit", "direction", "threshold", "threshold_kind", "label", "sentence", "adds_up"),
     "dimension": ("name", "kind", "sentence"),
     "experiment": ("name", "determines", "is_until_exhausted"),
 }
@@ -266,7 +266,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
 def load_published(connection: Connection, content: bytes | None = None) -> None:
     """Make the table ``published`` what the file says; does nothing where it is that already.
 
-    The file's last columns say which case of ours a figure is about; they are empty where we have none. ``content``
+    The file's last columns say which case of ours a result is about; they are empty where we have none. ``content``
     stands for this program's own file.
     """
     content = (files("ciphermark_db") / "published.csv").read_bytes() if content is None else content
@@ -282,7 +282,7 @@ def load_published(connection: Connection, content: bytes | None = None) -> None
 
 
 def published_rows(content: bytes) -> list[dict[str, Any]]:
-    """The figures of a file, in units of ours, in its order; an empty field is ``None``. Pure."""
+    """The results of a file, in units of ours, in its order; an empty field is ``None``. Pure."""
     lines = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return [_published_row(number, line) for number, line in enumerate(lines, start=1)]
 
@@ -296,7 +296,7 @@ def _published_row(number: int, line: dict[str, str]) -> dict[str, Any]:
         "system": line["system"],
         "host": line["host"],
         "scheme": line["scheme"],
-        "figure": line["case"],
+        "result": line["case"],
         "metric": line["metric"].replace(" ", "_"),
         "unit": unit,
         "value": float(line["value"]) * factor,

@@ -1,7 +1,8 @@
 """Samples, and the statistics of them: written and read as arrays, computed by :mod:`ciphermark_analysis`, stored.
 
-Statistics of a comparison (all cases of a run with one comparison key) are computed together, in the transaction in
-which its trials are recorded, and again where the method is newer than the one that the stored rows name.
+Statistics of a comparison group (all cases of a run with one comparison group) are computed together, in the
+transaction in which its trials are recorded, and again where the method is newer than the one that the stored rows
+name.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Row = dict[str, Any]
 Rows = npt.NDArray[Any]
 Key = tuple[str, str | None, str | None, str]
 
-_AT_ONCE = 256  # comparisons whose samples are in memory together
+_AT_ONCE = 256  # comparison groups whose samples are in memory together
 _REMEMBERED = 200_000  # samples
 _LARGEST = np.iinfo(np.int32).max
 
@@ -72,7 +73,7 @@ _COLUMNS = {
 }
 _FIELDS = attrgetter(
     *("stage", "party", "step", "metric", "repetitions", "loops"),
-    *("value", "slow_down", "is_disturbed", "is_warmup", "ordinal"),
+    *("value", "slowdown", "is_disturbed", "is_warmup", "ordinal"),
 )
 _SAMPLE = np.dtype([("place", np.int64), *_COLUMNS.items()])
 
@@ -174,16 +175,16 @@ def update(
     """Compute the statistics that these outcomes, just recorded, are part of. ``samples`` are of trials that need not
     be read: of these outcomes, and of others.
     """
-    comparisons: dict[str, set[str]] = defaultdict(set)
+    comparison_groups: dict[str, set[str]] = defaultdict(set)
     for outcome in outcomes:
-        comparisons[outcome.trial.run_id].add(outcome.trial.case.comparison_key)
-    for run_id, keys in comparisons.items():
+        comparison_groups[outcome.trial.run_id].add(outcome.trial.case.comparison_group)
+    for run_id, keys in comparison_groups.items():
         _compute(connection, run_id, sorted(keys), samples)
 
 
 def rebuild(connection: psycopg.Connection[Any], run_id: str) -> None:
-    """Compute all statistics of a run anew from its samples."""
-    rows = connection.execute(blocks("statistics")["comparisons"], {"run_id": run_id})
+    """Compute all statistics of a run again from its samples."""
+    rows = connection.execute(blocks("statistics")["comparison_groups"], {"run_id": run_id})
     _compute(connection, run_id, [key for (key,) in rows], {})
     update_host_state(connection, run_id)
 
@@ -191,10 +192,10 @@ def rebuild(connection: psycopg.Connection[Any], run_id: str) -> None:
 def _compute(
     connection: psycopg.Connection[Any],
     run_id: str,
-    comparisons: Sequence[str],
+    comparison_groups: Sequence[str],
     samples: Mapping[str, TrialSamples],
 ) -> None:
-    for keys in _pieces(comparisons, _AT_ONCE):
+    for keys in _pieces(comparison_groups, _AT_ONCE):
         groups = load(connection, run_id, keys, samples)
         every = [group for members in groups.values() for group in members]
         connection.execute(blocks("statistics")["forget"], {"groups": [group.id for group in every]})
@@ -206,11 +207,11 @@ def _compute(
 def load(
     connection: psycopg.Connection[Any],
     run_id: str,
-    comparisons: Sequence[str],
+    comparison_groups: Sequence[str],
     samples: Mapping[str, TrialSamples] | None = None,
 ) -> dict[str, list[Group]]:
-    """Groups of trials of a run, by comparison key; ``samples`` are of trials that need not be read."""
-    parameters = {"run_id": run_id, "comparisons": list(comparisons)}
+    """Groups of trials of a run, by comparison group; ``samples`` are of trials that need not be read."""
+    parameters = {"run_id": run_id, "comparison_groups": list(comparison_groups)}
     with connection.cursor(row_factory=dict_row) as cursor:
         groups = cursor.execute(blocks("statistics")["groups"], parameters).fetchall()
         trials = cursor.execute(blocks("statistics")["trials"], parameters).fetchall()
@@ -225,7 +226,7 @@ def load(
     loaded: dict[str, list[Group]] = defaultdict(list)
     for row in groups:
         own = members[row["id"]]
-        loaded[row.pop("comparison_key")].append(
+        loaded[row.pop("comparison_group")].append(
             Group(
                 **row,
                 is_sequential=any(trial["is_sequential"] for trial in own),

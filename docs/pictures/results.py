@@ -1,7 +1,7 @@
 """Draws docs/pictures/quick.svg and overview.png: what the terminal and the dashboard show of reference results.
 
-``python docs/pictures/results.py`` imports ``reference/quick.jsonl.xz`` into a home of its own, which it takes away
-again. It needs Chromium.
+``python docs/pictures/results.py`` imports ``reference/quick.jsonl.xz`` into a data directory of its own, which it
+takes away again. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -38,34 +38,37 @@ WIDTH = 1400
 PATIENCE_S = 60
 
 
-def told(home: Path, *arguments: str) -> str:
+def told(data_directory: Path, *arguments: str) -> str:
     """What a command prints."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("CIPHERMARK_")}
-    variables = environment | {"CIPHERMARK_HOME": str(home), "COLUMNS": str(COLUMNS)}
+    variables = environment | {"CIPHERMARK_DATA": str(data_directory), "COLUMNS": str(COLUMNS)}
     command = [PROGRAMS / "ciphermark", *arguments]
     return subprocess.run(command, env=variables, check=True, capture_output=True, text=True).stdout
 
 
-def terminal(home: Path) -> str:
+def terminal(data_directory: Path) -> str:
     """The tables at one N, and the summary without its heading and its last line."""
-    blocks = told(home, "results", "last").split("\n\n")
+    blocks = told(data_directory, "results", "last").split("\n\n")
     tables = [block for block in blocks if block.startswith(SHOWN) and ABOUT in block]
-    _, *summary, _ = told(home, "summary", "last").strip().split("\n\n")
+    _, *summary, _ = told(data_directory, "summary", "last").strip().split("\n\n")
     console = Console(record=True, width=COLUMNS, file=io.StringIO())
     text = Text("\n\n".join([*tables, *summary]))
-    text.highlight_regex(r"(?m)^(bfv|ckks) · .*$|^(Who is|What HEXL|Surprises).*$", "bold")
+    text.highlight_regex(r"(?m)^(bfv|ckks) · .*$|^(Who is|HEXL speedup|Highlights).*$", "bold")
     console.print(text)
     drawn = console.export_svg(title="ciphermark run quick", unique_id="quick")
     return re.sub(r"\n *@font-face \{[^}]*\}", "", drawn)  # a picture asks no other machine for a font
 
 
 @contextmanager
-def dashboard(home: Path) -> Iterator[str]:
-    """The address of a dashboard over a home."""
+def dashboard(data_directory: Path) -> Iterator[str]:
+    """The address of a dashboard over a data directory."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    variables = {"CIPHERMARK_DATABASE_URL": embedded.ensure_started(home), "CIPHERMARK_PORT": str(port)}
+    variables = {
+        "CIPHERMARK_DATABASE_URL": embedded.ensure_started(data_directory),
+        "CIPHERMARK_PORT": str(port),
+    }
     variables["CIPHERMARK_LOG_LEVEL"] = "warning"
     process = subprocess.Popen([PROGRAMS / "ciphermark-dashboard"], env=os.environ | variables)
     url, deadline_s = f"http://127.0.0.1:{port}", monotonic() + PATIENCE_S
@@ -103,14 +106,14 @@ def photograph(url: str, picture: Path) -> None:
 def main() -> None:
     """Draw both."""
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
+        data_directory = Path(folder) / "data_directory"
         try:
-            told(home, "runs", "import", str(ARCHIVE))
-            (FOLDER / "quick.svg").write_text(terminal(home), encoding="utf-8")
-            with dashboard(home) as url:
+            told(data_directory, "runs", "import", str(ARCHIVE))
+            (FOLDER / "quick.svg").write_text(terminal(data_directory), encoding="utf-8")
+            with dashboard(data_directory) as url:
                 photograph(f"{url}{PAGE}", FOLDER / "overview.png")
         finally:
-            embedded.stop(home)
+            embedded.stop(data_directory)
 
 
 if __name__ == "__main__":

@@ -74,18 +74,18 @@ pytestmark = needs_chromium
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) -> Iterator[Serving]:
     """All services, over a database with the archive."""
-    home, database_url = tmp_path_factory.mktemp("dashboard") / "home", new_url()
-    variables = environment(CIPHERMARK_HOME=str(home), CIPHERMARK_DATABASE_URL=database_url)
+    data_directory, database_url = tmp_path_factory.mktemp("dashboard") / "data", new_url()
+    variables = environment(CIPHERMARK_DATA=str(data_directory), CIPHERMARK_DATABASE_URL=database_url)
     _, errors = warm.command(["runs", "import", str(ARCHIVE)], variables, REPOSITORY).communicate(PATIENCE_S)
     assert b"Traceback" not in errors, errors
-    made = Serving(home, free_ports(), database_url=database_url)
+    made = Serving(data_directory, free_ports(), database_url=database_url)
     try:
         made.wait_until_serving()
         yield made
     finally:
         if made.process.poll() is None:
             made.end()
-    for log in (home / "logs").glob("*.log"):
+    for log in (data_directory / "logs").glob("*.log"):
         assert "Traceback" not in log.read_text(), log.read_text()
         assert made.token("dashboard") not in log.read_text()
 
@@ -454,7 +454,7 @@ def test_what_cannot_be_classified_is_refused_with_the_reason(serving: Serving) 
     assert "unknown variant 'nonesuch'" in refused(serving, 422, pixels=empty, variant="nonesuch")
     assert "no rotation" in refused(serving, 422, pixels=empty, variant="tenseal")
     assert "makes its inputs itself" in refused(serving, 422, pixels=empty, workload="fast-pir")
-    with (serving.home / "run.lock").open() as lock:  # as a run has it that is being measured
+    with (serving.data_directory / "run.lock").open() as lock:  # as a run has it that is being measured
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "a run is being measured" in refused(serving, 429, pixels=empty)
 

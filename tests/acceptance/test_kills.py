@@ -31,7 +31,7 @@ WITHIN_S = 60.0  # `make soak-kills` holds it to 10 s, on a host that does nothi
 def test_nothing_is_lost_or_doubled_whatever_is_killed(tmp_path: Path) -> None:
     kinds = [kind for kind in KINDS if kind.name in NAMES]
     assert len(kinds) == len(NAMES)
-    report = Soak(tmp_path / "home", SEED).of_each_kind(kinds)
+    report = Soak(tmp_path / "data", SEED).of_each_kind(kinds)
     told = "\n".join(report.lines())
     assert len(report.kills) == len(NAMES), told
     assert report.complaints == [], told

@@ -35,17 +35,17 @@ from ciphermark_db import embedded
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("serve") / "home"
+def data_directory(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("serve") / "data"
     yield folder
     embedded.stop(folder)
 
 
 @contextmanager
-def started_in(home):
-    """All services, in the home of the tests before: what its logs said then must still be there."""
-    logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
-    started = Serving(home, free_ports())
+def started_in(data_directory):
+    """All services, in the data directory of the tests before: what its logs said then must still be there."""
+    logs = {path: path.read_text() for path in (data_directory / "logs").glob("*.log")}
+    started = Serving(data_directory, free_ports())
     try:
         started.wait_until_serving()
         assert all(path.read_text().startswith(text) for path, text in logs.items())
@@ -56,16 +56,16 @@ def started_in(home):
 
 
 @pytest.fixture
-def serving(home):
+def serving(data_directory):
     """Services that a test ends."""
-    with started_in(home) as started:
+    with started_in(data_directory) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def lasting(home):
+def lasting(data_directory):
     """Services that go on from test to test, whatever of them dies."""
-    with started_in(home) as started:
+    with started_in(data_directory) as started:
         yield started
 
 
@@ -74,35 +74,38 @@ def refuses_connections(port):
         return attempt.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_all_are_ready_and_guarded(lasting, home):
+def test_all_are_ready_and_guarded(lasting, data_directory):
     for port in lasting.ports.values():
         assert f"http://127.0.0.1:{port}" in lasting.text()
         assert status(port, "/readyz") == 200
     for name in GUARDED:
         port = lasting.ports[name]
-        token = home / "tokens" / name
+        token = data_directory / "tokens" / name
         assert stat.S_IMODE(token.stat().st_mode) == 0o600
         assert status(port, "/metrics") == 401
         assert status(port, "/metrics", token.read_text().strip()) == 200
     for folder in ("private", "tokens", "logs", "blobs", "journal"):
-        assert not (home / folder).exists() or stat.S_IMODE((home / folder).stat().st_mode) == 0o700
-    assert stat.S_IMODE(home.stat().st_mode) & 0o066 == 0
-    assert {stat.S_IMODE(log.stat().st_mode) for log in (home / "logs").glob("*.log")} == {0o600}
+        assert (
+            not (data_directory / folder).exists()
+            or stat.S_IMODE((data_directory / folder).stat().st_mode) == 0o700
+        )
+    assert stat.S_IMODE(data_directory.stat().st_mode) & 0o066 == 0
+    assert {stat.S_IMODE(log.stat().st_mode) for log in (data_directory / "logs").glob("*.log")} == {0o600}
     assert set(lasting.services()) == PROGRAMS
     told = lasting.services()["ciphermark-dashboard"].environ()
-    assert told["CIPHERMARK_SERVICES_FILE"] == str(home / "logs" / "services.json")
+    assert told["CIPHERMARK_SERVICES_FILE"] == str(data_directory / "logs" / "services.json")
     assert status(lasting.ports["dashboard"], "/runs") == 401
-    token = (home / "tokens" / "dashboard").read_text().strip()
+    token = (data_directory / "tokens" / "dashboard").read_text().strip()
     # The suites are what the benchmark service tells.
     assert "<option>smoke</option>" in text_of(lasting.ports["dashboard"], "/runs", token)
     assert token not in lasting.text()  # a file may be kept and read
 
 
 @pytest.mark.extended
-def test_a_terminal_is_told_an_address_that_logs_in(home):
+def test_a_terminal_is_told_an_address_that_logs_in(data_directory):
     ports = free_ports()
     ours, terminal = pty.openpty()
-    started = Serving(home, ports, terminal)
+    started = Serving(data_directory, ports, terminal)
     os.close(terminal)
     try:
         text = ""
@@ -113,8 +116,8 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with browser.open(address, timeout=PATIENCE_S) as answer:
             assert (answer.status, answer.url) == (200, f"http://127.0.0.1:{ports['dashboard']}/")
-        token = (home / "tokens" / "dashboard").read_text().strip()
-        assert not [log for log in (home / "logs").iterdir() if token in log.read_text()]
+        token = (data_directory / "tokens" / "dashboard").read_text().strip()
+        assert not [log for log in (data_directory / "logs").iterdir() if token in log.read_text()]
     finally:
         started.end()
         os.close(ours)
@@ -130,9 +133,9 @@ def test_a_terminal_is_told_an_address_that_logs_in(home):
         ),
     ],
 )
-def test_one_that_dies_is_started_again_alone_and_told(lasting, home, victim):
+def test_one_that_dies_is_started_again_alone_and_told(lasting, data_directory, victim):
     before, told = lasting.services(), len(lasting.text())
-    logs = {path: path.read_text() for path in (home / "logs").glob("*.log")}
+    logs = {path: path.read_text() for path in (data_directory / "logs").glob("*.log")}
     before[victim].kill()
     wait_until(
         lambda: lasting.services().get(victim, before[victim]).pid != before[victim].pid, lasting.text()
@@ -151,9 +154,11 @@ def test_one_that_dies_is_started_again_alone_and_told(lasting, home, victim):
 
 
 @pytest.mark.extended
-def test_a_database_that_is_frozen_for_a_while_is_left_alone(lasting, home):
+def test_a_database_that_is_frozen_for_a_while_is_left_alone(lasting, data_directory):
     told = len(lasting.text())
-    frozen = freeze(psutil.Process(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])))
+    frozen = freeze(
+        psutil.Process(int((data_directory / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
+    )
     try:
         wait_until(lambda: not is_ready(lasting.ports["dashboard"]), "it is told that the database is away")
     finally:
@@ -162,8 +167,8 @@ def test_a_database_that_is_frozen_for_a_while_is_left_alone(lasting, home):
     assert "postgresql" not in lasting.text()[told:]
 
 
-def test_a_database_that_was_killed_is_started_again(lasting, home):
-    pid = int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
+def test_a_database_that_was_killed_is_started_again(lasting, data_directory):
+    pid = int((data_directory / "postgres" / "postmaster.pid").read_text().splitlines()[0])
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: "postgresql is started again" in lasting.text(), lasting.text())
     wait_until(lambda: all(map(is_ready, lasting.ports.values())), "all services answer again")
@@ -195,17 +200,20 @@ def is_alive(port):
         return False
 
 
-def deaths(home):
+def deaths(data_directory):
     """Service -> how many deaths are told of it."""
-    return {row["name"]: row["deaths"] for row in json.loads((home / "logs" / "services.json").read_text())}
+    return {
+        row["name"]: row["deaths"]
+        for row in json.loads((data_directory / "logs" / "services.json").read_text())
+    }
 
 
 @pytest.mark.extended
-def test_on_a_full_disk_one_that_dies_is_started_again_and_the_others_go_on(home, tmp_path):
-    """The home is on that disk, and the database is not."""
-    database_url = embedded.ensure_started(home)
+def test_on_a_full_disk_one_that_dies_is_started_again_and_the_others_go_on(data_directory, tmp_path):
+    """The data directory is on that disk, and the database is not."""
+    database_url = embedded.ensure_started(data_directory)
     with mounted(tmp_path / "disk", "16m") as disk:
-        started = Serving(disk / "home", free_ports(), None, tmp_path / "printed.txt", database_url)
+        started = Serving(disk / "data", free_ports(), None, tmp_path / "printed.txt", database_url)
         try:
             started.wait_until_serving()
             filler = filled(disk)
@@ -220,14 +228,14 @@ def test_on_a_full_disk_one_that_dies_is_started_again_and_the_others_go_on(home
             assert {name for name in before if after.get(name) != before[name]} == {"ciphermark-server"}
             filler.unlink()
             wait_until(lambda: all(map(is_ready, started.ports.values())), "all services are ready")
-            wait_until(lambda: deaths(disk / "home")["server"] == 1, "what happened is told")
+            wait_until(lambda: deaths(disk / "data")["server"] == 1, "what happened is told")
         finally:
             assert started.end() == 0
 
 
-def test_nothing_outlives_a_supervisor_that_is_killed(home):
+def test_nothing_outlives_a_supervisor_that_is_killed(data_directory):
     """While the services start: the kernel ends them, whatever they are at."""
-    started = Serving(home, free_ports())
+    started = Serving(data_directory, free_ports())
     wait_until(lambda: len(started.services()) >= len(PROGRAMS) - 1, "the services have been started")
     running = psutil.Process(started.process.pid).children(recursive=True)
     started.end(signal.SIGKILL)
@@ -235,31 +243,31 @@ def test_nothing_outlives_a_supervisor_that_is_killed(home):
 
 
 @pytest.mark.extended
-def test_a_taken_port_is_told(home):
+def test_a_taken_port_is_told(data_directory):
     ports = free_ports()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", ports["server"]))
         taken.listen()
-        started = Serving(home, ports)
+        started = Serving(data_directory, ports)
         assert started.process.wait(START_TIMEOUT_S) == 1
     assert "server ended with exit code" in started.text()
     assert "address already in use" in started.text()
 
 
-def test_a_home_that_cannot_be_is_told_in_a_line(tmp_path):
+def test_a_data_directory_that_cannot_be_is_told_in_a_line(tmp_path):
     (tmp_path / "file").write_text("")
     started = Serving(tmp_path / "file", free_ports())
     assert started.process.wait(START_TIMEOUT_S) == 1
     (line,) = started.text().splitlines()
     assert "File exists; name another folder" in line
-    assert "CIPHERMARK_HOME" in line
+    assert "CIPHERMARK_DATA" in line
 
 
-def test_settings_that_cannot_be_are_told(home):
+def test_settings_that_cannot_be_are_told(data_directory):
     nowhere = "postgresql://127.0.0.1:1/none"
     done = subprocess.run(
         [sys.executable, REPOSITORY / "deploy" / "serve.py"],
-        env=environment(CIPHERMARK_HOME=str(home), CIPHERMARK_DATABASE_URL=nowhere),
+        env=environment(CIPHERMARK_DATA=str(data_directory), CIPHERMARK_DATABASE_URL=nowhere),
         capture_output=True,
         text=True,
         timeout=START_TIMEOUT_S,

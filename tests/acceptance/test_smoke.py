@@ -28,19 +28,19 @@ OPERATIONS = {
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
     """Runs the suite as the README says; yields a function for further commands, what was printed, and outcomes."""
-    home = tmp_path_factory.mktemp("smoke") / "home"
+    data_directory = tmp_path_factory.mktemp("smoke") / "data"
 
     def ciphermark(*arguments):
-        forked = warm.command(arguments, environment(CIPHERMARK_HOME=str(home)), REPOSITORY)
+        forked = warm.command(arguments, environment(CIPHERMARK_DATA=str(data_directory)), REPOSITORY)
         out, err = forked.communicate(PATIENCE_OF_RUNS_S)
         assert forked.returncode == 0, err
         return out.decode()
 
-    outcomes = home.parent / "outcomes.jsonl"
+    outcomes = data_directory.parent / "outcomes.jsonl"
     done = subprocess.run(
         [PROGRAM, "run", "smoke", "--json", str(outcomes)],
         cwd=REPOSITORY,
-        env=environment(CIPHERMARK_HOME=str(home)),
+        env=environment(CIPHERMARK_DATA=str(data_directory)),
         capture_output=True,
         text=True,
         timeout=PATIENCE_OF_RUNS_S,
@@ -49,8 +49,13 @@ def smoke(tmp_path_factory):
     assert done.returncode == 0, done.stderr
     # where no terminal watches, a line per comparison and nothing else
     assert all(re.match(r"\d+ of \d+: ", line) for line in done.stderr.splitlines()), done.stderr
-    yield ciphermark, done.stdout, [json.loads(line) for line in outcomes.read_text().splitlines()], home
-    embedded.stop(home)
+    yield (
+        ciphermark,
+        done.stdout,
+        [json.loads(line) for line in outcomes.read_text().splitlines()],
+        data_directory,
+    )
+    embedded.stop(data_directory)
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +134,11 @@ def test_sql_agrees_with_what_results_writes(printed, ask):
         for name in ("n", "median", "ci_low", "ci_high", "min", "max"):
             assert written[name] == ("" if row[name] is None else str(row[name])), name
         # Nothing corrects samples that are all disturbed, and fewer than six make no interval.
-        if row["n"] >= 6 and row["quiet_share"] > 0:
+        if row["n"] >= 6 and row["undisturbed_share"] > 0:
             assert row["ci_low"] <= row["median"] <= row["ci_high"]
         else:
             assert row["ci_low"] is row["ci_high"] is None
-            assert row["quiet_share"] < 1
+            assert row["undisturbed_share"] < 1
 
 
 def test_sql_has_every_outcome_and_sample(smoke, ask):
@@ -172,9 +177,9 @@ def test_build_and_host_of_every_figure_are_known(ask):
 
 
 def test_the_end_tells_where_the_data_are(smoke):
-    ciphermark, out, outcomes, home = smoke
+    ciphermark, out, outcomes, data_directory = smoke
     run_id = outcomes[0]["trial"]["run_id"]
-    assert f"data: run {run_id} in the embedded PostgreSQL of {home}" in out
+    assert f"data: run {run_id} in the embedded PostgreSQL of {data_directory}" in out
     assert f"ciphermark results {run_id} --format csv" in out
     shown = ciphermark("results", run_id, "--format", "csv")
     assert "run_id" in shown.splitlines()[0].split(",")
@@ -199,17 +204,17 @@ def test_a_run_is_told_in_a_screenful(smoke):
     parts = summary.split("\n\n")
     assert [part.splitlines()[0] for part in parts[1:-1]] == [
         "Who is fastest",
-        "What HEXL brings",
-        "Surprises",
+        "HEXL speedup",
+        "Highlights",
     ]
-    leaders, hexl, surprises = (
+    leaders, hexl, highlights = (
         [line for line in part.splitlines() if re.match(r"  \w", line)] for part in parts[1:-1]
     )
     assert [line.split(":")[0].strip() for line in leaders] == ["bfv", "ckks"]
     assert [line.split()[0:3] for line in hexl] == (
         [["HEXL", "in", "bfv"], ["HEXL", "in", "ckks"]] if HAS_HEXL else [["This", "run", "has"]]
     )
-    assert len(surprises) == 3
+    assert len(highlights) == 3
     assert any("wrapper and build together" in " ".join(part.split()) for part in parts)
 
 

@@ -56,7 +56,7 @@ def test_no_committed_file_names_a_registry():
 
 
 def test_no_committed_file_names_a_place_of_one_machine():
-    """Homes, work folders, and the folder that this repository lies in."""
+    """Data directories, work folders, and the folder that this repository lies in."""
     naming = {
         (name, place)
         for name in files()

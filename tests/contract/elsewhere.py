@@ -36,7 +36,7 @@ class Teller:
         self._outcome, self._text = "passed", ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called for a test's set-up, the test itself, and what comes after it."""
+        """Called for a test's setup, the test itself, and what comes after it."""
         if report.outcome != "passed" and self._outcome != "failed":
             self._outcome = report.outcome
         self._text += _text_of(report)

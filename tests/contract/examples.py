@@ -62,7 +62,7 @@ def plausible(subject: Subject, operation: str) -> Row:
         Kind.TRANSFORMED: lambda: x,
         Kind.WORDS: lambda: x,
         Kind.PLAINTEXT: partial(subject.evaluator.encode, subject.vector(1), like=x),
-        Kind.PREPARED: partial(subject.evaluator.encode, subject.vector(1), like=x),
+        Kind.NTT_PLAINTEXT: partial(subject.evaluator.encode, subject.vector(1), like=x),
         Kind.VECTOR: partial(subject.vector, 1),
         Kind.NUMBER: subject.vector(1)[0].item,
     }

@@ -21,7 +21,7 @@ from ciphermark_workloads.workload import Judgement
 
 RING = 4096
 PLAIN_MODULUS = 65537
-# The sizes of SEAL's default chain at N = 4096: room for one multiplication and one modulus switch.
+# The sizes of SEAL's default modulus chain at N = 4096: room for one multiplication and one modulus switch.
 CHAIN = (36, 36, 37)
 SPECS: Mapping[Scheme, ParameterSpec] = {
     "bfv": ParameterSpec("bfv", RING, CHAIN, PLAIN_MODULUS),

@@ -51,11 +51,11 @@ def test_digits_in_all_slots(variant: str, scheme: Scheme, ring: int) -> None:
     workload = WORKLOADS["cryptonets-digits"].with_options({"images_at_once": slots})
     judgement = _judgement(workload, variant, scheme, SMALL if ring == 1024 else NOTHING)
     assert judgement.complaint is None
-    assert judgement.figures["images"] == slots
+    assert judgement.results["images"] == slots
     if scheme == "ckks":
-        assert judgement.figures["agreement"] == 1
+        assert judgement.results["agreement"] == 1
     else:
-        assert judgement.figures["logit_error"] == 0
+        assert judgement.results["logit_error"] == 0
 
 
 @pytest.mark.schemes("ckks")
@@ -71,4 +71,4 @@ def test_encrypted_weights(variant: str, scheme: Scheme) -> None:
     workload.__dict__["network"] = lambda: Network(shape, *layers)
     judgement = _judgement(workload, variant, scheme)
     assert judgement.complaint is None
-    assert judgement.figures["agreement"] == 1
+    assert judgement.results["agreement"] == 1

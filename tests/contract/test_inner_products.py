@@ -19,7 +19,7 @@ from .harness import Subject
 
 pytestmark = [
     pytest.mark.schemes("bfv", "bgv"),
-    where(has("multiply_accumulate", "mul_plain_prepared")),
+    where(has("multiply_accumulate", "mul_plain_ntt")),
     pytest.mark.variants("seal", "seal-hexl"),
 ]
 
@@ -50,9 +50,9 @@ def _plaintexts(subject: Subject, like: Handle, count: int) -> list[Handle]:
 
 def _one_by_one(subject: Subject, factors: Sequence[Handle], plaintexts: Sequence[Handle]) -> Handle:
     apply = subject.evaluator.apply
-    total = apply("mul_plain_prepared", factors[0], plaintexts[0])
+    total = apply("mul_plain_ntt", factors[0], plaintexts[0])
     for factor, plaintext in zip(factors[1:], plaintexts[1:], strict=True):
-        total = apply("add", total, apply("mul_plain_prepared", factor, plaintext))
+        total = apply("add", total, apply("mul_plain_ntt", factor, plaintext))
     return total
 
 

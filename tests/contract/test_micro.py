@@ -73,6 +73,6 @@ def _require_lacking(variant: str, reason: str) -> None:
 @pytest.mark.variants("seal")
 @pytest.mark.parametrize("name", ["matrix-product", "matrix-product-packed", "logistic", "sign"])
 def test_full_size(variant: str, name: str) -> None:
-    """With the recommended parameters: as large as the published figures, at 128 bits by both tables."""
+    """With the recommended parameters: as large as the published values, at 128 bits by both tables."""
     judgement = _judged(WORKLOADS[name], variant, NOTHING)
     assert judgement.complaint is None

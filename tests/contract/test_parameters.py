@@ -98,7 +98,7 @@ def test_default_chain(variant: str, adapter: Adapter, scheme: Scheme, ring: int
     found, reason = attempted(lambda: adapter.resolve(spec))
     is_seal = adapter.info().library in SEAL_FAMILY
     if found is None:
-        assert ring < 4096 or not is_seal, f"no default chain at N = {ring}: {reason}"
+        assert ring < 4096 or not is_seal, f"no default modulus chain at N = {ring}: {reason}"
         return
     parameters.resolved(found, spec, chooses_primes=_chooses_primes(variant))
     assert found.security_2018 >= 128

@@ -174,13 +174,13 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
     row = call.operation
 
     def prepared(evaluator: Evaluator, handle: Handle) -> Handle:
-        if row.prepared_by is None:
+        if row.transformed_by is None:
             return handle
         plain = [evaluator.encode(subject.vector(50), like=handle)]
-        others = [handle, *plain][: len(OPERATIONS[row.prepared_by].operands) - 1]
-        if Kind.PLAINTEXT in OPERATIONS[row.prepared_by].operands:
+        others = [handle, *plain][: len(OPERATIONS[row.transformed_by].operands) - 1]
+        if Kind.PLAINTEXT in OPERATIONS[row.transformed_by].operands:
             others = plain
-        return evaluator.apply(row.prepared_by, handle, *others)
+        return evaluator.apply(row.transformed_by, handle, *others)
 
     def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
         operands: list[Handle] = []
@@ -195,7 +195,7 @@ def _call_circuit(subject: Subject, call: Call) -> Circuit:
                     continue
                 scale = evaluator.scale(handle) if row.is_at_scale else None
                 plain = evaluator.encode(subject.vector(51 + number), like=handle, scale=scale)
-                if kind is Kind.PREPARED and "transform_plain" in evaluator.operations:
+                if kind is Kind.NTT_PLAINTEXT and "transform_plain" in evaluator.operations:
                     plain = evaluator.apply("transform_plain", plain, handle)
                 operands.append(plain)
         result = evaluator.apply(row.name, *operands, *call.operands)

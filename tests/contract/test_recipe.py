@@ -43,14 +43,18 @@ def _steps() -> dict[str, str]:
 
 
 class Reader:
-    """Somebody with an empty home folder, in the repository's root."""
+    """Somebody with an empty data directory, in the repository's root."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        ours = {"HOME": str(home), "CIPHERMARK_HOME": str(home / "ciphermark"), "COLUMNS": "200"}
+    def __init__(self, data_directory: Path) -> None:
+        self.data_directory = data_directory
+        ours = {
+            "HOME": str(data_directory),
+            "CIPHERMARK_DATA": str(data_directory / "ciphermark"),
+            "COLUMNS": "200",
+        }
         # pytest would close the folder of all its sessions to others, and so to their PostgreSQL servers, which as
         # root's run as another user, while they start: see tests/contract/elsewhere.py.
-        ours["PYTEST_DEBUG_TEMPROOT"] = str(home)
+        ours["PYTEST_DEBUG_TEMPROOT"] = str(data_directory)
         theirs = ("CIPHERMARK_ADAPTER_PATH", "CIPHERMARK_DATABASE_URL", "PYTEST_ADDOPTS")
         self.environment = {name: value for name, value in os.environ.items() if name not in theirs} | ours
 
@@ -138,7 +142,7 @@ def test_what_is_to_be_replaced_is_marked(printed: dict[str, str]) -> None:
 
 
 def test_no_trace_of_the_template_is_left(reader: Reader, printed: dict[str, str]) -> None:
-    texts = [file.read_text() for file in (reader.home / "adapters" / "mylib").glob("*.py")]
+    texts = [file.read_text() for file in (reader.data_directory / "adapters" / "mylib").glob("*.py")]
     assert len(texts) == 4
     assert not [text for text in texts if "template" in text.lower()]
 
@@ -162,7 +166,7 @@ def test_a_mistake_made_on_the_way_is_found(
 ) -> None:
     """The restricted suite really tests the reader's folder."""
     right, wrong, tests = MISTAKES[mistake]
-    folder = shutil.copytree(reader.home / "adapters" / "mylib", tmp_path / "mylib")
+    folder = shutil.copytree(reader.data_directory / "adapters" / "mylib", tmp_path / "mylib")
     (file,) = (item for item in folder.glob("*.py") if right in item.read_text())
     file.write_text(file.read_text().replace(right, wrong))
     command = f"{PROGRAMS}/python -m pytest tests/contract --variant mylib -q -k '{tests}'"

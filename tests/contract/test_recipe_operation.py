@@ -89,13 +89,13 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _executed(copies: Path, home: Path, *command: str) -> str:
+def _executed(copies: Path, data_directory: Path, *command: str) -> str:
     theirs = ("CIPHERMARK_ADAPTER_PATH", "CIPHERMARK_DATABASE_URL", "PYTEST_ADDOPTS")
     kept = {name: value for name, value in os.environ.items() if name not in theirs}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=REPOSITORY,
-        env={**kept, "PYTHONPATH": str(copies), "CIPHERMARK_HOME": str(home), "COLUMNS": "200"},
+        env={**kept, "PYTHONPATH": str(copies), "CIPHERMARK_DATA": str(data_directory), "COLUMNS": "200"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -146,12 +146,24 @@ def test_the_contract_suite_covers_it(variant: str, copies: Path, tmp_path: Path
 @pytest.mark.extended
 @pytest.mark.variants("seal")
 def test_a_suite_measures_it(variant: str, copies: Path, tmp_path: Path) -> None:
-    suite, outcomes, home = tmp_path / "doubling.yaml", tmp_path / "outcomes.jsonl", tmp_path / "home"
+    suite, outcomes, data_directory = (
+        tmp_path / "doubling.yaml",
+        tmp_path / "outcomes.jsonl",
+        tmp_path / "data",
+    )
     suite.write_text(SUITE)
     try:
-        _executed(copies, home, "ciphermark_benchmark.cli.main", "run", str(suite), "--json", str(outcomes))
+        _executed(
+            copies,
+            data_directory,
+            "ciphermark_benchmark.cli.main",
+            "run",
+            str(suite),
+            "--json",
+            str(outcomes),
+        )
     finally:
-        _executed(copies, home, "ciphermark_benchmark.cli.main", "db", "stop")
+        _executed(copies, data_directory, "ciphermark_benchmark.cli.main", "db", "stop")
     found = [json.loads(line) for line in outcomes.read_text().splitlines()]
     cases = [outcome["trial"]["case"] for outcome in found]
     statuses = Counter(

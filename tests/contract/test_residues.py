@@ -93,7 +93,7 @@ def test_a_network_in_whole_numbers(variant: str, scheme: Scheme, name: str) -> 
     image = workload.input(5, None)
     judgement = harness.judgement(harness.in_process(workload, variant, scheme, image), image)
     assert judgement.complaint is None
-    assert judgement.figures["logit_error"] == 0
+    assert judgement.results["logit_error"] == 0
 
 
 @pytest.mark.variants("cleartext")

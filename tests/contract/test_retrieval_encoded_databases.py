@@ -69,13 +69,13 @@ def _workloads(cell: Cell) -> list[str]:
 
 @each("name", _workloads)
 def test_the_store_and_the_noise_are_told(variant: str, scheme: Scheme, name: str, tmp_path: Path) -> None:
-    """The store's plaintexts have as many polynomials as data primes where the library takes them in evaluation form,
+    """The store's plaintexts have as many polynomials as data primes where the library takes them in NTT form,
     else one; beside them stand the monomials of an expansion, at most one for each of its 4 rounds, where there is no
     call for X^k. Each is told in the first pass alone, and the noise in every one.
     """
     passes = _passes(tmp_path, variant, scheme, name)
     parameters, declared = passes.made.parameters, registry.declaration(variant)
-    primes = len(parameters.moduli) if declared.has("mul_plain_prepared", scheme) else 1
+    primes = len(parameters.moduli) if declared.has("mul_plain_ntt", scheme) else 1
     polynomials = [
         size / (8 * parameters.ring_dimension) for size in _of(passes.evaluated[0].samples, "store_size")
     ]

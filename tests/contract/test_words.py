@@ -88,12 +88,12 @@ def test_words_that_no_ciphertext_has_are_another_ciphertext(variant: str, schem
 
 
 @pytest.mark.variants("seal", "seal-hexl")
-def test_a_ciphertext_in_evaluation_form_has_no_words(variant: str, scheme: Scheme) -> None:
+def test_a_ciphertext_in_ntt_form_has_no_words(variant: str, scheme: Scheme) -> None:
     subject = _made(variant, scheme)
     turned = transformed(subject.evaluator, subject.encrypted(subject.vector(0)))
-    with pytest.raises(ValueError, match="evaluation form"):
+    with pytest.raises(ValueError, match="NTT form"):
         subject.evaluator.words(turned)
-    with pytest.raises(ValueError, match="evaluation form"):
+    with pytest.raises(ValueError, match="NTT form"):
         subject.evaluator.apply("mul_word", turned, turned, 0)
 
 

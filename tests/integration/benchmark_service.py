@@ -41,7 +41,7 @@ def started(folder: Path, database_url: str, *options: str, **extra: str) -> Ser
     """Start the service and wait until it is ready."""
     port = free_port()
     variables = environment(
-        CIPHERMARK_HOME=str(folder / "home"),
+        CIPHERMARK_DATA=str(folder / "data"),
         CIPHERMARK_ADAPTER_PATH=str(PLANTED),
         PLANTED_DEEDS=" ".join(DEEDS),
         CIPHERMARK_DATABASE_URL=database_url,

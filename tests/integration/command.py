@@ -1,4 +1,4 @@
-"""The command line as its users have it: processes with a home folder of their own."""
+"""The command line as its users have it: processes with a data directory of their own."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Done:
 
 @dataclass(frozen=True)
 class Ciphermark:
-    """Runs commands in a home; without ``database_url`` with the embedded server."""
+    """Runs commands in a data directory; without ``database_url`` with the embedded server."""
 
-    home: Path
+    data_directory: Path
     database_url: str | None = None
     extra: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, *arguments: str, code: int | None = 0, timeout_s: float = PATIENCE_S) -> Done:
         """Run a command to its end; its exit code must be ``code``, and nothing may look like a bug."""
-        # What an interpreter reads when it starts, it must read anew.
+        # What an interpreter reads when it starts, it must read again.
         is_warm = not any(name.startswith("PYTHON") for name in self.extra)
         process = self.fork(*arguments) if is_warm else self.start(*arguments)
         try:
@@ -78,15 +78,15 @@ class Ciphermark:
         return warm.command(arguments, self.environment(), REPOSITORY)
 
     def environment(self) -> dict[str, str]:
-        made = {"CIPHERMARK_HOME": str(self.home), "CIPHERMARK_ADAPTER_PATH": str(PLANTED)}
+        made = {"CIPHERMARK_DATA": str(self.data_directory), "CIPHERMARK_ADAPTER_PATH": str(PLANTED)}
         if self.database_url is not None:
             made["CIPHERMARK_DATABASE_URL"] = self.database_url
         return processes.environment(**made) | self.extra
 
     def suite(self, *experiments: dict[str, object], name: str = "planted", **budget: object) -> Path:
         """Write a suite file (JSON is YAML)."""
-        self.home.parent.mkdir(parents=True, exist_ok=True)
-        path = self.home.parent / f"{name}.yaml"
+        self.data_directory.parent.mkdir(parents=True, exist_ok=True)
+        path = self.data_directory.parent / f"{name}.yaml"
         text = {"name": name, "budget": CHEAP | budget, "experiments": list(experiments)}
         path.write_text(json.dumps(text, indent=1))
         return path
@@ -96,7 +96,7 @@ class Ciphermark:
         return json.loads(self("sql", query, "--format", "json").out)
 
     def journals(self) -> list[Path]:
-        return sorted((self.home / "journal").glob("*/*.jsonl"))
+        return sorted((self.data_directory / "journal").glob("*/*.jsonl"))
 
     def outcomes(self) -> list[dict[str, object]]:
         """The whole lines of the only journal, without its header."""

@@ -166,7 +166,7 @@ def jobs(new_url: Callable[[], str], planted: None) -> Jobs:
 
 @pytest.fixture
 def workers_folder(tmp_path: Path) -> Path:
-    """Where workers have their homes and logs."""
+    """Where workers have their data directories and logs."""
     return tmp_path
 
 
@@ -195,22 +195,22 @@ def first_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def new_home(tmp_path: Path) -> Iterator[Path]:
-    """A home folder of its own, which nobody has made yet; its server is stopped in the end."""
-    folder = tmp_path / "home"
+def new_data_directory(tmp_path: Path) -> Iterator[Path]:
+    """A data directory of its own, which nobody has made yet; its server is stopped in the end."""
+    folder = tmp_path / "data"
     yield folder
     embedded.stop(folder)
 
 
 @pytest.fixture
-def home(new_home: Path, first_data: Path) -> Path:
-    """A home folder of its own with a copy of these data; its server is stopped in the end."""
-    new_home.mkdir()
-    subprocess.run(["cp", "-a", first_data, new_home], check=True)
-    return new_home
+def data_directory(new_data_directory: Path, first_data: Path) -> Path:
+    """A data directory of its own with a copy of these data; its server is stopped in the end."""
+    new_data_directory.mkdir()
+    subprocess.run(["cp", "-a", first_data, new_data_directory], check=True)
+    return new_data_directory
 
 
 @pytest.fixture
 def ciphermark(tmp_path: Path, new_url: Callable[[], str]) -> Ciphermark:
-    """The command line with a home and a database of its own."""
-    return Ciphermark(tmp_path / "home", new_url())
+    """The command line with a data directory and a database of its own."""
+    return Ciphermark(tmp_path / "data", new_url())

@@ -99,9 +99,9 @@ class Jobs:
         )
 
     def assert_exactly_once(self, job_id: str, trials: int) -> None:
-        """Every case of the job is recorded once, with its samples once, and every comparison on one host."""
+        """Every case of the job is recorded once, with its samples once, and every comparison group on one host."""
         found = self.rows(
-            "select t.id, c.case_key, t.process, t.status, t.run_id, c.comparison_key from trial t "
+            "select t.id, c.case_key, t.process, t.status, t.run_id, c.comparison_group from trial t "
             "join case_info c using (case_info_id) join run r on r.id = t.run_id "
             "where r.id = %(id)s or r.continues = %(id)s",
             {"id": job_id},
@@ -111,7 +111,7 @@ class Jobs:
         assert {row["status"] for row in found} == {"ok"}
         runs_of: dict[object, set[object]] = {}
         for row in found:
-            runs_of.setdefault(row["comparison_key"], set()).add(row["run_id"])
+            runs_of.setdefault(row["comparison_group"], set()).add(row["run_id"])
         assert all(len(runs) == 1 for runs in runs_of.values())
         counts = self.rows(
             "select trial_id, phase, metric, ordinal, repetitions, is_warmup, count(*) as n from samples "
@@ -165,9 +165,11 @@ class Workers:
     folder: Path
     started: list[Worker] = field(default_factory=list)
 
-    def start(self, url: str, home: str = "home", prefix: Sequence[str] = (), **extra: str) -> Worker:
+    def start(
+        self, url: str, data_directory: str = "data", prefix: Sequence[str] = (), **extra: str
+    ) -> Worker:
         variables = environment(
-            CIPHERMARK_HOME=str(self.folder / home),
+            CIPHERMARK_DATA=str(self.folder / data_directory),
             CIPHERMARK_ADAPTER_PATH=str(PLANTED),
             CIPHERMARK_DATABASE_URL=url,
         )

@@ -39,7 +39,7 @@ def test_jobs_are_submitted_and_cancelled_by_somebody(
         assert named.status_code == 202
     ended(service)
     assert not any(token in service.log.read_text() for token in (ADA, EVE, BOSS))
-    rows = Ciphermark(tmp_path / "home", url).rows(
+    rows = Ciphermark(tmp_path / "data", url).rows(
         "select actor, action, run_id, detail from audit_log order by acted_at"
     )
     assert [tuple(row.values()) for row in rows] == [
@@ -55,7 +55,7 @@ def test_admins_alone_delete_runs_and_are_named(
     users: Path, tmp_path: Path, new_url: Callable[[], str]
 ) -> None:
     url = new_url()
-    Ciphermark(tmp_path / "home", url)("runs", "import", "reference/quick.jsonl.xz")
+    Ciphermark(tmp_path / "data", url)("runs", "import", "reference/quick.jsonl.xz")
     service = started(tmp_path, url, CIPHERMARK_USERS_FILE=str(users))
     with service.client(ADA) as ada, service.client(BOSS) as boss, service.client() as dashboard:
         own = submitted(ada, suite=suite())["id"]
@@ -71,7 +71,7 @@ def test_admins_alone_delete_runs_and_are_named(
         assert dashboard.delete(f"/v1/runs/{own}").status_code == 204
         assert boss.get("/v1/runs").json()["runs"] == []
     ended(service)
-    rows = Ciphermark(tmp_path / "home", url).rows(
+    rows = Ciphermark(tmp_path / "data", url).rows(
         "select actor, run_id from audit_log where action = 'deleted' order by acted_at"
     )
     assert [tuple(row.values()) for row in rows] == [("boss", imported), ("service token", own)]

@@ -20,7 +20,7 @@ from ciphermark_present.query import AS_MEASURED
 
 FLAGS = frozenset(host.collect().cpu_flags)
 SEAL = REPOSITORY / ".build" / "seal"
-needs_seal = pytest.mark.skipif(not SEAL.is_dir(), reason="set-up has built no SEAL here")
+needs_seal = pytest.mark.skipif(not SEAL.is_dir(), reason="setup has built no SEAL here")
 needs_openfhe = pytest.mark.skipif(
     not registry.availability("openfhe", FLAGS).is_installed, reason="OpenFHE is not installed here"
 )
@@ -30,7 +30,7 @@ needs_openfhe = pytest.mark.skipif(
 def mine(tmp_path: Path, new_url) -> Ciphermark:
     """Commands with builds of their own."""
     extra = {"CIPHERMARK_BUILDS": str(tmp_path / "builds"), "CIPHERMARK_ADAPTER_PATH": ""}
-    return Ciphermark(tmp_path / "home", new_url(), extra)
+    return Ciphermark(tmp_path / "data", new_url(), extra)
 
 
 def left(ciphermark: Ciphermark) -> list[str]:

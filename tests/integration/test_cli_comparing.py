@@ -1,4 +1,4 @@
-"""What is compared on the command line: one security level unless asked otherwise, chains, and published figures."""
+"""What is compared on the command line: one security level unless asked otherwise, chains, and published values."""
 
 from __future__ import annotations
 
@@ -65,8 +65,11 @@ def recorded(tmp_path_factory, new_url, make):
         case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
         made = replace(make.parameters(SPEC), moduli=(*make.parameters(SPEC).moduli, 1099511480321))
         database.record_outcome(make.outcome(weaker, case, make.times([0.003] * 6), parameters=made))
-    home = tmp_path_factory.mktemp("comparing") / "home"
-    return Ciphermark(home, url, {"COLUMNS": "120"}), [*ids, weaker.id]  # a table is a block of lines
+    data_directory = tmp_path_factory.mktemp("comparing") / "data"
+    return Ciphermark(data_directory, url, {"COLUMNS": "120"}), [
+        *ids,
+        weaker.id,
+    ]  # a table is a block of lines
 
 
 def _tables(text):
@@ -116,8 +119,8 @@ def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     assert rows[3][:5] == ["pyfhel", "16384", "smallest", "360", "exhausted"]
     assert "64 MB" in " ".join(rows[0])
     assert "21 bits" in " ".join(rows[0])
-    assert "not in turns" not in " ".join(rows[1])  # one comparison
-    assert "not in turns" in " ".join(rows[2])  # another one: medians are divided
+    assert "not interleaved" not in " ".join(rows[1])  # one comparison
+    assert "not interleaved" in " ".join(rows[2])  # another one: medians are divided
 
 
 @pytest.mark.parametrize(
@@ -167,18 +170,23 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
 
 
-def _run_of_three(database, make, factor, anchor_s, **more):
-    """A run of three variants, all of which take ``factor`` times as long, beside an anchor of that time; ``more`` are
-    further facts of its trials.
+def _run_of_three(database, make, factor, reference_kernel_s, **more):
+    """A run of three variants, all of which take ``factor`` times as long, beside a reference kernel of that time;
+    ``more`` are further facts of its trials.
     """
     run = make.run()
     database.record_run(run)
-    facts = {"anchor_kernel": 2.0, "anchor_s": anchor_s, "anchor_spread": 0.0, "anchor_cost_s": 0.0}
+    facts = {
+        "reference_kernel_version": 2.0,
+        "reference_kernel_s": reference_kernel_s,
+        "reference_kernel_spread": 0.0,
+        "reference_kernel_cost_s": 0.0,
+    }
     facts |= {
         "timed_samples": 6.0,
-        "quiet_samples": 6.0,
+        "undisturbed_samples": 6.0,
         "disturbed_phases": 0.0,
-        "slow_down": 1.0,
+        "slowdown": 1.0,
         "sampling_s": 1.0,
         **more,
     }
@@ -190,31 +198,36 @@ def _run_of_three(database, make, factor, anchor_s, **more):
     return run.id
 
 
-def test_what_all_variants_share_is_a_regression_unless_the_anchor_moved_as_well(tmp_path, new_url, make):
+def test_what_all_variants_share_is_a_regression_unless_the_reference_kernel_moved_as_well(
+    tmp_path, new_url, make
+):
     """All three are SEAL: where SEAL became slower, so did all of them, and the host is innocent."""
-    ciphermark = Ciphermark(tmp_path / "home", new_url())
+    ciphermark = Ciphermark(tmp_path / "data", new_url())
     with Database.open(ciphermark.database_url) as database:
         before = _run_of_three(database, make, 1.0, 4e-5)
         library = _run_of_three(database, make, 2.5, 4e-5)
         host = _run_of_three(database, make, 2.5, 8e-5)
     slower = ciphermark("compare", before, library, code=1).out
     assert slower.startswith("3 regressions: 3 slower")
-    told = (
-        "figures that moved in all variants alike, which the host does not explain by its anchor: 3 slower;"
-    )
+    told = "results that moved in all variants alike, which the host does not explain by its reference kernel: 3 slower"
     assert told in " ".join(slower.split())
     of_host = ciphermark("compare", before, host, code=3).out
-    assert of_host.startswith("undecided: 3 moved together")
+    assert of_host.startswith("undecided: 3 host-wide shift")
     assert "in all variants alike, which" not in " ".join(of_host.split())
-    ciphermark("compare", before, library, "--relative-to", "anchor", code=1)
+    ciphermark("compare", before, library, "--relative-to", "reference_kernel", code=1)
 
 
 def test_runs_that_were_corrected_by_unlike_rules_have_a_caveat(tmp_path, new_url, make):
-    ciphermark = Ciphermark(tmp_path / "home", new_url())
+    ciphermark = Ciphermark(tmp_path / "data", new_url())
     with Database.open(ciphermark.database_url) as database:
         older = _run_of_three(database, make, 1.0, 4e-5)
-        newer, latest = (_run_of_three(database, make, 1.0, 4e-5, anchor_gain=1.25) for _ in range(2))
-    told = "caveat of both: times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25"
+        newer, latest = (
+            _run_of_three(database, make, 1.0, 4e-5, reference_kernel_gain=1.25) for _ in range(2)
+        )
+    told = (
+        "caveat of both: times of a are corrected by 1 times what the reference kernel reports, those of b corrected "
+        "by 1.25"
+    )
     assert told in " ".join(ciphermark("compare", older, newer).out.split())
     assert "caveat of both" not in ciphermark("compare", newer, latest).out
 
@@ -246,7 +259,7 @@ def noisy(tmp_path_factory, new_url, make):
             case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
             times = make.times([0.003 * (1 + 0.025 * ((7 * place + shift) % 12)) for place in range(count)])
             database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
-    return Ciphermark(tmp_path_factory.mktemp("noisy") / "home", url)
+    return Ciphermark(tmp_path_factory.mktemp("noisy") / "data", url)
 
 
 @pytest.mark.parametrize(
@@ -328,14 +341,14 @@ def test_published_figures_in_other_forms(recorded):
     ciphermark, ids = recorded
     rows = json.loads(ciphermark("results", ids[0], "--published", "--format", "json").out)
     ours = [row for row in rows if row["median"] is not None]
-    assert [(row["figure"], row["median"], row["published_value"]) for row in ours] == [
+    assert [(row["result"], row["median"], row["published_value"]) for row in ours] == [
         ("ct x ct N=4096", 0.003, pytest.approx(0.0042))
     ]
     assert len(rows) > 40
 
 
 def test_published_figures_need_no_run(tmp_path, new_url):
-    out = Ciphermark(tmp_path / "home", new_url())("results", "--published").out
+    out = Ciphermark(tmp_path / "data", new_url())("results", "--published").out
     assert "no run is recorded yet" in out
     assert "ct x ct N=4096" in out
 
@@ -347,16 +360,17 @@ def test_the_last_run_is_the_default(recorded):
 
 @pytest.fixture(scope="module")
 def slowed(tmp_path_factory, new_url, make):
-    """A home with two runs of one time; the host of the second was slowed to half the speed, which is corrected."""
+    """A data directory with two runs of one time; the host of the second was slowed to half the speed, which is
+    corrected."""
     url = new_url()
     with Database.open(url) as database:
-        for name, slow_down in (("first", 1.0), ("slowed", 2.0)):
+        for name, slowdown in (("first", 1.0), ("slowed", 2.0)):
             run = replace(make.run(), label=name)
             database.record_run(run)
             case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
-            times = [replace(sample, slow_down=slow_down) for sample in make.times([0.003 * slow_down] * 12)]
+            times = [replace(sample, slowdown=slowdown) for sample in make.times([0.003 * slowdown] * 12)]
             database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
-    return Ciphermark(tmp_path_factory.mktemp("slowed") / "home", url)
+    return Ciphermark(tmp_path_factory.mktemp("slowed") / "data", url)
 
 
 @pytest.mark.parametrize(("options", "code"), [((), 3), (("--uncorrected",), 1)])
@@ -396,7 +410,7 @@ def test_every_form_shows_times_as_the_clock_measured_them_on_request(slowed, tm
 def test_pages_show_times_as_the_clock_measured_them_on_request(slowed, times, median):
     with dashboard(slowed.database_url) as browser:
         (row,) = rows_of(browser, "matrix", run="slowed", times=times)
-        case = urlencode({"run": "slowed", "case": row["comparison_key"], "times": times})
+        case = urlencode({"run": "slowed", "case": row["comparison_group"], "times": times})
         for page in (f"/?run=slowed&times={times}", f"/case?{case}"):
             text = browser.get(page).text
             assert f">{median}<" in text

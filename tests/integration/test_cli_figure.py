@@ -51,7 +51,7 @@ def recorded(
     url = new_url()
     with Database.open(url) as database:
         ids = [recorded_run(make, database), recorded_run(make, database, slower=1.5)]
-    return Ciphermark(tmp_path_factory.mktemp("figure") / "home", url), ids, url
+    return Ciphermark(tmp_path_factory.mktemp("figure") / "data", url), ids, url
 
 
 def test_the_list_fits_into_a_terminal() -> None:
@@ -66,11 +66,11 @@ def test_every_figure_comes_as_a_file(
     recorded: tuple[Ciphermark, list[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ciphermark, ids, url = recorded
-    monkeypatch.setenv("CIPHERMARK_HOME", str(ciphermark.home))
+    monkeypatch.setenv("CIPHERMARK_DATA", str(ciphermark.data_directory))
     monkeypatch.setenv("CIPHERMARK_DATABASE_URL", url)
     monkeypatch.chdir(tmp_path)
-    key = ciphermark.rows("select comparison_key from results where metric = 'time' limit 1")[0][
-        "comparison_key"
+    key = ciphermark.rows("select comparison_group from results where metric = 'time' limit 1")[0][
+        "comparison_group"
     ]
     empty = set()
     for name, figure in FIGURES.items():

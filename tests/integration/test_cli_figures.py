@@ -37,7 +37,7 @@ EXPERIMENTS = (
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory, new_url, make):
     """The command line over a run that was executed and an older one of another suite, their ids, what was printed."""
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("figures") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("figures") / "data", new_url())
     other = make.run(suite_name="other")
     with Database.open(ciphermark.database_url) as database:
         database.record_run(other)
@@ -162,7 +162,7 @@ def test_a_run_differs_from_itself_in_nothing(recorded):
     rows = json.loads(compared.out)
     verdicts = {row["verdict"] for row in rows}
     kinds = {verdict.partition(": ")[0] for verdict in verdicts}
-    # tests run beside others, which disturb samples: too few may be quiet
+    # tests run beside others, which disturb samples: too few may be undisturbed
     assert {"unchanged", "not comparable"} <= kinds <= {"unchanged", *DISTURBED}
     reasons = ("both runs are unsupported", "one sample of each process")
     told = {verdict.partition(": ")[2] for verdict in verdicts if "not comparable" in verdict}
@@ -324,7 +324,7 @@ def test_times_are_those_of_six_samples(results):
     assert {row["phase"] for row in rows} == {"encrypt", "operation", "decrypt"}
     for row in rows:
         assert 0 < row["min"] <= row["median"] <= row["max"]
-        if row["quiet_share"] in (None, 1):  # of others, what others had the core in does not count
+        if row["undisturbed_share"] in (None, 1):  # of others, what others had the core in does not count
             assert row["n"] >= 6
             assert row["ci_low"] <= row["median"] <= row["ci_high"]
 

@@ -31,7 +31,7 @@ def bare(tmp_path_factory):
     """These commands need no database: the one named here does not exist."""
     folder = tmp_path_factory.mktemp("bare")
     deeds = {"PLANTED_DEEDS": "good missing no-import elsewhere"}  # all are described, each by a process
-    return Ciphermark(folder / "home", f"postgresql:///none?host={folder}", deeds)
+    return Ciphermark(folder / "data", f"postgresql:///none?host={folder}", deeds)
 
 
 def _paths(path, command):
@@ -128,7 +128,7 @@ def test_a_host_without_the_instructions_is_told(adapters):
 @pytest.fixture(scope="module")
 def shipped(bare):
     """The command without planted adapters."""
-    return Ciphermark(bare.home, bare.database_url, {"CIPHERMARK_ADAPTER_PATH": ""})
+    return Ciphermark(bare.data_directory, bare.database_url, {"CIPHERMARK_ADAPTER_PATH": ""})
 
 
 def test_the_adapters_are_a_table_of_80_columns(adapters):
@@ -311,7 +311,7 @@ def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
 def test_every_shipped_suite_can_be_explained(path, bare):
     """Here, where what plans need is loaded once."""
     arguments = ["suite", "explain", str(path), "--format", "json"]
-    done = CliRunner().invoke(app, arguments, env={"CIPHERMARK_HOME": str(bare.home)})
+    done = CliRunner().invoke(app, arguments, env={"CIPHERMARK_DATA": str(bare.data_directory)})
     assert done.exit_code == 0, done.exception
     explained = json.loads(done.stdout)
     assert explained["suite"] == path.stem
@@ -328,7 +328,7 @@ def test_an_explanation_for_people(bare):
         TINY | {"variants": ["cleartext", "planted-missing"], "operations": ["add", "mul"]}, processes=3
     )
     out = bare("suite", "explain", str(suite)).out
-    assert "6 trials of 2 cases, 2 cases unsupported; a guess: " in " ".join(out.split())
+    assert "6 trials of 2 cases, 2 cases unsupported; an estimate: " in " ".join(out.split())
     assert "a_module_that_nobody_has" in "".join(out.split())
     assert bare.journals() == []
 
@@ -373,7 +373,7 @@ def test_the_schema_holds_for_every_shipped_suite_and_not_for_others(bare):
 
 def test_terminals_have_progress(tmp_path, new_url):
     """Elsewhere there is none: tests/integration/test_cli_figures.py."""
-    ciphermark = Ciphermark(tmp_path / "home", new_url(), {"TERM": "xterm"})
+    ciphermark = Ciphermark(tmp_path / "data", new_url(), {"TERM": "xterm"})
     suite = ciphermark.suite(TINY | {"variants": ["cleartext"], "operations": ["add", "mul", "sub"]})
     assert "measuring" in _errors_on_a_terminal(ciphermark, "run", str(suite))
 

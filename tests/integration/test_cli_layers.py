@@ -14,7 +14,7 @@ NAMES = ["convolution", "first square", "dense", "second square", "last"]
 def bare(tmp_path_factory):
     """These commands need no database: the one named here does not exist."""
     folder = tmp_path_factory.mktemp("bare")
-    return Ciphermark(folder / "home", f"postgresql:///none?host={folder}")
+    return Ciphermark(folder / "data", f"postgresql:///none?host={folder}")
 
 
 def asked(bare, *arguments, inputs=2):

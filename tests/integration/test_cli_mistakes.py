@@ -14,10 +14,10 @@ from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, PER_CORE
 
 @pytest.fixture(scope="module")
 def ciphermark(tmp_path_factory, new_url):
-    """A home and a database in which one run is recorded."""
-    made = Ciphermark(tmp_path_factory.mktemp("mistakes") / "home", new_url())
+    """A data directory and a database in which one run is recorded."""
+    made = Ciphermark(tmp_path_factory.mktemp("mistakes") / "data", new_url())
     made("run", str(made.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]}, name="good")))
-    folder = made.home.parent
+    folder = made.data_directory.parent
     (folder / "deep.yaml").write_text("[" * 20_000)
     made.suite(
         TINY | {"variants": ["cleartext"], "sizes": [*range(1, 601)], "threads": [*range(1, 201)]},
@@ -86,7 +86,7 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told(ciphermark, name):
     arguments, words = MISTAKES[name]
-    folder = str(ciphermark.home.parent)
+    folder = str(ciphermark.data_directory.parent)
     done = ciphermark(*[argument.format(folder) for argument in arguments], code=2)
     told = " ".join(done.err.split())  # usage errors come in a box of many lines
     for word in words:
@@ -95,11 +95,11 @@ def test_a_mistake_is_told(ciphermark, name):
     assert len(ciphermark.journals()) == 1  # no mistake begins a run
 
 
-def test_a_home_that_cannot_be_is_told(ciphermark):
-    lost = Ciphermark(ciphermark.home.parent / "file" / "home", ciphermark.database_url)
-    done = lost("run", str(ciphermark.home.parent / "good.yaml"), code=2)
+def test_a_data_directory_that_cannot_be_is_told(ciphermark):
+    lost = Ciphermark(ciphermark.data_directory.parent / "file" / "data", ciphermark.database_url)
+    done = lost("run", str(ciphermark.data_directory.parent / "good.yaml"), code=2)
     assert "cannot keep data there: Not a directory" in done.err
-    assert "CIPHERMARK_HOME" in done.err
+    assert "CIPHERMARK_DATA" in done.err
 
 
 @pytest.mark.parametrize(
@@ -107,13 +107,13 @@ def test_a_home_that_cannot_be_is_told(ciphermark):
     [["sql", "select 1"], ["results", "last"], ["runs"], ["db", "url"], ["worker"], ["serve"]],
     ids=" ".join,
 )
-def test_a_home_that_cannot_be_is_told_in_a_line_by_every_command(ciphermark, arguments):
+def test_a_data_directory_that_cannot_be_is_told_in_a_line_by_every_command(ciphermark, arguments):
     """Without a server of the user's own: the data would be in there."""
     token = {"CIPHERMARK_BENCHMARK_TOKEN": "a-token-that-is-long-enough"}
-    done = Ciphermark(ciphermark.home.parent / "file" / "home", None, token)(*arguments, code=1)
+    done = Ciphermark(ciphermark.data_directory.parent / "file" / "data", None, token)(*arguments, code=1)
     (line,) = done.err.splitlines()
     assert "cannot keep data there: Not a directory" in line
-    assert "CIPHERMARK_HOME" in line
+    assert "CIPHERMARK_DATA" in line
     assert done.out == ""
 
 
@@ -134,20 +134,20 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
 
 
 def test_without_any_run_there_is_a_way_to_begin(tmp_path, empty_url):
-    empty = Ciphermark(tmp_path / "home", empty_url())
+    empty = Ciphermark(tmp_path / "data", empty_url())
     for arguments in (["results", "last"], ["compare", "last", "last"]):
         assert "begin with `ciphermark run quick`" in empty(*arguments, code=2).err
 
 
 def test_a_suite_file_may_have_any_name(ciphermark):
     """Even one that is no text: what is kept of it in the journal and the database must be."""
-    path = os.fsencode(ciphermark.home.parent) + b"/odd \xff name.yaml"
+    path = os.fsencode(ciphermark.data_directory.parent) + b"/odd \xff name.yaml"
     with open(path, "wb") as file:
-        file.write((ciphermark.home.parent / "good.yaml").read_bytes())
-    home = ciphermark.home.parent / "odd-home"
+        file.write((ciphermark.data_directory.parent / "good.yaml").read_bytes())
+    data_directory = ciphermark.data_directory.parent / "odd-data_directory"
     done = subprocess.run(
         [os.fsencode(PROGRAM), b"run", path],
-        env=Ciphermark(home, ciphermark.database_url).environment(),
+        env=Ciphermark(data_directory, ciphermark.database_url).environment(),
         capture_output=True,
         check=False,
     )

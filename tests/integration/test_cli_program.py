@@ -17,7 +17,7 @@ LIBRARY = ("--variant", "cleartext")
 def bare(tmp_path_factory):
     """These commands need no database: the one named here does not exist."""
     folder = tmp_path_factory.mktemp("bare")
-    return Ciphermark(folder / "home", f"postgresql:///none?host={folder}")
+    return Ciphermark(folder / "data", f"postgresql:///none?host={folder}")
 
 
 def test_counts_add_up_to_the_nodes_that_are_shown(bare):

@@ -12,7 +12,7 @@ from ciphermark_web.keyring import Keyring
 
 def test_users_are_added_listed_and_revoked(ciphermark: Ciphermark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CIPHERMARK_USERS_FILE", raising=False)
-    path = ciphermark.home / "tokens" / "users"
+    path = ciphermark.data_directory / "tokens" / "users"
     first = ciphermark("users", "add", "ada", "--role", "reader").out.strip()
     second = ciphermark("users", "add", "ada", "--role", "reader").out.strip()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

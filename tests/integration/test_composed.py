@@ -149,7 +149,7 @@ def test_charts_of_times_have_one_for_each(client: TestClient, run_id: str) -> N
 
 
 def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:
-    lines = Ciphermark(tmp_path / "home", url)("results", run_id, "--details").out.splitlines()
+    lines = Ciphermark(tmp_path / "data", url)("results", run_id, "--details").out.splitlines()
     named = [line.partition(" s ")[0].split() for line in lines if " s " in line]
     begins = [row[0] for row in named if len(row) > 2]
     assert begins == ["add", OPERATION, OPERATION]

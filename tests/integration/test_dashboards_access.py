@@ -194,24 +194,24 @@ def test_programs_send_the_token(guarded: TestClient) -> None:
 
 
 def test_when_the_database_is_away_the_page_says_so_and_recovers(tmp_path: Path, make: Maker) -> None:
-    home = tmp_path / "home"
-    url = embedded.ensure_started(home)
+    data_directory = tmp_path / "data"
+    url = embedded.ensure_started(data_directory)
     with Database.open(url) as database:
         database.migrate()
         database.record_run(make.run())
     try:
         with dashboard(url) as client:
             assert client.get("/").status_code == 200
-            embedded.stop(home)
+            embedded.stop(data_directory)
             answer = client.get("/")
             assert answer.status_code == 503
             assert "tries again" in answer.text
             assert 'http-equiv="refresh"' in answer.text
             assert client.get("/readyz").status_code == 503
-            embedded.ensure_started(home)
+            embedded.ensure_started(data_directory)
             wait_until(lambda: client.get("/").status_code == 200, "pages are there again")
     finally:
-        embedded.stop(home)
+        embedded.stop(data_directory)
 
 
 def test_without_the_benchmark_service_runs_are_listed_all_the_same(url: str) -> None:

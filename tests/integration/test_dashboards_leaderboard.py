@@ -28,7 +28,7 @@ def client(url: str) -> Iterator[TestClient]:
         yield made
 
 
-def test_means_within_the_noise_floor_share_a_rank(
+def test_means_within_the_significance_threshold_share_a_rank(
     client: TestClient, database: Database, make: Maker
 ) -> None:
     """A lead of 3 % is none; what is a case of one variant alone is no win."""
@@ -208,7 +208,7 @@ def test_a_request_by_the_older_table_is_no_level_of_the_newer_one(
     assert [row["variant"] for row in rows if row["rank"]] == variants
     assert [row["unsupported"] for row in rows if row["variant"] == "pyfhel"] == ["1"]
     assert {row["variant"] for row in rows_of(client, "matrix", **chosen)} == {"pyfhel", *variants}
-    told = Ciphermark(tmp_path / "home", url)("results", run_id, "--security-table", tables[1]).out
+    told = Ciphermark(tmp_path / "data", url)("results", run_id, "--security-table", tables[1]).out
     assert f"bfv, division best: of 1 case {variants[0]} is fastest in 1" in told
 
 
@@ -225,7 +225,7 @@ def test_the_command_line_ranks_by_the_table_of_the_suite(
     tmp_path, url: str, database: Database, make: Maker
 ) -> None:
     run_id = recorded_at_the_edge(database, make, "2024")
-    ciphermark = Ciphermark(tmp_path / "home", url)
+    ciphermark = Ciphermark(tmp_path / "data", url)
     told = "bfv: of 1 case {} is fastest in 1".format
     assert told("tenseal") in ciphermark("results", run_id).out
     assert told("seal") in ciphermark("results", run_id, "--security-table", "2018").out

@@ -1,4 +1,4 @@
-"""What the dashboard says of workloads and of published figures: every number as written by hand."""
+"""What the dashboard says of workloads and of published values: every number as written by hand."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_cases_that_differ_in_options_are_told_apart(
         database.record_outcome(make.outcome(run, case, SAMPLES))
     assert [row["options"] for row in rows_of(client, "learning", run=run.id)] == ["batch 1", "batch 8"]
     assert {row["options"] for row in rows_of(client, "stages", run=run.id)} == {"batch 1", "batch 8"}
-    printed = Ciphermark(tmp_path / "home", url)("results", run.id).out
+    printed = Ciphermark(tmp_path / "data", url)("results", run.id).out
     assert [f" · batch {batch} · boston" in printed for batch in (1, 8)] == [True, True]
 
 
@@ -91,7 +91,7 @@ def test_published_figures_have_ours_beside_them(client: TestClient, run_id: str
     rows = rows_of(client, "published", run=run_id)
     assert len(rows) > 60
     with_ours = {
-        (row["figure"], row["published_value"]): (row["variant"], row["operation"], row["median"])
+        (row["result"], row["published_value"]): (row["variant"], row["operation"], row["median"])
         for row in rows
         if row["median"] and row["metric"] == "time" and row["scheme"] == "bfv"
     }

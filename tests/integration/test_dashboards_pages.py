@@ -251,14 +251,19 @@ def test_two_runs_that_were_corrected_by_unlike_rules_are_noted(
     def fill(database: Database) -> None:
         for run, gain in zip(runs, (1.0, 1.25, 1.25), strict=True):
             database.record_run(run)
-            facts = {"anchor_kernel": 2.0, "anchor_s": 5e-5, "anchor_spread": 0.1, "anchor_gain": gain}
+            facts = {
+                "reference_kernel_version": 2.0,
+                "reference_kernel_s": 5e-5,
+                "reference_kernel_spread": 0.1,
+                "reference_kernel_gain": gain,
+            }
             database.record_outcome(
-                make.outcome(run, make.case("seal"), make.times([1.0] * 6), facts=facts | {"slow_down": 1.0})
+                make.outcome(run, make.case("seal"), make.times([1.0] * 6), facts=facts | {"slowdown": 1.0})
             )
 
     client = opened(fill=fill)
     older, newer, latest = (run.id for run in runs)
-    told = "Times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25 times"
+    told = "Times of a are corrected by 1 times what the reference kernel reports, those of b corrected by 1.25 times"
     assert told in client.get("/compare", params={"a": older, "b": newer}).text
     assert "Times of a are" not in client.get("/compare", params={"a": newer, "b": latest}).text
 
@@ -352,7 +357,7 @@ def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
 
 
 def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
-    key = rows_of(client, "matrix", run=run_id)[0]["comparison_key"]
+    key = rows_of(client, "matrix", run=run_id)[0]["comparison_group"]
     page = client.get("/case", params={"run": run_id, "case": key})
     assert page.status_code == 200
     samples = rows_of(client, "case-samples", run=run_id, case=key)
@@ -466,13 +471,15 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
 
 
-def test_where_all_variants_are_slower_alike_and_no_anchor_says_why_it_is_a_regression(
+def test_where_all_variants_are_slower_alike_and_no_reference_kernel_says_why_it_is_a_regression(
     client: TestClient, database: Database, make: Maker, run_id: str
 ) -> None:
     other = recorded_run(make, database, slower=2.0)
     rows = rows_of(client, "two-runs", a=run_id, b=other)
     verdicts = {row["verdict"] for row in rows if row["metric"] == "time"}
-    assert verdicts == {"slower: all 3 variants alike, and no anchor of both runs tells of the host"}
+    assert verdicts == {
+        "slower: all 3 variants alike, and no reference kernel of both runs tells of the host"
+    }
 
 
 def test_two_hosts_are_compared_by_their_latest_runs_of_one_suite(

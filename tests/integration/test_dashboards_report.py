@@ -143,7 +143,7 @@ def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None
 def test_the_command_writes_one_file(tmp_path: Path, reported: tuple[str, str], form: str) -> None:
     url, run_id = reported
     path = tmp_path / f"out.{form}"
-    Ciphermark(tmp_path / "home", url)("report", run_id, "-o", str(path))
+    Ciphermark(tmp_path / "data", url)("report", run_id, "-o", str(path))
     assert 10_000 < len(path.read_bytes()) < LARGEST_BYTES
 
 
@@ -161,7 +161,7 @@ def test_standard_output_gets_the_report_alone(
     tmp_path: Path, reported: tuple[str, str], form: str, beginning: bytes
 ) -> None:
     url, run_id = reported
-    process = Ciphermark(tmp_path / "home", url).fork("report", run_id, "-o", "-", "--format", form)
+    process = Ciphermark(tmp_path / "data", url).fork("report", run_id, "-o", "-", "--format", form)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, b"")
     assert out.startswith(beginning)

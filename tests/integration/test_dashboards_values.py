@@ -28,7 +28,7 @@ OPERATIONS = {"add": 1.0, "mul": 7.0}
 CASES = (("same", 16, 1), ("random", 16, 1), ("random", 8192, 1), ("same", 16, 2), ("random", 16, 2))
 SAMPLES = 9
 OTHER_PRIMES = (2**45 - 229, 2**45 - 55, 2**45 - 81)
-FLOOR = 1.05
+THRESHOLD = 1.05
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Recorded:
 
     def case(self, row: Row) -> Case:
         """The case that a row of a figure links to."""
-        return self.cases[row["comparison_key"], row.get("variant") or row["variant_on"]]
+        return self.cases[row["comparison_group"], row.get("variant") or row["variant_on"]]
 
     def of(
         self, row: Row, metric: str, phase: str = "operation", repetitions: int | None = None
     ) -> np.ndarray:
         """The samples of the case that a row links to."""
-        return self.samples[row["comparison_key"], row["variant"], metric, phase, repetitions]
+        return self.samples[row["comparison_group"], row["variant"], metric, phase, repetitions]
 
 
 def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
@@ -107,9 +107,9 @@ def recorded(database: Database, make: Maker) -> Recorded:
         case = outcome.trial.case
         for sample in outcome.samples:
             if not sample.is_warmup:
-                key = (case.comparison_key, case.variant, sample.metric, sample.phase, sample.repetitions)
+                key = (case.comparison_group, case.variant, sample.metric, sample.phase, sample.repetitions)
                 samples[key].append(sample.value)
-    cases = {(item.trial.case.comparison_key, item.trial.case.variant): item.trial.case for item in made}
+    cases = {(item.trial.case.comparison_group, item.trial.case.variant): item.trial.case for item in made}
     return Recorded(run.id, cases, {key: np.array(values) for key, values in samples.items()})
 
 
@@ -121,7 +121,7 @@ def ask(url: str, recorded: Recorded) -> Iterator[Callable[..., list[Row]]]:
         def rows(name: str, **params: object) -> list[Row]:
             found = rows_of(client, name, **{"run": recorded.run_id} | params)
             for row in found:
-                if row.get("comparison_key") and "size" in row:
+                if row.get("comparison_group") and "size" in row:
                     case = recorded.case(row)
                     assert row.get("operation", row.get("compression")) == case.operation
                     assert row["size"] == str(case.size)
@@ -241,7 +241,7 @@ def test_data_patterns_are_compared_by_their_medians(
         random = recorded.of(row, "time")
         case = recorded.case(row)
         same = recorded.of(
-            row | {"comparison_key": replace(case, data_pattern="same").comparison_key}, "time"
+            row | {"comparison_group": replace(case, data_pattern="same").comparison_group}, "time"
         )
         assert numbers(row, "same_s", "random_s") == pytest.approx([np.median(same), np.median(random)])
         (same_low, same_high), (random_low, random_high) = interval(same), interval(random)
@@ -251,7 +251,7 @@ def test_data_patterns_are_compared_by_their_medians(
         above = math.hypot(math.log(random_high / middles[0]), math.log(middles[1] / same_low))
         expected = [ratio, ratio / math.exp(below), ratio * math.exp(above)]
         assert numbers(row, "ratio", "ci_low", "ci_high") == pytest.approx(expected)
-        assert row["verdict"] == ("random is slower" if expected[1] > FLOOR else "no difference")
+        assert row["verdict"] == ("random is slower" if expected[1] > THRESHOLD else "no difference")
 
 
 def test_noise(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
@@ -264,8 +264,8 @@ def test_noise(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
     assert len(ask("noise", size=16)) == 9
 
 
-def test_bits_left_after_one_operation(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
-    rows = ask("bits-left")
+def test_remaining_bits_after_one_operation(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
+    rows = ask("remaining-bits")
     assert len(rows) == 15
     for row in rows:
         values = recorded.of(row, "noise_budget")
@@ -273,7 +273,7 @@ def test_bits_left_after_one_operation(ask: Callable[..., list[Row]], recorded: 
             [np.median(values), min(values), max(values)]
         )
         assert row["meaning"] == "noise budget"
-    assert len(ask("bits-left", data="same")) == len(ask("bits-left", threads=2)) == 6
+    assert len(ask("remaining-bits", data="same")) == len(ask("remaining-bits", threads=2)) == 6
 
 
 def test_depth(ask: Callable[..., list[Row]]) -> None:
@@ -316,14 +316,14 @@ def test_chains(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
             recorded.of(row, name, repetitions=count) for name in ("time", "peak_memory", "precision")
         )
         assert numbers(row, "median", "ci_low", "ci_high") == figures(time)
-        assert numbers(row, "peak_bytes", "bits_left") == pytest.approx([max(memory), np.median(bits)])
+        assert numbers(row, "peak_bytes", "remaining_bits") == pytest.approx([max(memory), np.median(bits)])
 
 
 def test_a_case_has_all_figures_and_all_samples(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
     case = next(key for (key, _), case in recorded.cases.items() if case.operation == "mul")
-    rows = ask("case-figures", case=case)
+    rows = ask("case-results", case=case)
     assert len(rows) == 3 * 5
-    of_case = [row | {"comparison_key": case} for row in rows]
+    of_case = [row | {"comparison_group": case} for row in rows]
     for row in of_case:
         values = recorded.of(row, row["metric"], row["phase"])
         assert numbers(row, "median", "ci_low", "ci_high") == figures(values)

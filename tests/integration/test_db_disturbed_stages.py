@@ -23,7 +23,7 @@ from ciphermark_workloads.retrieval import figures as retrieval
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-FACTS = {"anchor_kernel": 2.0, "anchor_s": 5e-5, "anchor_spread": 0.4}
+FACTS = {"reference_kernel_version": 2.0, "reference_kernel_s": 5e-5, "reference_kernel_spread": 0.4}
 PARAMETERS = {"variant": None, "data_set": "boston"}
 
 

@@ -81,6 +81,4 @@ def test_no_query_needs_a_join() -> None:
 
 def test_views_and_columns_are_listed_as_the_database_has_them(database: Database) -> None:
     as_it_is = page.with_listing(DOCUMENT, page.listing(database))
-    assert as_it_is == DOCUMENT, (
-        'write it anew: python -m ciphermark_db.page "$(ciphermark db url)" docs/sql.md'
-    )
+    assert as_it_is == DOCUMENT, 'rewrite it: python -m ciphermark_db.page "$(ciphermark db url)" docs/sql.md'

@@ -1,4 +1,4 @@
-"""Times are corrected by their slow-downs; what was disturbed stands in no figure, unless there is nothing else."""
+"""Times are corrected by their slowdowns; what was disturbed stands in no result, unless there is nothing else."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ciphermark_db.database import Database
 from ciphermark_present.catalogue.times import MATRIX
 
 FACTS = {
-    "anchor_kernel": 2.0,
-    "anchor_s": 5e-5,
-    "anchor_spread": 0.4,
+    "reference_kernel_version": 2.0,
+    "reference_kernel_s": 5e-5,
+    "reference_kernel_spread": 0.4,
     "sampling_s": 2.0,
     "steal_s": 0.3,
     "run_delay_s": 0.15,
@@ -47,15 +47,15 @@ def recorded(database: Database, make):
 
 @pytest.fixture
 def slowed(database: Database, make):
-    """Record a run of trials: variant, times, their slow-downs."""
+    """Record a run of trials: variant, times, their slowdowns."""
 
     def record(*trials) -> Run:
         run = make.run()
         database.record_run(run)
-        for variant, times, slow_downs in trials:
+        for variant, times, slowdowns in trials:
             samples = [
-                replace(sample, slow_down=slow_down)
-                for sample, slow_down in zip(make.times(times), slow_downs, strict=True)
+                replace(sample, slowdown=slowdown)
+                for sample, slowdown in zip(make.times(times), slowdowns, strict=True)
             ]
             database.record_outcome(make.outcome(run, make.case(variant), tuple(samples), facts=FACTS))
         database.update_host_state(run.id)
@@ -73,17 +73,21 @@ def test_disturbed_samples_are_kept_and_left_out_of_results(database: Database, 
     run = recorded(("seal", [1.0, 1.1, 9.0, 9.1, 1.2], {2, 3}))
     (row,) = rows(database, "select * from results where run_id = %s", run)
     assert (row["n"], row["median"], row["max"]) == (3, 1.1, 1.2)
-    assert row["quiet_share"] == pytest.approx(0.6)
-    assert (row["anchor_s"], row["anchor_spread"], row["steal_share"]) == (5e-5, 0.4, pytest.approx(0.2))
+    assert row["undisturbed_share"] == pytest.approx(0.6)
+    assert (row["reference_kernel_s"], row["reference_kernel_spread"], row["steal_share"]) == (
+        5e-5,
+        0.4,
+        pytest.approx(0.2),
+    )
     kept = rows(database, "select value, is_disturbed from samples where run_id = %s order by ordinal", run)
     assert [item["value"] for item in kept] == [1.0, 1.1, 9.0, 9.1, 1.2]
     assert [item["is_disturbed"] for item in kept] == [False, False, True, True, False]
 
 
-def test_where_all_samples_were_disturbed_there_are_figures_that_say_so(database: Database, recorded) -> None:
+def test_where_all_samples_were_disturbed_there_are_results_that_say_so(database: Database, recorded) -> None:
     run = recorded(("seal", [2.0, 3.0, 4.0], {0, 1, 2}))
     (row,) = rows(database, "select * from results where run_id = %s", run)
-    assert (row["n"], row["median"], row["quiet_share"]) == (3, 3.0, 0.0)
+    assert (row["n"], row["median"], row["undisturbed_share"]) == (3, 3.0, 0.0)
 
 
 def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Database, recorded) -> None:
@@ -112,9 +116,14 @@ def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Databa
 def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:
     run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts={})
     (row,) = rows(database, "select * from results where run_id = %s", run)
-    assert (row["n"], row["quiet_share"], row["anchor_s"], row["steal_share"]) == (3, None, None, None)
+    assert (row["n"], row["undisturbed_share"], row["reference_kernel_s"], row["steal_share"]) == (
+        3,
+        None,
+        None,
+        None,
+    )
     (state,) = rows(database, "select * from host_state where run_id = %s", run)
-    assert (state["timed_trials"], state["watched_trials"], state["quiet_share"]) == (1, 0, None)
+    assert (state["timed_trials"], state["watched_trials"], state["undisturbed_share"]) == (1, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -139,25 +148,27 @@ def test_a_pair_counts_where_both_samples_do(database: Database, recorded, distu
         database, "select * from ranking where run_id = %s and variant <> fastest_variant", run
     ) or [None]
     assert slower["n"] == len(expected)
-    quiet = sum(number not in disturbed[0] | disturbed[1] for number in range(4))
-    assert row["quiet_share"] == slower["quiet_share"] == quiet / 4
+    undisturbed = sum(number not in disturbed[0] | disturbed[1] for number in range(4))
+    assert row["undisturbed_share"] == slower["undisturbed_share"] == undisturbed / 4
 
 
-def test_without_a_quiet_pair_medians_of_quiet_samples_are_divided(database: Database, recorded) -> None:
+def test_without_an_undisturbed_pair_medians_of_undisturbed_samples_are_divided(
+    database: Database, recorded
+) -> None:
     run = recorded(("seal", [1.0, 1.0, 50.0], {2}), ("seal-hexl", [90.0, 80.0, 2.0], {0, 1}))
     (row,) = rows(database, "select * from ranking where run_id = %s and variant <> fastest_variant", run)
-    assert (row["ratio"], row["is_paired"], row["quiet_share"]) == (2.0, False, 0.0)
+    assert (row["ratio"], row["is_paired"], row["undisturbed_share"]) == (2.0, False, 0.0)
 
 
 def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) -> None:
     facts = FACTS | {
         "timed_samples": 5.0,
-        "quiet_samples": 4.0,
+        "undisturbed_samples": 4.0,
         "disturbed_phases": 1.0,
-        "anchor_cost_s": 0.05,
+        "reference_kernel_cost_s": 0.05,
     }
     run = recorded(
-        *((variant, [1.0] * 5, {0}) for variant in VARIANTS), facts=facts | {"is_short_of_quiet": 1.0}
+        *((variant, [1.0] * 5, {0}) for variant in VARIANTS), facts=facts | {"is_short_of_undisturbed": 1.0}
     )
     (row,) = rows(database, "select * from host_state where run_id = %s", run)
     assert (row["timed_trials"], row["watched_trials"], row["short_trials"], row["disturbed_phases"]) == (
@@ -166,7 +177,7 @@ def test_the_state_of_the_host_is_one_row_per_run(database: Database, recorded) 
         2,
         2,
     )
-    assert (row["timed_samples"], row["quiet_share"], row["anchor_cost"]) == (10, 0.8, 0.025)
+    assert (row["timed_samples"], row["undisturbed_share"], row["reference_kernel_cost"]) == (10, 0.8, 0.025)
     assert (row["run_delay_share"], row["steal_share"]) == (pytest.approx(0.1), pytest.approx(0.2))
 
 
@@ -189,18 +200,18 @@ def test_several_processes_compute_the_state_of_a_host_at_once(
 def test_times_are_corrected_and_intervals_widened_by_the_error_of_that(database: Database, slowed) -> None:
     run = slowed(("seal", [1.0, 1.1, 1.5, 1.5, 1.8, 1.2], [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]))
     (row,) = rows(database, "select * from results where run_id = %s", run)
-    slow_down = (1.5 * 1.2 * 1.5 * 1.2) ** (1 / 6)
+    slowdown = (1.5 * 1.2 * 1.5 * 1.2) ** (1 / 6)
     assert row["median"] == pytest.approx((1.0 + 1.1) / 2)
     assert (row["n"], row["min"], row["max"]) == (6, pytest.approx(1.0), pytest.approx(1.25))
-    assert row["slow_down"] == pytest.approx(slow_down)
-    assert row["quiet_share"] == pytest.approx(1 / 3)
+    assert row["slowdown"] == pytest.approx(slowdown)
+    assert row["undisturbed_share"] == pytest.approx(1 / 3)
     assert (row["ci_low"], row["ci_high"]) == (
-        pytest.approx(1.0 / slow_down**0.4),
-        pytest.approx(1.25 * slow_down**0.4),
+        pytest.approx(1.0 / slowdown**0.4),
+        pytest.approx(1.25 * slowdown**0.4),
     )
-    kept = rows(database, "select value, slow_down from samples where run_id = %s order by ordinal", run)
+    kept = rows(database, "select value, slowdown from samples where run_id = %s order by ordinal", run)
     assert [item["value"] for item in kept] == [1.0, 1.1, 1.5, 1.5, 1.8, 1.2]
-    assert [item["slow_down"] for item in kept] == [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]
+    assert [item["slowdown"] for item in kept] == [1.0, 1.0, 1.5, 1.2, 1.5, 1.2]
 
 
 @pytest.mark.parametrize(("other", "widening"), [("seal@again", 1.0), ("seal-hexl", 1.5 ** (0.4 * 2**0.5))])
@@ -210,25 +221,27 @@ def test_what_slows_two_of_one_build_alike_cancels_in_a_round(
     factors = [1.5] * 6
     run = slowed(("seal", [1.5] * 6, factors), (other, [3.0, 3.0, 3.0, 3.15, 3.15, 3.15], factors))
     (row,) = rows(database, "select * from ranking where run_id = %s and variant <> fastest_variant", run)
-    assert (row["n"], row["ratio"], row["quiet_share"]) == (6, pytest.approx(2.05), 0)
+    assert (row["n"], row["ratio"], row["undisturbed_share"]) == (6, pytest.approx(2.05), 0)
     assert row["ci_low"] == pytest.approx(2.0 / widening)
     assert row["ci_high"] == pytest.approx(2.1 * widening)
 
 
-def test_another_anchor_is_no_anchor_to_compare_with(database: Database, recorded) -> None:
-    former = {name: fact for name, fact in FACTS.items() if name != "anchor_kernel"}
+def test_another_reference_kernel_is_no_reference_kernel_to_compare_with(
+    database: Database, recorded
+) -> None:
+    former = {name: fact for name, fact in FACTS.items() if name != "reference_kernel_version"}
     run = recorded(("seal", [2.0, 3.0, 4.0], set()), facts=former)
     (row,) = rows(database, "select * from results where run_id = %s", run)
-    assert (row["quiet_share"], row["anchor_s"]) == (1.0, None)
+    assert (row["undisturbed_share"], row["reference_kernel_s"]) == (1.0, None)
 
 
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        ({"anchor_gain": 1.25, "slow_down": 1.1}, [1.25]),
-        ({"slow_down": 1.1, "quiet_samples": 1.0}, [1.0]),  # before the fact anchor_gain
-        ({"quiet_samples": 1.0}, [0.0]),  # before times were corrected
-        ({"quiet_samples": 0.0}, None),
+        ({"reference_kernel_gain": 1.25, "slowdown": 1.1}, [1.25]),
+        ({"slowdown": 1.1, "undisturbed_samples": 1.0}, [1.0]),  # before the fact reference_kernel_gain
+        ({"undisturbed_samples": 1.0}, [0.0]),  # before times were corrected
+        ({"undisturbed_samples": 0.0}, None),
     ],
 )
 def test_by_what_times_were_corrected_is_known_of_runs_of_any_age(
@@ -236,10 +249,12 @@ def test_by_what_times_were_corrected_is_known_of_runs_of_any_age(
 ) -> None:
     run = recorded(("seal", [1.0, 1.1], set()), facts=FACTS | facts)
     (row,) = rows(database, "select * from host_state where run_id = %s", run)
-    assert row["anchor_gains"] == expected
+    assert row["reference_kernel_gains"] == expected
 
 
 def test_what_was_not_watched_was_corrected_by_nothing_that_is_known(database: Database, recorded) -> None:
-    run = recorded(("seal", [1.0, 1.1], set()), facts={"quiet_samples": 1.0, "anchor_gain": 1.25})
+    run = recorded(
+        ("seal", [1.0, 1.1], set()), facts={"undisturbed_samples": 1.0, "reference_kernel_gain": 1.25}
+    )
     (row,) = rows(database, "select * from host_state where run_id = %s", run)
-    assert row["anchor_gains"] is None
+    assert row["reference_kernel_gains"] is None

@@ -1,4 +1,4 @@
-"""Published figures: loaded by migrating, replaced by another file, and found beside ours of the same case."""
+"""Published values: loaded by migrating, replaced by another file, and found beside ours of the same case."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def count(database: Database) -> int:
     return database.query("select count(*) from published").rows[0][0]
 
 
-def test_every_figure_is_loaded_in_our_units(database: Database) -> None:
+def test_every_result_is_loaded_in_our_units(database: Database) -> None:
     lines = list(csv.DictReader(io.StringIO(FILE.decode())))
     found = database.query(
-        "select source, year, system, host, scheme, figure, value, unit, stated from published order by id"
+        "select source, year, system, host, scheme, result, value, unit, stated from published order by id"
     ).rows
     assert len(found) == len(lines) == COUNT > 40
-    for line, (source, year, system, host, scheme, figure, value, unit, stated) in zip(
+    for line, (source, year, system, host, scheme, result, value, unit, stated) in zip(
         lines, found, strict=True
     ):
-        assert [source, str(year), system, host, scheme, figure] == [
+        assert [source, str(year), system, host, scheme, result] == [
             line[name] for name in ("source", "year", "system", "host", "scheme", "case")
         ]
         ours, factor = {"ms": ("s", 1e-3), "MB": ("bytes", 1e6)}.get(line["unit"], (line["unit"], 1))
@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_loaded_changes_nothing(new_url) -> None:
 
 def matches(database: Database, run_id: str) -> list[tuple]:
     return database.query(
-        "select figure, variant, ring_dimension, size, median, published_host from published_match where run_id = %s",
+        "select result, variant, ring_dimension, size, median, published_host from published_match where run_id = %s",
         [run_id],
     ).rows
 
@@ -124,7 +124,7 @@ def test_chains_are_found_by_their_length_at_every_ring(database: Database, make
     ]
 
 
-def test_failures_are_no_figures_of_ours(database: Database, make) -> None:
+def test_failures_are_no_results_of_ours(database: Database, make) -> None:
     case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
     run = make.record(database, {"case": case, "samples": make.times([1.0]), "status": "wrong"})
     assert matches(database, run.id) == []

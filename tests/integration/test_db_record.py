@@ -91,7 +91,7 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
         ).rows
         assert moduli_row == [([*moduli], None)]
         assert database.query(
-            "select key_switching, digits, scaling, secret_distribution, encryption from case_info"
+            "select key_switching, decomposition_digits, scaling, secret_distribution, encryption from case_info"
         ).rows == [("hybrid", 2, "fixed", "uniform ternary", "public key")]
         assert database.query(
             "select max_abs_error, wrong_slots, tolerance, precision_bits from trial"
@@ -174,7 +174,7 @@ def test_what_differs_per_run_makes_no_new_host(new_url: Callable[[], str], make
         assert database.run_ids()[0] == first.id
 
 
-def test_text_that_postgresql_refuses_is_mended(database: Database, make) -> None:
+def test_text_that_postgresql_refuses_is_fixed(database: Database, make) -> None:
     run = make.run()
     database.record_run(run)
     database.record_outcome(make.outcome(run, status="crashed", error="core\0dumped \udcff"))

@@ -63,7 +63,7 @@ def test_a_command_that_plans_nothing_knows_every_experiment_and_metric(
 ) -> None:
     """Without them an import loses units, and the samples of trials that ended exhausted. In a fresh interpreter."""
     url = empty_url()
-    command = Ciphermark(tmp_path / "home", url).start("db", "migrate")
+    command = Ciphermark(tmp_path / "data", url).start("db", "migrate")
     _, errors = command.communicate(timeout=PATIENCE_S)
     assert command.returncode == 0, errors
     with Database.open(url) as database:
@@ -225,7 +225,7 @@ def test_every_view_and_column_is_described(database: Database) -> None:
 def test_the_tables_of_the_registries_say_what_the_registries_say(database: Database) -> None:
     database.migrate()  # what was registered since
     table = database.query(
-        "select name, unit, direction, floor, label, sentence, floor_kind, adds_up from metric"
+        "select name, unit, direction, threshold, label, sentence, threshold_kind, adds_up from metric"
     ).rows
     # how often a process measures it is no column: comparisons ask the registry
     assert {Metric(*row) for row in table} >= {replace(metric, is_once=False) for metric in METRICS.values()}
@@ -238,7 +238,7 @@ def test_the_tables_of_the_registries_say_what_the_registries_say(database: Data
     assert {Experiment(*row) for row in found} == set(EXPERIMENTS.values())
 
 
-def test_what_a_registry_says_anew_replaces_what_it_said(new_url: Callable[[], str]) -> None:
+def test_what_a_registry_says_again_replaces_what_it_said(new_url: Callable[[], str]) -> None:
     with Database.open(new_url()) as database:
         database.query("update metric set sentence = 'Earlier.' where name = 'time'", read_only=False)
         database.query(

@@ -95,7 +95,7 @@ def test_ratio_is_python_s(database: Database, make, turns: list[tuple[float, fl
         )  # fmt: skip
 
 
-FLOOR = SIGNIFICANCE_THRESHOLD
+THRESHOLD = SIGNIFICANCE_THRESHOLD
 
 
 def test_the_ratio_s_verdict_is_about_the_variant(database: Database, make) -> None:
@@ -329,7 +329,7 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
 @pytest.mark.parametrize(
     "status", ["wrong", "crashed", "out_of_memory", "timed_out", "cancelled", "exhausted"]
 )
-def test_failures_show_and_give_no_figures(database: Database, make, status: str) -> None:
+def test_failures_show_and_give_no_results(database: Database, make, status: str) -> None:
     run = make.record(
         database,
         {"samples": make.times([1.0, 2.0]), "status": status, "error": "because"},
@@ -376,7 +376,7 @@ def test_an_ok_trial_without_samples_shows(database: Database, make) -> None:
     assert (row["status"], row["metric"], row["n"]) == ("ok", None, None)
 
 
-def test_figures_of_two_builds_are_not_pooled(database: Database, make) -> None:
+def test_results_of_two_builds_are_not_pooled(database: Database, make) -> None:
     other = replace(make.library("seal"), build={"compiler": "clang 19"})
     run = make.record(
         database,
@@ -468,7 +468,7 @@ def test_security_lists_each_parameter_set_once(database: Database, make) -> Non
     assert row["variants"] == ["helib", "seal"]
 
 
-def test_many_samples_in_one_figure(database: Database, make) -> None:
+def test_many_samples_in_one_result(database: Database, make) -> None:
     generator = random.Random(5)
     values = [generator.lognormvariate(-6, 0.2) for _ in range(3000)]
     run = make.record(database, {"samples": make.times(values)})

@@ -41,7 +41,7 @@ class Service:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Path]:
+def data_directory(tmp_path: Path) -> Iterator[Path]:
     embedded.ensure_started(tmp_path)
     yield tmp_path
     embedded.stop(tmp_path)
@@ -65,25 +65,25 @@ def held(folder: Path) -> Iterator[threading.Event]:
         timer.join()
 
 
-def killed(home: Path) -> None:
-    os.kill(int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
-    wait_until(lambda: not embedded.is_running(home), "it is gone")
+def killed(data_directory: Path) -> None:
+    os.kill(int((data_directory / "postgres" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
+    wait_until(lambda: not embedded.is_running(data_directory), "it is gone")
 
 
 @pytest.mark.extended
-def test_others_are_started_again_while_it_is_starting(home: Path) -> None:
+def test_others_are_started_again_while_it_is_starting(data_directory: Path) -> None:
     told: list[str] = []
-    database, service = EmbeddedDatabase(home), Service()
-    supervisor = Supervisor([database, service], told.append, home / "services.json")
-    killed(home)
-    with held(home) as given_up:
+    database, service = EmbeddedDatabase(data_directory), Service()
+    supervisor = Supervisor([database, service], told.append, data_directory / "services.json")
+    killed(data_directory)
+    with held(data_directory) as given_up:
         supervisor.look(0.0)
         supervisor.look(PAUSED_S)
         service.reason = "gone"
         supervisor.look(PAUSED_S)
         supervisor.look(2 * PAUSED_S)
         assert not given_up.is_set()
-        assert not embedded.is_running(home)
+        assert not embedded.is_running(data_directory)
     assert [line for line in told if line.endswith("is started again")] == [
         "postgresql is started again",
         "service is started again",
@@ -94,20 +94,20 @@ def test_others_are_started_again_while_it_is_starting(home: Path) -> None:
         return database.starter is None
 
     wait_until(is_back, "it is there")
-    assert embedded.is_running(home)
+    assert embedded.is_running(data_directory)
 
 
-def test_one_that_cannot_be_started_is_told_and_left_alone(home: Path) -> None:
+def test_one_that_cannot_be_started_is_told_and_left_alone(data_directory: Path) -> None:
     told: list[str] = []
-    database = EmbeddedDatabase(home)
-    supervisor = Supervisor([database], told.append, home / "services.json")
-    killed(home)
-    (version := home / "postgres" / "PG_VERSION").rename(home / "elsewhere")
+    database = EmbeddedDatabase(data_directory)
+    supervisor = Supervisor([database], told.append, data_directory / "services.json")
+    killed(data_directory)
+    (version := data_directory / "postgres" / "PG_VERSION").rename(data_directory / "elsewhere")
     for number in range(MOST_DEATHS):
         supervisor.look(number * PAUSED_S)
         wait_until(lambda: database.starter is None or database.starter.poll() is not None, "it has failed")
         supervisor.look(number * PAUSED_S)
     assert not supervisor.is_any_left
-    (home / "elsewhere").rename(version)
+    (data_directory / "elsewhere").rename(version)
     assert "postgresql: it cannot be started: " in told[-1]
     assert f"it died {MOST_DEATHS} times within" in told[-1]

@@ -67,9 +67,10 @@ def told(page: str) -> list[Step]:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody with a home in which two runs of ``quick`` and one of ``tenseal-ml`` are recorded, and with services."""
+    """Somebody with a data directory in which two runs of ``quick`` and one of ``tenseal-ml`` are recorded, and with
+    services."""
 
-    home: Path
+    data_directory: Path
     database_url: str
     services: Services
 
@@ -78,8 +79,8 @@ class Reader:
             name: text for name, text in os.environ.items() if not name.startswith(("CIPHERMARK_", "COLUMNS"))
         }
         ours = {
-            "HOME": str(self.home),
-            "CIPHERMARK_HOME": str(self.home / "ciphermark"),
+            "HOME": str(self.data_directory),
+            "CIPHERMARK_DATA": str(self.data_directory / "ciphermark"),
             "CIPHERMARK_DATABASE_URL": self.database_url,
             "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
             "NO_PROXY": "*",
@@ -89,7 +90,7 @@ class Reader:
     def start_services(self) -> None:
         """Those that pages but for the README speak to."""
         for name in ("client", "server")[len(self.services.running) :]:
-            (self.home / f".ciphermark-{name}").write_text(self.services.start(name).token)
+            (self.data_directory / f".ciphermark-{name}").write_text(self.services.start(name).token)
 
     def types(self, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         for port, service in zip((8101, 8102), self.services.running, strict=False):
@@ -127,13 +128,13 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory, reference: Callable[..., str]) -> Iterator[Reader]:
-    home = tmp_path_factory.mktemp("reader")
-    services = Services(home / "services")
-    found = Reader(home, reference("quick", "tenseal-ml"), services)
-    journal = home / "ciphermark" / "journal" / "recorded" / f"{identity(QUICK)}.jsonl"
+    data_directory = tmp_path_factory.mktemp("reader")
+    services = Services(data_directory / "services")
+    found = Reader(data_directory, reference("quick", "tenseal-ml"), services)
+    journal = data_directory / "ciphermark" / "journal" / "recorded" / f"{identity(QUICK)}.jsonl"
     journal.parent.mkdir(parents=True)
     journal.write_bytes(lzma.decompress(QUICK.read_bytes()))  # as where it was measured
-    output, code = found.executes(f"ciphermark runs import {earlier(QUICK, home)}", REPOSITORY)
+    output, code = found.executes(f"ciphermark runs import {earlier(QUICK, data_directory)}", REPOSITORY)
     assert code == 0, output
     try:
         yield found

@@ -26,7 +26,7 @@ SIZES = ("1000000", "65536")
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> Ciphermark:
     """One run of the experiments of all recipes: workers are shared among those with one parameter set."""
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("cookbook") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("cookbook") / "data", new_url())
     experiments = [item for text in RECIPES.values() for item in experiments_of(text)]
     suite = ciphermark.suite(*experiments, name="cookbook", **LESS)
     ciphermark("run", str(suite), timeout_s=PATIENCE_OF_RUNS_S)

@@ -84,7 +84,7 @@ def cells(text: str) -> set[str]:
 
 
 def test_the_terminal_marks_them(tmp_path, url: str, run_id: str) -> None:
-    ciphermark = Ciphermark(tmp_path / "home", url)
+    ciphermark = Ciphermark(tmp_path / "data", url)
     text = ciphermark("results", run_id).out
     assert "bfv, compute: of 2 cases seal-hexl is fastest in 1, tenseal is fastest in 1" in text
     text = ciphermark("results", run_id, "--format", "md").out
@@ -108,7 +108,7 @@ def test_pages_mark_them(client: TestClient, run_id: str) -> None:
 
 def test_the_page_of_a_case_marks_them(client: TestClient, database: Database, run_id: str) -> None:
     ((key,),) = database.query(
-        "select distinct comparison_key from case_info where run_id = %s", [run_id]
+        "select distinct comparison_group from case_info where run_id = %s", [run_id]
     ).rows
     page = client.get("/case", params={"run": run_id, "case": key}).text
     assert cells(page) >= MARKED | UNMARKED
@@ -139,5 +139,5 @@ def test_a_run_that_is_encrypted_otherwise_is_remarked_on(
     database.record_run(before)
     case = make.case("seal", experiment="own", operation="product")
     database.record_outcome(make.outcome(before, case, samples(make, *PASSES["seal"])))
-    text = Ciphermark(tmp_path / "home", url)("compare", before.id, run_id, "--all", code=None).out
+    text = Ciphermark(tmp_path / "data", url)("compare", before.id, run_id, "--all", code=None).out
     assert "encryption with the public key against the secret key" in " ".join(text.split())

@@ -86,7 +86,7 @@ _PARAMETERS = (
     ("ring_dimension", "ring_dimension", (8192, 16384), "bfv"),
     ("security", "security_bits", (0, 128), "bfv"),
     ("security_table", "security_table", ("2018", "2024"), "bfv"),
-    ("depth", "comparison_key", (1, 2), "bfv"),
+    ("depth", "comparison_group", (1, 2), "bfv"),
     ("division", "division", ("equal", "best"), "bfv"),
     ("ring_dimension_is_minimum", "ring_dimension_is_minimum", (False, True), "bfv"),
 )
@@ -229,7 +229,7 @@ _ACROSS = {
     "published-inferences": {*FIELDS},
 }
 # Of no single case, or about one that is asked for.
-_NARROWED = {"leaderboard", "case-outcomes", "case-figures", "case-samples", "two-runs", "operations"}
+_NARROWED = {"leaderboard", "case-outcomes", "case-results", "case-samples", "two-runs", "operations"}
 # Views whose rows name a case and leave its parameters to others, or are about one thread alone.
 _BY_KEY = {"case_program", "executed_operations", "published_match"}
 

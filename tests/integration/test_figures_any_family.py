@@ -48,7 +48,7 @@ def recorded(tmp_path_factory, new_url, make: Maker):
             database.record_outcome(make.outcome(run, case, (*times, own, peak)))
         failed = make.case("pyfhel", experiment="retrieval", operation="by-keyword")
         database.record_outcome(make.outcome(run, failed, status="unsupported", error="it rotates nothing"))
-    return Ciphermark(tmp_path_factory.mktemp("family") / "home", url), url, run.id
+    return Ciphermark(tmp_path_factory.mktemp("family") / "data", url), url, run.id
 
 
 def test_it_has_a_page(recorded) -> None:

@@ -124,7 +124,7 @@ def _followed(tmp_path: Path, script: str, *arguments: str, url: str = "") -> st
     """What a script prints where the copy in ``tmp_path`` is the package that is installed."""
     environment = os.environ | {
         "PYTHONPATH": str(tmp_path),
-        "CIPHERMARK_HOME": str(tmp_path / "home"),
+        "CIPHERMARK_DATA": str(tmp_path / "data"),
         "CIPHERMARK_DATABASE_URL": url,
     }
     command = [sys.executable, "-c", script, *arguments]

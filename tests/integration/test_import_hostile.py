@@ -130,7 +130,7 @@ def test_a_refused_archive_leaves_nothing(ciphermark, tmp_path) -> None:
     path = packed(tmp_path / "run.xz", HEADER, SMALL, with_value(day, ("trial", "id"), "another"))
     assert "out of range" in ciphermark("runs", "import", str(path), code=2).err
     assert "no run is recorded yet" in ciphermark("runs").out
-    assert not list(ciphermark.home.rglob("*.xz"))
+    assert not list(ciphermark.data_directory.rglob("*.xz"))
 
 
 def test_trials_of_another_run_are_refused(ciphermark, tmp_path) -> None:

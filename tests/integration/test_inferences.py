@@ -85,7 +85,7 @@ def recorded(tmp_path_factory, new_url, make):
         database.record_outcome(
             make.outcome(run, case("tenseal"), status="unsupported", error="it rotates nothing")
         )
-    return Ciphermark(tmp_path_factory.mktemp("inferences") / "home", url), url, run.id
+    return Ciphermark(tmp_path_factory.mktemp("inferences") / "data", url), url, run.id
 
 
 def asked(recorded, query):
@@ -147,8 +147,8 @@ def test_there_is_a_page_with_the_figures_and_published_ones(recorded) -> None:
 
 
 def test_published_times_stand_beside_ours_on_one_thread(recorded) -> None:
-    query = "select distinct figure, variant from published_match where run_id = RUN and published_host like '%3975WX%'"
-    assert sorted((row["figure"], row["variant"]) for row in asked(recorded, query)) == [
+    query = "select distinct result, variant from published_match where run_id = RUN and published_host like '%3975WX%'"
+    assert sorted((row["result"], row["variant"]) for row in asked(recorded, query)) == [
         ("LoLa-MNIST encrypted weights", "seal"),
         ("LoLa-MNIST plain weights", "pyfhel"),
         ("LoLa-MNIST plain weights", "seal"),

@@ -16,7 +16,7 @@ from command import Ciphermark, Gate
 from jobs import Jobs, Workers, suite_text
 from processes import PATIENCE_S
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.jobs import attempts, execution
 from ciphermark_core.errors import UserError
 from ciphermark_measure.confinement import forked
@@ -34,7 +34,7 @@ def test_an_attempt_is_interrupted_at_any_moment(jobs: Jobs, tmp_path: Path) -> 
     """It is held by a library that never answers, so that none ends by itself."""
     gate = Gate(tmp_path / "gate")
     (job_id,) = jobs.submit(suite_text(["cleartext", "planted-waits"], ["add", "mul"]))
-    command = [sys.executable, PROGRAM, tmp_path / "home", jobs.url, job_id, *map(str, [0, *MOMENTS])]
+    command = [sys.executable, PROGRAM, tmp_path / "data", jobs.url, job_id, *map(str, [0, *MOMENTS])]
     environment = os.environ | {"PLANTED_GATE": str(gate.folder)}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=True
@@ -49,14 +49,14 @@ def test_an_error_after_an_interruption_is_none_of_the_jobs(
 ) -> None:
     """PostgreSQL may cancel another statement than the one that was interrupted, such as the rollback after it."""
 
-    def execute(home: Home, job_id: str) -> None:
+    def execute(data_directory: DataDirectory, job_id: str) -> None:
         with suppress(KeyboardInterrupt):
             if is_interrupted:
                 os.kill(os.getpid(), signal.SIGINT)
         raise UserError("PostgreSQL: canceling statement due to user request")
 
     monkeypatch.setattr(execution, "execute", execute)
-    ended = forked(lambda: attempts._end(Home(tmp_path, None), "job").how, "attempts the job")
+    ended = forked(lambda: attempts._end(DataDirectory(tmp_path, None), "job").how, "attempts the job")
     assert ended == how
 
 

@@ -58,7 +58,7 @@ def test_a_host_executes_what_makes_sense_and_what_it_can(
     assert (job["attempts"], job["deaths"], job["trials"], job["reason"]) == (1, 0, 4, None)
     (part,) = jobs.parts(job_id)
     assert (part["id"], part["continues"]) == (job_id, None)
-    assert [path.parent.name for path in tmp_path.glob("home/service/journal/*/*.jsonl")] == ["recorded"]
+    assert [path.parent.name for path in tmp_path.glob("data/service/journal/*/*.jsonl")] == ["recorded"]
     # Another look at the queue, and a variant that nobody chose and no host has.
     (later,) = jobs.submit(suite_text(["cleartext", "planted-missing"], ["rescale"]))
     jobs.wait(later, "done")
@@ -186,7 +186,7 @@ def test_one_worker_measures_on_a_machine_at_a_time(workers: Workers, jobs: Jobs
     )
     first = started(workers, jobs, gate)
     wait_until(lambda: gate.arrived() == 1, "the first worker measures")
-    started(workers, jobs, gate, home="another")
+    started(workers, jobs, gate, data_directory="another")
     wait_until(lambda: len(jobs.rows("select * from offer")) == 2, "the second worker is there")
     time.sleep(3)  # several looks at the queue
     assert jobs.job(other)["state"] == "queued"
@@ -197,13 +197,13 @@ def test_one_worker_measures_on_a_machine_at_a_time(workers: Workers, jobs: Jobs
     jobs.assert_exactly_once(held, 1)
 
 
-def test_a_run_and_a_job_in_one_home_wait_for_each_other(
+def test_a_run_and_a_job_in_one_data_directory_wait_for_each_other(
     workers: Workers, jobs: Jobs, gate: Gate, tmp_path: Path
 ) -> None:
     (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
     started(workers, jobs, gate)
     wait_until(lambda: gate.arrived() == 1, "the job measures")
-    command = Ciphermark(tmp_path / "home", jobs.url, {"PLANTED_GATE": str(gate.folder)})
+    command = Ciphermark(tmp_path / "data", jobs.url, {"PLANTED_GATE": str(gate.folder)})
     suite = command.suite(TINY | {"variants": ["planted-waits"], "operations": ["mul"]})
     run = command.fork("run", str(suite))
     assert run.stderr is not None
@@ -220,38 +220,40 @@ def test_a_run_and_a_job_in_one_home_wait_for_each_other(
     jobs.wait(other, "done")
 
 
-def postmaster(home: Path) -> int:
+def postmaster(data_directory: Path) -> int:
     """The embedded server's first process."""
-    return int((home / "postgres" / "postmaster.pid").read_text().split()[0])
+    return int((data_directory / "postgres" / "postmaster.pid").read_text().split()[0])
 
 
-def killed(home: Path) -> None:
+def killed(data_directory: Path) -> None:
     """Kill the embedded server; its other processes end when they see that it is gone."""
-    os.kill(postmaster(home), signal.SIGKILL)
+    os.kill(postmaster(data_directory), signal.SIGKILL)
 
 
 def measured_without_database(
-    home: Path, gate: Gate, jobs: Jobs, job_id: str, end: Callable[[Path], None]
+    data_directory: Path, gate: Gate, jobs: Jobs, job_id: str, end: Callable[[Path], None]
 ) -> set[object]:
     """Wait until all outcomes of a job are in the journal, while the database is away; what this has of them."""
     before = {row["id"] for row in jobs.rows("select id from trial")}
-    end(home)
+    end(data_directory)
     gate.let_pass(*range(10))
-    pending = home / "service" / "journal" / "pending" / f"{job_id}.jsonl"
+    pending = data_directory / "service" / "journal" / "pending" / f"{job_id}.jsonl"
     wait_until(lambda: pending.read_bytes().count(b"\n") == 1 + TRIALS, "all outcomes are in the journal")
     return before
 
 
-def test_a_job_survives_its_worker_and_the_database(workers: Workers, gate: Gate, home: Path) -> None:
+def test_a_job_survives_its_worker_and_the_database(
+    workers: Workers, gate: Gate, data_directory: Path
+) -> None:
     """Both are killed, one after the other, in the middle of a trial; the same host goes on with its own run."""
-    jobs = Jobs(embedded.ensure_started(home))
+    jobs = Jobs(embedded.ensure_started(data_directory))
     job_id, first = in_the_middle(workers, jobs, gate)
     first.kill()
     worker = started(workers, jobs, gate)
     wait_until(lambda: gate.arrived() == 3, "the trial is under way again")
-    before = measured_without_database(home, gate, jobs, job_id, killed)
+    before = measured_without_database(data_directory, gate, jobs, job_id, killed)
     assert len(before) < TRIALS
-    embedded.ensure_started(home)
+    embedded.ensure_started(data_directory)
     job = jobs.wait(job_id, "done")
     jobs.assert_exactly_once(job_id, TRIALS)
     assert (job["attempts"], job["deaths"], len(jobs.parts(job_id))) == (2, 1, 1)
@@ -260,16 +262,20 @@ def test_a_job_survives_its_worker_and_the_database(workers: Workers, gate: Gate
 
 
 @pytest.mark.extended
-def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, home: Path) -> None:
+def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, data_directory: Path) -> None:
     """It measures meanwhile, for longer than a worker may be silent without being taken for dead: its heart beats late,
     and it goes on.
     """
-    jobs = Jobs(embedded.ensure_started(home))
+    jobs = Jobs(embedded.ensure_started(data_directory))
     job_id, worker = in_the_middle(workers, jobs, gate)
     frozen: list[psutil.Process] = []
     try:
         measured_without_database(
-            home, gate, jobs, job_id, lambda home: frozen.extend(freeze(psutil.Process(postmaster(home))))
+            data_directory,
+            gate,
+            jobs,
+            job_id,
+            lambda data_directory: frozen.extend(freeze(psutil.Process(postmaster(data_directory)))),
         )
         time.sleep(STALLED_S)
     finally:
@@ -285,13 +291,13 @@ def test_a_job_survives_a_database_that_is_frozen(workers: Workers, gate: Gate, 
 
 @pytest.mark.extended
 def test_what_a_dead_worker_measured_is_recorded_though_the_job_was_cancelled(
-    workers: Workers, gate: Gate, home: Path
+    workers: Workers, gate: Gate, data_directory: Path
 ) -> None:
-    jobs = Jobs(embedded.ensure_started(home))
+    jobs = Jobs(embedded.ensure_started(data_directory))
     job_id, worker = in_the_middle(workers, jobs, gate)
-    measured_without_database(home, gate, jobs, job_id, embedded.stop)
+    measured_without_database(data_directory, gate, jobs, job_id, embedded.stop)
     worker.kill()
-    embedded.ensure_started(home)
+    embedded.ensure_started(data_directory)
     jobs.cancel(job_id)
     started(workers, jobs, gate)
     jobs.wait(job_id, "cancelled")

@@ -52,7 +52,7 @@ def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: G
     filler = filled(disk)
     gate.let_pass(*range(10))
     (waiting,) = jobs.submit(suite_text(["cleartext"], ["sub"]))
-    pending = disk / "home" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
+    pending = disk / "data" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
     wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
     assert jobs.job(job_id)["state"] == "running"
     assert pending.read_bytes().endswith(b"\n")  # no outcome is there in part
@@ -110,7 +110,7 @@ def test_a_worker_whose_log_takes_nothing_goes_on(workers: Workers, jobs: Jobs) 
 
 
 def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str]) -> None:
-    held = Ciphermark(disk / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+    held = Ciphermark(disk / "data", new_url(), {"PLANTED_GATE": str(gate.folder)})
     gate.let_pass(0)
     process = held.start("run", str(held.suite(TINY | {"variants": VARIANTS, "operations": OPERATIONS})))
     wait_until(lambda: gate.arrived() == 2, "the timed worker")
@@ -128,7 +128,7 @@ def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str
 def test_a_run_waits_for_space_for_blobs(
     tmp_path: Path, blobs_disk: Path, new_url: Callable[[], str]
 ) -> None:
-    held = Ciphermark(tmp_path / "home", new_url(), {"TMPDIR": str(blobs_disk)})
+    held = Ciphermark(tmp_path / "data", new_url(), {"TMPDIR": str(blobs_disk)})
     filler = filled(blobs_disk, A_LITTLE)
     process = held.start("run", str(held.suite(LEARNING | {"variants": PARTIES})))
     assert process.stderr is not None

@@ -24,9 +24,9 @@ _OPEN_MARKS = (
 
 
 @pytest.fixture
-def takes_nothing(home: Path) -> Callable[[bool], None]:
+def takes_nothing(data_directory: Path) -> Callable[[bool], None]:
     """Makes a server of its own read-only for all its sessions, or ordinary again."""
-    superuser = embedded.ensure_started(home).replace(
+    superuser = embedded.ensure_started(data_directory).replace(
         "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
     )
 
@@ -44,10 +44,14 @@ def takes_nothing(home: Path) -> Callable[[bool], None]:
 @pytest.mark.parametrize("passes_at", [range(10), (0,)])
 @pytest.mark.usefixtures("planted")
 def test_a_job_outlasts_a_database_that_takes_nothing(
-    home: Path, gate: Gate, workers: Workers, takes_nothing: Callable[[bool], None], passes_at: range
+    data_directory: Path,
+    gate: Gate,
+    workers: Workers,
+    takes_nothing: Callable[[bool], None],
+    passes_at: range,
 ) -> None:
     """The job ends meanwhile, or goes on afterwards; in both cases it is done once, and the worker takes the next."""
-    jobs = Jobs(embedded.ensure_started(home))
+    jobs = Jobs(embedded.ensure_started(data_directory))
     gate.let_pass(0)
     worker = workers.start(jobs.url, PLANTED_GATE=str(gate.folder))
     (job_id,) = jobs.submit(suite_text(VARIANTS, OPERATIONS))

@@ -137,12 +137,14 @@ def workers_folder(tmp_path: Path, hosts: Hosts) -> Path:
 
 
 def suite_with_mul_second() -> str:
-    """One comparison is recorded before the one that the gate holds."""
+    """One comparison group is recorded before the one that the gate holds."""
     for seed in range(100):
         text = json.dumps(json.loads(suite_text(VARIANTS, OPERATIONS)) | {"seed": seed})
         suite = files.parse(text, "test")
         made = plan.make(str(uuid.uuid4()), suite, plan.cases(suite, available(suite, host.collect())))
-        order = [comparison.trials[0].case.operation for comparison in made.blocks[0].comparisons]
+        order = [
+            comparison_group.trials[0].case.operation for comparison_group in made.blocks[0].comparison_groups
+        ]
         if order[1] == "mul":
             return text
     raise AssertionError
@@ -158,7 +160,7 @@ def test_another_host_goes_on_where_one_ends(
     first = workers.start(network_url, "alpha", alpha, PLANTED_GATE=str(gate.folder))
     gate.let_pass(0)
     wait_until(lambda: gate.arrived() == 2, "alpha is in the middle of a trial")
-    wait_until(lambda: len(jobs.rows("select id from trial")) == 2, "alpha has recorded one comparison")
+    wait_until(lambda: len(jobs.rows("select id from trial")) == 2, "alpha has recorded one comparison group")
     recorded = jobs.rows("select id, run_id, started_at from trial order by id")
 
     workers.start(network_url, "beta", beta, PLANTED_GATE=str(gate.folder))

@@ -90,7 +90,7 @@ def recorded(tmp_path_factory, new_url, make):
                 programs=(whole,),
             )
         )
-    return Ciphermark(tmp_path_factory.mktemp("layers") / "home", url), url, run.id
+    return Ciphermark(tmp_path_factory.mktemp("layers") / "data", url), url, run.id
 
 
 def asked(recorded, query):

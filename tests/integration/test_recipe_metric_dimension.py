@@ -61,7 +61,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     assert touched(PACKAGE, copy) == {"micro/function.py"}
     follow(copy, *DIMENSION)
     assert touched(PACKAGE, copy) == {"micro/function.py", "micro/matrix_product.py"}
-    command = Ciphermark(folder / "home", new_url(), {"PYTHONPATH": str(copy.parent)})
+    command = Ciphermark(folder / "data", new_url(), {"PYTHONPATH": str(copy.parent)})
     return command, command("run", str(command.suite(SUITE))).out
 
 
@@ -69,9 +69,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
 def test_a_metric_is_one_file_and_judged_as_it_says(ran: tuple[Ciphermark, str]) -> None:
     ciphermark, printed = ran
     rows = ciphermark.rows(
-        "select unit, direction, floor, n, median > 0 as is_there from results where metric = 'mean_error'"
+        "select unit, direction, threshold, n, median > 0 as is_there from results where metric = 'mean_error'"
     )
-    assert rows == 2 * [{"unit": "absolute", "direction": "lower", "floor": 2.0, "n": 3, "is_there": True}]
+    assert rows == 2 * [
+        {"unit": "absolute", "direction": "lower", "threshold": 2.0, "n": 3, "is_there": True}
+    ]
     (described,) = ciphermark.rows("select label, sentence from metric where name = 'mean_error'")
     assert described == {"label": "mean error", "sentence": "Mean of all errors."}
     assert "mean error" in printed

@@ -71,7 +71,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     package = copied(ours, folder / "packages")
     (package / "probes" / "page_faults.py").write_text(FILE)
     assert touched(ours, package) == {"probes/page_faults.py"}
-    command = Ciphermark(folder / "home", new_url(), {"PYTHONPATH": str(package.parent)})
+    command = Ciphermark(folder / "data", new_url(), {"PYTHONPATH": str(package.parent)})
     suite = command.suite(SMALL | {"variants": ["seal"], "operations": ["add"], "sizes": [16]})
     return command, command("run", str(suite)).out
 

@@ -73,7 +73,7 @@ def recorded(tmp_path_factory, new_url, make):
         database.record_outcome(
             make.outcome(run, case("pyfhel", rows=1), status="unsupported", error="it rotates nothing")
         )
-    return Ciphermark(tmp_path_factory.mktemp("retrievals") / "home", url), url, run.id
+    return Ciphermark(tmp_path_factory.mktemp("retrievals") / "data", url), url, run.id
 
 
 def asked(recorded, query, *names):

@@ -21,7 +21,7 @@ THREADS = LOGISTIC | {"variants": ["seal", "cleartext"], "batch": [1], "threads"
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory, new_url):
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("batches") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("batches") / "data", new_url())
     ciphermark("run", str(ciphermark.suite(LOGISTIC, THREADS)), code=None)
     return ciphermark, ciphermark.outcomes()
 

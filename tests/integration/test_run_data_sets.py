@@ -138,7 +138,7 @@ def give(services, name, text):
 
 
 def test_a_file_is_given_to_the_client_service(named, services, tmp_path, new_url):
-    ciphermark = Ciphermark(tmp_path / "home", new_url(), named)
+    ciphermark = Ciphermark(tmp_path / "data", new_url(), named)
     suite = ciphermark.suite(experiment({"file": OWN, "label": "binary"}))
     (suite.parent / OWN).write_text(table(seed=2))
     ciphermark("run", str(suite))
@@ -219,7 +219,7 @@ def test_a_worker_without_the_data_set_refuses_the_job(services, named, tmp_path
     """Its parties are processes of its own host, which the client service's data sets are not on."""
     name = give(services, "lost", table(seed=4))
     service = benchmark_service.started(tmp_path, new_url(), **named)
-    worker = Ciphermark(tmp_path / "another-home", service.database_url).start("worker")
+    worker = Ciphermark(tmp_path / "another-data", service.database_url).start("worker")
     try:
         with service.client() as http:
             run = when(http, submitted(http, suite=asked(name))["id"], "failed")

@@ -36,7 +36,7 @@ def test_files_are_measured_and_gone_on_with(ciphermark):
     names = {written(suite, "elements.bin", elements), written(suite, "records.csv", records)}
     explained = ciphermark("suite", "explain", str(suite)).out
     assert all(name in explained for name in names)
-    assert not (ciphermark.home / "files").exists()
+    assert not (ciphermark.data_directory / "files").exists()
     ciphermark("run", str(suite))
     before = ciphermark.outcomes()
     assert [(item["status"], item["error"]) for item in before] == [("ok", None)] * 3
@@ -65,7 +65,7 @@ def test_a_store_that_a_party_has_no_room_for_is_out_of_memory_before_any_work(c
     )
     written(suite, "elements.bin", bytes(1 << 24))
     told = " ".join(ciphermark("suite", "explain", str(suite)).out.split())
-    assert "0 trials of 0 cases, 0 cases unsupported, 1 case out_of_memory; a guess: " in told
+    assert "0 trials of 0 cases, 0 cases unsupported, 1 case out_of_memory; an estimate: " in told
     ciphermark("run", str(suite), code=None)
     (outcome,) = ciphermark.outcomes()
     assert (outcome["status"], outcome["samples"]) == ("out_of_memory", [])
@@ -92,5 +92,5 @@ def test_what_is_malformed_is_refused_before_any_work(ciphermark, workload, file
     for command in (("suite", "explain"), ("run",)):
         err = " ".join(ciphermark(*command, str(suite), code=2).err.split())
         assert complaint in err
-    assert not (ciphermark.home / "files").exists()
+    assert not (ciphermark.data_directory / "files").exists()
     assert not ciphermark.journals()

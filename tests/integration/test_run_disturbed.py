@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from command import TINY, Ciphermark
 
-from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference import reference_kernel
 
 _BUSY = (
     "import os, sys\nos.sched_setaffinity(0, {int(sys.argv[1])})\nprint('busy', flush=True)\nwhile True: pass"
@@ -39,7 +39,7 @@ def busy_core() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def disturbed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> tuple[Ciphermark, str]:
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("disturbed") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("disturbed") / "data", new_url())
     experiment = TINY | {"variants": ["cleartext"], "operations": ["add"]}
     # Samples of 50 ms: the kernel's turns are shorter, so that none of them has the core for itself.
     suite = ciphermark.suite(experiment, samples=SAMPLES, min_time_s=0.05 * SAMPLES)
@@ -47,8 +47,8 @@ def disturbed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> tuple[C
         return ciphermark, ciphermark("run", str(suite)).out
 
 
-def test_the_anchor_is_built() -> None:
-    assert anchor.reason_against() is None
+def test_the_reference_kernel_is_built() -> None:
+    assert reference_kernel.reason_against() is None
 
 
 def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple[Ciphermark, str]) -> None:
@@ -63,17 +63,17 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
     assert any(taken)
     assert len(taken) > SAMPLES
     assert outcome["facts"]["run_delay_s"] > 0
-    assert outcome["facts"]["anchor_s"] > 0
+    assert outcome["facts"]["reference_kernel_s"] > 0
     stored = ciphermark.rows(
         "select count(*)::int as n, count(*) filter (where is_disturbed)::int as disturbed "
         "from samples where phase = 'operation' and metric = 'time' and not is_warmup"
     )
     assert stored == [{"n": len(taken), "disturbed": sum(taken)}]
     (row,) = ciphermark.rows(
-        "select n, quiet_share, slow_down from results where phase = 'operation' and metric = 'time'"
+        "select n, undisturbed_share, slowdown from results where phase = 'operation' and metric = 'time'"
     )
-    assert row["quiet_share"] <= 1 - sum(taken) / len(taken) + 1e-9
-    assert (row["slow_down"] is None) == all(taken)
+    assert row["undisturbed_share"] <= 1 - sum(taken) / len(taken) + 1e-9
+    assert (row["slowdown"] is None) == all(taken)
     assert row["n"] == (len(taken) - sum(taken) or len(taken))
 
 
@@ -87,27 +87,27 @@ LEARNING = {
 
 def test_stages_without_their_core_are_marked(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> None:
     """Three others have the core of both parties: steps of more than some milliseconds have a quarter of it."""
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("stages") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("stages") / "data", new_url())
     suite = ciphermark.suite(LEARNING | {"schemes": ["bfv"]}, samples=SAMPLES)
     with busy_core():
         ciphermark("run", str(suite))
     (outcome,) = ciphermark.outcomes()
     assert outcome["status"] == "ok"
-    assert outcome["facts"]["anchor_s"] > 0
+    assert outcome["facts"]["reference_kernel_s"] > 0
     times = [
         sample for sample in outcome["samples"] if sample["metric"] == "time" and not sample["is_warmup"]
     ]
-    assert any(sample["is_disturbed"] or sample["slow_down"] > 1.2 for sample in times)
+    assert any(sample["is_disturbed"] or sample["slowdown"] > 1.2 for sample in times)
     (row,) = ciphermark.rows(
-        "select quiet_share from results where phase = 'infer' and metric = 'time' and experiment = 'learning'"
+        "select undisturbed_share from results where phase = 'infer' and metric = 'time' and experiment = 'learning'"
     )
-    assert row["quiet_share"] is not None
+    assert row["undisturbed_share"] is not None
 
 
 def test_runs_and_results_tell_what_was_kept(disturbed: tuple[Ciphermark, str]) -> None:
     ciphermark, told = disturbed
-    (row,) = ciphermark.rows("select quiet_share, short_trials, run_delay_share from host_state")
-    assert row["quiet_share"] < 1
+    (row,) = ciphermark.rows("select undisturbed_share, short_trials, run_delay_share from host_state")
+    assert row["undisturbed_share"] < 1
     assert row["run_delay_share"] > 0.02
     for text in (told, ciphermark("results", "last").out):
-        assert f"host: {row['quiet_share']:.1%} of " in text
+        assert f"host: {row['undisturbed_share']:.1%} of " in text

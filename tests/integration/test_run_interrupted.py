@@ -74,7 +74,7 @@ def resumed(ciphermark, done_before, trials=TRIALS):
 @pytest.fixture
 def held(tmp_path, new_url, gate):
     """Commands whose variant ``planted-waits`` is held back by the gate."""
-    return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+    return Ciphermark(tmp_path / "data", new_url(), {"PLANTED_GATE": str(gate.folder)})
 
 
 @pytest.mark.extended

@@ -35,7 +35,7 @@ def learned(tmp_path_factory, new_url):
     folder = tmp_path_factory.mktemp("learning")
     (folder / "scratch").mkdir()
     extra = {"TMPDIR": str(folder / "scratch")}
-    ciphermark, ckks = Ciphermark(folder / "home", new_url(), extra), LEARNING | {"schemes": ["ckks"]}
+    ciphermark, ckks = Ciphermark(folder / "data", new_url(), extra), LEARNING | {"schemes": ["ckks"]}
     suite = ciphermark.suite(
         ckks | {"variants": ["seal", "cleartext"], "workloads": ["lmc-plain", "lmc-encrypted"]},
         ckks | {"variants": ["tenseal"], "workloads": ["lmc-encrypted"]},
@@ -359,7 +359,7 @@ def test_services_answer_as_local_parties_do(services, scheme):
 
     assert told(remote) == told(local)
     assert remote.facts["is_elsewhere"] == 0
-    assert min(remote.facts["anchor_s"], local.facts["anchor_s"]) > 0
+    assert min(remote.facts["reference_kernel_s"], local.facts["reference_kernel_s"]) > 0
     with httpx.Client(trust_env=False) as http:
         for name in ("CLIENT", "SERVER"):
             headers = {"Authorization": f"Bearer {services[f'CIPHERMARK_{name}_TOKEN']}"}
@@ -392,10 +392,12 @@ def test_a_service_that_is_not_there_or_takes_no_token_is_told(services, monkeyp
 
 def test_one_service_without_the_other_is_a_mistake(ciphermark):
     extra = {"CIPHERMARK_CLIENT_URL": "http://127.0.0.1:1"}
-    alone = Ciphermark(ciphermark.home, ciphermark.database_url, extra)
+    alone = Ciphermark(ciphermark.data_directory, ciphermark.database_url, extra)
     suite = alone.suite(LEARNING | {"variants": ["seal"], "workloads": ["lmc-encrypted"]})
     assert "CIPHERMARK_SERVER_URL is not set" in alone("run", str(suite), code=2).err
     both = Ciphermark(
-        ciphermark.home, ciphermark.database_url, extra | {"CIPHERMARK_SERVER_URL": "http://127.0.0.1:2"}
+        ciphermark.data_directory,
+        ciphermark.database_url,
+        extra | {"CIPHERMARK_SERVER_URL": "http://127.0.0.1:2"},
     )
     assert "the client service needs its token" in both("run", str(suite), code=2).err

@@ -27,7 +27,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 
 def executed(folder: Path, url: str, services: Services, variants: list[str]) -> dict[str, dict[str, object]]:
     """Variant -> outcome of one comparison, carried out by the services."""
-    ciphermark = Ciphermark(folder / "home", url, services.variables)
+    ciphermark = Ciphermark(folder / "data", url, services.variables)
     ciphermark("run", str(ciphermark.suite(LEARNING | {"variants": variants}, samples=2)))
     return {outcome["trial"]["case"]["variant"]: outcome for outcome in ciphermark.outcomes()}
 

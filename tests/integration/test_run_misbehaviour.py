@@ -77,8 +77,10 @@ class Misbehaved:
             TINY | {"variants": variants, "operations": OPERATIONS}, timeout_s=TIMEOUT_S, memory_mb=400
         )
         self.ciphermark = ciphermark
-        self.done = ciphermark("run", str(suite), "--json", str(ciphermark.home / "outcomes.jsonl"), code=1)
-        lines = (ciphermark.home / "outcomes.jsonl").read_text().splitlines()
+        self.done = ciphermark(
+            "run", str(suite), "--json", str(ciphermark.data_directory / "outcomes.jsonl"), code=1
+        )
+        lines = (ciphermark.data_directory / "outcomes.jsonl").read_text().splitlines()
         self.outcomes = {}
         for outcome in map(json.loads, lines):
             case = outcome["trial"]["case"]
@@ -93,7 +95,7 @@ def runs(tmp_path_factory, new_url):
 
     @cache
     def made(is_longer):
-        ciphermark = Ciphermark(tmp_path_factory.mktemp("misbehaviour") / "home", new_url())
+        ciphermark = Ciphermark(tmp_path_factory.mktemp("misbehaviour") / "data", new_url())
         return Misbehaved(
             ciphermark, [deed for deed in (*IN_MUL, *EVERYWHERE) if (deed in LONGER) == is_longer]
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import store
@@ -178,18 +178,18 @@ def test_a_part_of_a_run_on_another_host_is_not_the_latest(recorded: Database, m
 
 
 def test_labels_of_unfinished_runs(tmp_path, make) -> None:
-    home = Home(tmp_path, None)
+    data_directory = DataDirectory(tmp_path, None)
     for number in range(3):
         run = replace(make.run(), id=f"run-{number}", label="mine" if number < 2 else None)
-        Journal.create(home, Header(run, "quick.yaml", ()))
-    assert Journal.reopen(home, "mine").header.run.id == "run-1"
-    assert Journal.reopen(home, "last").header.run.id == "run-2"
+        Journal.create(data_directory, Header(run, "quick.yaml", ()))
+    assert Journal.reopen(data_directory, "mine").header.run.id == "run-1"
+    assert Journal.reopen(data_directory, "last").header.run.id == "run-2"
     for number in range(3):
-        Journal.read(home.pending / f"run-{number}.jsonl").retire(home)
+        Journal.read(data_directory.pending / f"run-{number}.jsonl").retire(data_directory)
     with pytest.raises(UserError, match=r"run run-1 \(mine\) is finished: nothing is left of it"):
-        Journal.reopen(home, "mine")
+        Journal.reopen(data_directory, "mine")
     with pytest.raises(UserError, match="no journal of run other"):
-        Journal.reopen(home, "other")
+        Journal.reopen(data_directory, "other")
 
 
 def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path) -> None:
@@ -216,7 +216,7 @@ def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path
     assert "is called second" in ciphermark("runs", "label", "last", "second").out
     path = tmp_path / "first.jsonl.xz"
     ciphermark("runs", "export", "first", "-o", str(path))
-    elsewhere = replace(ciphermark, home=tmp_path / "elsewhere", database_url=new_url())
+    elsewhere = replace(ciphermark, data_directory=tmp_path / "elsewhere", database_url=new_url())
     assert "1 of 1 trials are new" in elsewhere("runs", "import", str(path)).out
     assert "0 of 1 trials are new" in elsewhere("runs", "import", str(path)).out
     assert sorted(elsewhere("results", "first", "--format", "csv").out.splitlines()) == first

@@ -64,13 +64,13 @@ def test_a_network_of_ones_own_classifies_images_of_ones_own(ciphermark):
     dimensions = done["trial"]["case"]["dimensions"]
     assert dimensions["network"].startswith("mine@")
     assert dimensions["images"].startswith("pictures@")
-    figures = {
+    results = {
         item["metric"]: item["value"]
         for item in done["samples"]
         if item["metric"] in ("agreement", "accuracy")
     }
-    assert figures["agreement"] == 1
-    assert 0 < figures["accuracy"] <= 1
+    assert results["agreement"] == 1
+    assert 0 < results["accuracy"] <= 1
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_what_is_malformed_is_refused_before_any_work(ciphermark, options, compl
     for command in (("suite", "explain"), ("run",)):
         err = " ".join(ciphermark(*command, str(suite), code=2).err.split())
         assert complaint in err
-    assert not (ciphermark.home / "files").exists()
+    assert not (ciphermark.data_directory / "files").exists()
     assert not ciphermark.journals()

@@ -32,7 +32,7 @@ def ciphermark(services, tmp_path, new_url):
     """Runs whose parties are services."""
     for name in ("client", "server"):
         services.start(name)
-    return Ciphermark(tmp_path / "home", new_url(), services.variables)
+    return Ciphermark(tmp_path / "data", new_url(), services.variables)
 
 
 def sessions(services):

@@ -1,4 +1,4 @@
-"""Chains of operations through the command line: time, memory, chains for a depth, and honest refusals."""
+"""Chains of operations through the command line: time, memory, modulus chains for a depth, and honest refusals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def executed(
 
     if not VARIANTS:
         pytest.skip("neither SEAL nor OpenFHE is installed")
-    ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "home", new_url())
+    ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "data", new_url())
     suite = ciphermark.suite(MULTIPLICATIONS, ADDITIONS, THREADS, TOO_SMALL, memory_mb=4096, timeout_s=300)
     told = ciphermark("run", str(suite), timeout_s=PATIENCE_OF_RUNS_S).err
     assert ": repetition bgv smallest N mul × 2, 16 values: " in told

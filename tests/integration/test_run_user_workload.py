@@ -16,7 +16,7 @@ KIND = {"kind": "own", "variants": ["seal"], "security": 128}
 
 @pytest.fixture
 def ciphermark(tmp_path, new_url):
-    return Ciphermark(tmp_path / "home", new_url())
+    return Ciphermark(tmp_path / "data", new_url())
 
 
 def written(folder, name, old="", new=""):
@@ -43,7 +43,7 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
         case = item["trial"]["case"]
         place = case["operation"].partition("@")[0]
         if place == "right":
-            assert (ciphermark.home / "workloads" / f"{case['operation']}.py").is_file()
+            assert (ciphermark.data_directory / "workloads" / f"{case['operation']}.py").is_file()
             place += f" {case['dimensions']['length']}"
         found[place] = item
     assert {name: item["status"] for name, item in found.items()} == {
@@ -57,7 +57,7 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
     errors = {name: item["error"] for name, item in found.items()}
     line = 1 + user_workloads.template()[: user_workloads.template().index(PRODUCTS)].count("\n")
     assert f".py:{line}, in circuit" in errors["raises"]
-    (name,) = (item.name for item in (ciphermark.home / "workloads").glob("loops@*.py"))
+    (name,) = (item.name for item in (ciphermark.data_directory / "workloads").glob("loops@*.py"))
     assert errors["loops"].startswith(f"{name}:{line}, in circuit: the trial took longer than the 60 s")
     assert f"deep.py:{line}, in circuit: " in errors["deep"]
     assert "which has 0 levels: it needs a depth of 1" in errors["deep"]

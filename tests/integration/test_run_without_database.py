@@ -14,7 +14,7 @@ from command import TINY, Ciphermark
 from processes import PATIENCE_S, freeze, has_ended, thaw, wait_until
 
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder
 from ciphermark_db import embedded
@@ -58,7 +58,7 @@ def own_server(tmp_path_factory):
 
 @pytest.fixture
 def held(tmp_path, own_server, gate):
-    return Ciphermark(tmp_path / "home", own_server.new_database(), {"PLANTED_GATE": str(gate.folder)})
+    return Ciphermark(tmp_path / "data", own_server.new_database(), {"PLANTED_GATE": str(gate.folder)})
 
 
 def suite_of(ciphermark):
@@ -85,7 +85,7 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
     done = finished(held, gate, process)
     run_id = held.run_id()
     assert "PostgreSQL is away" in done.out
-    assert f"All outcomes of run {run_id} wait in {held.home / 'journal' / 'pending'}" in done.out
+    assert f"All outcomes of run {run_id} wait in {held.data_directory / 'journal' / 'pending'}" in done.out
     assert "the next command records them" in done.out
     assert [outcome["status"] for outcome in held.outcomes()] == ["ok"] * TRIALS
     # While it is away, commands that need it say so.
@@ -103,11 +103,11 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
 
 def test_a_server_that_is_frozen_while_outcomes_are_recorded(tmp_path, own_server, make):
     """It takes connections and says nothing: outcomes wait in the journal, and are recorded once when it is back."""
-    home = Home(tmp_path / "home", own_server.new_database())
+    data_directory = DataDirectory(tmp_path / "data", own_server.new_database())
     run = make.run()
-    journal = Journal.create(home, Header(run, "mine.yaml", ()))
+    journal = Journal.create(data_directory, Header(run, "mine.yaml", ()))
     recorder = Recorder(
-        Record(run.id, journal), lambda: storage.connected(home), patience_s=0.2, at_rest_s=0.5
+        Record(run.id, journal), lambda: storage.connected(data_directory), patience_s=0.2, at_rest_s=0.5
     )
     outcomes = [make.outcome(run, process=number, samples=make.times([1.0])) for number in range(3)]
     wait_until(recorder.catch_up, "it is connected")
@@ -124,7 +124,7 @@ def test_a_server_that_is_frozen_while_outcomes_are_recorded(tmp_path, own_serve
         thaw(frozen)
     wait_until(recorder.finish, "all is recorded")
     recorder.close()
-    with psycopg.connect(home.database_url) as connection:
+    with psycopg.connect(data_directory.database_url) as connection:
         counts = connection.execute(
             "select (select count(*) from trial), (select count(*) from sample)"
         ).fetchone()
@@ -135,14 +135,14 @@ def test_a_database_that_takes_nothing_is_told_before_anything_is_measured(tmp_p
     url = own_server.new_database()
     with own_server.superuser() as connection:
         connection.execute("create role guest login")
-    guest = Ciphermark(tmp_path / "home", url.replace("ciphermark@", "guest@"))
+    guest = Ciphermark(tmp_path / "data", url.replace("ciphermark@", "guest@"))
     done = guest("run", str(guest.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})), code=2)
     assert "permission denied" in done.err
     assert guest.outcome_count() == 0
 
 
 def test_a_server_that_was_never_there(tmp_path):
-    nowhere = Ciphermark(tmp_path / "home", f"postgresql://me:secret@/data?host={tmp_path}")
+    nowhere = Ciphermark(tmp_path / "data", f"postgresql://me:secret@/data?host={tmp_path}")
     suite = nowhere.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})
     done = nowhere("run", str(suite))
     assert "PostgreSQL is away" in done.out
@@ -154,31 +154,31 @@ def test_a_server_that_was_never_there(tmp_path):
 
 
 def test_a_url_that_is_none_is_a_mistake(tmp_path):
-    wrong = Ciphermark(tmp_path / "home", "mysql://localhost/data")
+    wrong = Ciphermark(tmp_path / "data", "mysql://localhost/data")
     done = wrong("sql", "select 1", code=2)
     assert "not a PostgreSQL URL" in done.err
     assert "postgresql://user@host:port/database" in done.err
 
 
 def test_an_embedded_server_that_is_killed_is_started_again(tmp_path, gate):
-    held = Ciphermark(tmp_path / "home", None, {"PLANTED_GATE": str(gate.folder)})
+    held = Ciphermark(tmp_path / "data", None, {"PLANTED_GATE": str(gate.folder)})
     try:
         process = started(held, gate)
-        pid = int((held.home / "postgres" / "postmaster.pid").read_text().split()[0])
+        pid = int((held.data_directory / "postgres" / "postmaster.pid").read_text().split()[0])
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: has_ended(pid), "its end")
         done = finished(held, gate, process)
         assert f"{TRIALS} ok" in done.out
-        assert f"in the embedded PostgreSQL of {held.home}" in done.out
+        assert f"in the embedded PostgreSQL of {held.data_directory}" in done.out
         assert held.rows("select count(*) as n from trial") == [{"n": TRIALS}]
     finally:
-        embedded.stop(held.home)
+        embedded.stop(held.data_directory)
 
 
 def test_a_broken_embedded_server_keeps_nobody_from_measuring(tmp_path):
     """The data folder is there and useless: the run says so in the end, and its outcomes wait."""
-    ciphermark = Ciphermark(tmp_path / "home")
-    folder = ciphermark.home / "postgres"
+    ciphermark = Ciphermark(tmp_path / "data")
+    folder = ciphermark.data_directory / "postgres"
     folder.mkdir(parents=True)
     (folder / "PG_VERSION").write_text("18\n")
     suite = ciphermark.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})

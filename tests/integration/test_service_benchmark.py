@@ -191,13 +191,13 @@ def test_a_service_without_worker_and_disk_is_ready_and_says_so(
     tmp_path: Path, new_url: Callable[[], str]
 ) -> None:
     (tmp_path / "file").write_text("")
-    service = started(tmp_path, new_url(), CIPHERMARK_HOME=str(tmp_path / "file" / "home"))
+    service = started(tmp_path, new_url(), CIPHERMARK_DATA=str(tmp_path / "file" / "data"))
     with service.client(None) as anyone:
         answer = anyone.get("/readyz")
     ended(service)
     assert answer.status_code == 200
     assert "no benchmark worker is there" in answer.json()["notes"]["worker"]
-    assert answer.json()["notes"]["disk"] == "nothing can be written to the home: Not a directory"
+    assert answer.json()["notes"]["disk"] == "nothing can be written to the data directory: Not a directory"
 
 
 def test_more_processes_than_any_host_holds_are_refused_with_the_figure(client: httpx.Client) -> None:
@@ -234,7 +234,7 @@ def test_metrics_tell_of_jobs_workers_and_trials(
 def test_runs_of_the_command_line_are_there_too(
     client: httpx.Client, service: Service, tmp_path: Path
 ) -> None:
-    command = Ciphermark(tmp_path / "home", service.database_url)
+    command = Ciphermark(tmp_path / "data", service.database_url)
     command("run", str(command.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})))
     run = client.get(f"/v1/runs/{command.run_id()}").json()
     assert (run["state"], run["recorded"]) == ("recorded", {"ok": 1})

@@ -55,7 +55,7 @@ def test_a_worker_whose_parent_is_gone_already_ends(tmp_path: Path) -> None:
         gone.wait(PATIENCE_S)
     done = subprocess.run(
         [str(PROGRAM), "worker", "--parent", str(gone.pid)],
-        env=os.environ | {"CIPHERMARK_HOME": str(tmp_path)},
+        env=os.environ | {"CIPHERMARK_DATA": str(tmp_path)},
         check=False,
         timeout=PATIENCE_S,
     )

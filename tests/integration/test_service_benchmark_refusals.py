@@ -86,7 +86,7 @@ def test_suites_that_are_none_are_refused_with_a_reason(
 def test_labels_that_break_the_rule_of_names_are_refused_and_leave_nothing(
     client: httpx.Client, label: str
 ) -> None:
-    """A NUL was accepted once, failed in PostgreSQL, and every command of the home after it."""
+    """A NUL was accepted once, failed in PostgreSQL, and every command of the data directory after it."""
     before = client.get("/v1/runs").json()
     for body in (
         {"suite": suite(variants=(f"cleartext@{label}",))},

@@ -31,25 +31,25 @@ ATTEMPTS = 20
 
 
 @pytest.fixture
-def service(tmp_path: Path, home: Path) -> Iterator[Service]:
-    made = started(tmp_path, embedded.ensure_started(home))
+def service(tmp_path: Path, data_directory: Path) -> Iterator[Service]:
+    made = started(tmp_path, embedded.ensure_started(data_directory))
     yield made
     if made.process.poll() is None:
         ended(made)
 
 
-def postmaster(home: Path) -> psutil.Process:
-    (pid,) = (int(path.read_text().split()[0]) for path in home.rglob("postmaster.pid"))
+def postmaster(data_directory: Path) -> psutil.Process:
+    (pid,) = (int(path.read_text().split()[0]) for path in data_directory.rglob("postmaster.pid"))
     return psutil.Process(pid)
 
 
 @pytest.fixture
-def frozen(home: Path) -> Iterator[Callable[[], Callable[[], None]]]:
+def frozen(data_directory: Path) -> Iterator[Callable[[], Callable[[], None]]]:
     """Freezes the server, and returns what lets it go on; it does so in the end, whatever becomes of the test."""
     stopped: list[psutil.Process] = []
 
     def stop() -> Callable[[], None]:
-        stopped.extend(freeze(postmaster(home)))
+        stopped.extend(freeze(postmaster(data_directory)))
         return lambda: thaw(stopped)
 
     yield stop
@@ -72,7 +72,7 @@ def answers(client: httpx.Client, paths: list[str]) -> dict[str, int]:
 
 
 def test_the_api_answers_while_postgresql_is_frozen_or_killed_and_goes_on_with_it(
-    service: Service, home: Path, frozen: Callable[[], Callable[[], None]]
+    service: Service, data_directory: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:
     with service.client() as patient, service.client(timeout_s=AT_MOST_S) as client:
         run_id = submitted(patient, suite=suite("add"))["id"]
@@ -85,19 +85,21 @@ def test_the_api_answers_while_postgresql_is_frozen_or_killed_and_goes_on_with_i
         assert "ciphermark_database_is_there 0.0" in in_time(lambda: client.get("/metrics")).text
         go_on()
         wait_until(lambda: patient.get("/v1/runs").status_code == 200, "it goes on")
-        postmaster(home).send_signal(signal.SIGKILL)
+        postmaster(data_directory).send_signal(signal.SIGKILL)
         wait_until(lambda: patient.get("/v1/runs").status_code == 503, "it is away")
         assert patient.get("/v1/runs").json()["type"] == "urn:ciphermark:not-ready"
-        embedded.ensure_started(home)
+        embedded.ensure_started(data_directory)
         wait_until(lambda: patient.get("/v1/runs").status_code == 200, "it is back")
 
 
-def test_a_server_that_takes_no_new_connections_is_away_in_time(service: Service, home: Path) -> None:
+def test_a_server_that_takes_no_new_connections_is_away_in_time(
+    service: Service, data_directory: Path
+) -> None:
     """Connections that are there go on to answer: nothing else tells that others have to wait."""
     with service.client() as client:
         run_id = submitted(client, suite=suite("add"))["id"]
         assert client.get(f"/v1/runs/{run_id}").status_code == 200
-        one = postmaster(home)
+        one = postmaster(data_directory)
         one.suspend()
         try:
             begun_s = time.monotonic()
@@ -108,7 +110,9 @@ def test_a_server_that_takes_no_new_connections_is_away_in_time(service: Service
 
 
 @pytest.mark.extended
-def test_the_first_request_after_postgresql_is_back_is_answered(service: Service, home: Path) -> None:
+def test_the_first_request_after_postgresql_is_back_is_answered(
+    service: Service, data_directory: Path
+) -> None:
     """Nobody is started again, and no request is the one that finds a connection broken: of the API, and of pages."""
     with (
         service.client() as client,
@@ -118,11 +122,11 @@ def test_the_first_request_after_postgresql_is_back_is_answered(service: Service
         for _ in range(2):
             with ThreadPoolExecutor(len(places)) as several:  # more than one connection of each pool is there
                 assert {*several.map(lambda place: place[0].get(place[1]).status_code, places)} == {200}
-            postmaster(home).send_signal(signal.SIGKILL)
+            postmaster(data_directory).send_signal(signal.SIGKILL)
             for asked in (client, pages):
                 wait_until(lambda asked=asked: asked.get("/readyz").status_code == 503, "it is away")
             assert {asked.get(path).status_code for asked, path in places} == {503}
-            embedded.ensure_started(home)
+            embedded.ensure_started(data_directory)
             for asked in (client, pages):
                 wait_until(lambda asked=asked: asked.get("/readyz").status_code == 200, "it is back")
             assert [asked.get(path).status_code for asked, path in places] == [200] * len(places)
@@ -130,7 +134,7 @@ def test_the_first_request_after_postgresql_is_back_is_answered(service: Service
 
 
 @pytest.mark.extended
-def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, home: Path) -> None:
+def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, data_directory: Path) -> None:
     superuser = service.database_url.replace(
         "postgresql://ciphermark@/ciphermark", "postgresql://postgres@/postgres"
     )
@@ -149,9 +153,9 @@ def test_a_database_that_can_only_be_read_is_told_and_read(service: Service, hom
 
 @pytest.mark.extended
 def test_pages_are_answered_while_postgresql_is_frozen(
-    home: Path, frozen: Callable[[], Callable[[], None]]
+    data_directory: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:
-    url = embedded.ensure_started(home)
+    url = embedded.ensure_started(data_directory)
     from ciphermark_db.database import Database
 
     with Database.open(url) as database:

@@ -174,8 +174,8 @@ def full(tmp_path_factory):
             "CIPHERMARK_SERVER_TOKEN": server.token,
             "CIPHERMARK_LOG_LEVEL": "debug",
         }
-        ending.callback(embedded.stop, folder / "home")
-        url = embedded.ensure_started(folder / "home")
+        ending.callback(embedded.stop, folder / "data")
+        url = embedded.ensure_started(folder / "data")
         benchmark = benchmark_service.started(folder, url, "--worker", **addressed)
         ending.callback(benchmark_service.ended, benchmark)
         recorder = Recorder(httpx.URL(benchmark.url).port)

@@ -1,4 +1,4 @@
-"""Command lines beside each other in one home: whoever must wait is told, and nothing is lost or doubled."""
+"""Command lines beside each other in one data directory: whoever must wait is told, and nothing is lost or doubled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WAITS = b"Another run is being executed"
 @pytest.fixture
 def held(tmp_path: Path, new_url: Callable[[], str], gate: Gate) -> Ciphermark:
     """Commands whose variant ``planted-waits`` is held back by the gate."""
-    return Ciphermark(tmp_path / "home", new_url(), {"PLANTED_GATE": str(gate.folder)})
+    return Ciphermark(tmp_path / "data", new_url(), {"PLANTED_GATE": str(gate.folder)})
 
 
 def suite(command: Ciphermark, name: str = "held") -> str:
@@ -78,8 +78,8 @@ def assert_each_once(command: Ciphermark, url: str, runs: int) -> None:
     assert {name: tuple(rest) for name, *rest in found} == written
 
 
-def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) -> None:
-    command = Ciphermark(tmp_path / "home", None, {"PLANTED_GATE": str(gate.folder)})
+def test_commands_that_make_a_data_directory_at_once_make_one(tmp_path: Path, gate: Gate) -> None:
+    command = Ciphermark(tmp_path / "data", None, {"PLANTED_GATE": str(gate.folder)})
     try:
         together = [command.fork("db", "migrate") for _ in range(3)]
         assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
@@ -90,9 +90,9 @@ def test_commands_that_make_a_home_at_once_make_one(tmp_path: Path, gate: Gate) 
         command("db", "stop")
         gate.let_pass(*range(10))
         ended(command, run)
-        assert_each_once(command, embedded.ensure_started(command.home), runs=1)
+        assert_each_once(command, embedded.ensure_started(command.data_directory), runs=1)
     finally:
-        embedded.stop(command.home)
+        embedded.stop(command.data_directory)
 
 
 def test_two_runs_come_one_after_the_other_and_mistakes_are_told_at_once(
@@ -100,7 +100,7 @@ def test_two_runs_come_one_after_the_other_and_mistakes_are_told_at_once(
 ) -> None:
     """Who would wait for the run to be told of a mistake would wait for ever: the gate is closed."""
     first = under_way(held, gate)
-    (wrong := held.home.parent / "wrong.yaml").write_text("name: a\nexperimants: []\n")
+    (wrong := held.data_directory.parent / "wrong.yaml").write_text("name: a\nexperimants: []\n")
     sound = suite(held, name="second")
     for arguments, told in (
         ([str(wrong)], "wrong.yaml:2: unknown key 'experimants'"),

@@ -8,7 +8,7 @@ import psutil
 from processes import command_line, wait_until
 
 from ciphermark_benchmark.processes import WorkerNeeds
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
@@ -20,7 +20,7 @@ SPEC = ParameterSpec("bfv", 4096, (36, 36, 37), 65537, security=0)
 
 def _runner() -> TrialRunner:
     needs = WorkerNeeds("seal", SPEC, NO_KEYS, Confinement((), 1, 4096), 60.0)
-    return InWorker(needs, QuietLevel())
+    return InWorker(needs, ReferenceKernelBaseline())
 
 
 def _worker() -> psutil.Process:

@@ -30,7 +30,7 @@ def shell(command, folder):
         text=True,
         check=False,
         timeout=300,
-        env=os.environ | {"PATH": path, "COLUMNS": "200", "CIPHERMARK_HOME": str(folder / "home")},
+        env=os.environ | {"PATH": path, "COLUMNS": "200", "CIPHERMARK_DATA": str(folder / "data")},
     )
     return done.stdout + done.stderr
 
@@ -59,7 +59,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path):
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
-    Ciphermark(folder / "home")("workload", "new", str(folder / "mine.py"))
+    Ciphermark(folder / "data")("workload", "new", str(folder / "mine.py"))
     return (folder / "mine.py").read_text()
 
 
@@ -92,7 +92,7 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
     imports = "from collections.abc import Mapping, Sequence"
     aliased = template.replace("from collections.abc import Sequence", imports) + ALIASED
     (tmp_path / "mine.py").write_text(aliased if is_aliased else template)
-    installed = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200", "CIPHERMARK_ADAPTER_PATH": ""})
+    installed = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200", "CIPHERMARK_ADAPTER_PATH": ""})
     checked = installed("workload", "check", str(tmp_path / "mine.py"))
     lines = checked.out.splitlines()
     assert lines[-1].endswith("mine.py is right wherever it can be carried out")
@@ -121,7 +121,7 @@ PRODUCTS = '        products = evaluator.managed().apply("mul_plain", inputs[0],
 DEEDS = {
     "raises": (PRODUCTS, "        products = inputs[1]\n", "in circuit: IndexError: "),
     "unknown operation": ('"mul_plain", inputs', '"mull_plain", inputs', "mull_plain"),
-    "too deep": ("(60, 40, 60)", "(60, 60)", "does not fit its chain"),
+    "too deep": ("(60, 40, 60)", "(60, 60)", "does not fit its modulus chain"),
     "wrong shape": (
         "return outputs[0][:1]",
         "return outputs[0][:3]",
@@ -177,7 +177,7 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
     """Also where cleartext is no part of it: the file is to blame, not the library."""
     old, new, words = REFUSED[what]
     path, _ = mine({old: new})
-    ciphermark = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200"})
+    ciphermark = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200"})
     suite = ciphermark.suite({"kind": "own", "variants": ["seal"], "workloads": [f"./{path.name}"]})
     planned = ciphermark("suite", "explain", str(suite), code=None)
     checked = ciphermark("workload", "check", str(path), "--variant", "seal", code=2)
@@ -213,5 +213,5 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
 def test_the_command_tells_what_is_wrong_with_its_line(mine, tmp_path, old, new, told):
     path, line = mine({old: new})
     command = ("workload", "check", str(path), "--variant", "cleartext", "--deadline", "9")
-    done = Ciphermark(tmp_path / "home", None, {"COLUMNS": "200"})(*command, code=2)
+    done = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200"})(*command, code=2)
     assert told.format(line=line) in done.out + done.err

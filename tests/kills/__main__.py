@@ -22,14 +22,14 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="kills-"))
-    report = Soak(folder / "home", options.seed, lambda text: print(text, flush=True)).of_any_kind(
+    report = Soak(folder / "data", options.seed, lambda text: print(text, flush=True)).of_any_kind(
         options.kills
     )
     slow = report.slower_than(options.within)
     for line in (*report.lines(), *slow):
         print(line)
     if report.complaints:
-        print(f"what the services said: {folder / 'home' / 'logs'}")
+        print(f"what the services said: {folder / 'data_directory' / 'logs'}")
         return 1
     shutil.rmtree(folder, ignore_errors=True)
     return 1 if slow else 0

@@ -72,11 +72,11 @@ class Report:
 
 
 class Soak:
-    """One run of it, in a home of its own."""
+    """One run of it, in a data directory of its own."""
 
-    def __init__(self, home: Path, seed: int, tell: Callable[[str], None] = print) -> None:
-        self._serving = Serving(home, free_ports())
-        self._home = home
+    def __init__(self, data_directory: Path, seed: int, tell: Callable[[str], None] = print) -> None:
+        self._serving = Serving(data_directory, free_ports())
+        self._data_directory = data_directory
         self._random = random.Random(seed)
         self._tell = tell
         self._restraint = Restraint()
@@ -95,11 +95,13 @@ class Soak:
         try:
             self._serving.wait_until_serving()
             self._caller = Caller(self._serving)
-            self._url = embedded.ensure_started(self._home)
+            self._url = embedded.ensure_started(self._data_directory)
             load = Load(self._serving)
             assert load.submitted(self._caller, REFERENCE), load.wrong
             wait_until(lambda: set(self._states()) == {"done"}, "the first job is done", PATIENCE_S)
-            expected = {trial.place: trial.status for trial in reading.found(self._url, self._home).trials}
+            expected = {
+                trial.place: trial.status for trial in reading.found(self._url, self._data_directory).trials
+            }
             assert "ok" in expected.values()
             with load.kept():
                 wait_until(self._under_way, "a job is under way", PATIENCE_S)
@@ -178,12 +180,12 @@ class Soak:
             time.sleep(1.0)
 
     def _judge(self, load: Load, expected: dict[ledger.Place, str]) -> None:
-        found = reading.found(self._url, self._home)
+        found = reading.found(self._url, self._data_directory)
         asked = Asked(frozenset(load.names), dict(load.accepted), expected)
         report = self.report
         report.complaints += ledger.complaints(asked, found, report.kills)
         report.complaints += [f"wrong answer: {text}" for text in load.wrong]
-        conditions = json.loads((self._home / "logs" / "services.json").read_text())
+        conditions = json.loads((self._data_directory / "logs" / "services.json").read_text())
         report.complaints += [
             f"given up: {unit['name']}: {unit['reason']}"
             for unit in conditions
@@ -192,7 +194,7 @@ class Soak:
         answers = Counter(status for _, status in load.answers.elements())
         tracebacks = {
             log.name: count
-            for log in sorted((self._home / "logs").glob("*.log"))
+            for log in sorted((self._data_directory / "logs").glob("*.log"))
             if (count := log.read_text(errors="replace").count("Traceback"))
         }
         report.told += [
@@ -206,4 +208,4 @@ class Soak:
     def _end(self) -> None:
         if self._serving.process.poll() is None:
             self._serving.end()
-        embedded.stop(self._home)
+        embedded.stop(self._data_directory)

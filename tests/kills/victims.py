@@ -62,7 +62,7 @@ def _of_forks(is_origin: bool) -> Callable[[Serving], Processes]:
 
 
 def _postmaster(serving: Serving) -> Processes:
-    file = serving.home / "postgres" / "postmaster.pid"
+    file = serving.data_directory / "postgres" / "postmaster.pid"
     with suppress(OSError, ValueError, IndexError, psutil.NoSuchProcess):
         process = psutil.Process(int(file.read_text().splitlines()[0]))
         return [process] if str(file.parent) in command_line(process) else []

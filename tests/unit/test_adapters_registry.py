@@ -38,8 +38,8 @@ def test_an_installed_package_offers_its_adapter(tmp_path: Path, monkeypatch: py
 
 
 def test_the_page_of_operations_is_that_of_the_table() -> None:
-    anew = "make it anew: python -m ciphermark_adapters.operations_page"
-    assert operations_page.PAGE.read_text() == operations_page.page(list(registry.shipped().values())), anew
-    assert operations_page.SUMMARIES.read_text() == operations_page.summaries(), anew
+    again = "rebuild it: python -m ciphermark_adapters.operations_page"
+    assert operations_page.PAGE.read_text() == operations_page.page(list(registry.shipped().values())), again
+    assert operations_page.SUMMARIES.read_text() == operations_page.summaries(), again
     told = operations_page.additions(list(registry.shipped().values()))
-    assert operations_page.ADDITIONS.read_text() == told, anew
+    assert operations_page.ADDITIONS.read_text() == told, again

@@ -17,27 +17,27 @@ OWN = {
     "security_2018": 128,
     "security_compared": 128,
     "key_switching": "hybrid",
-    "digits": 3,
+    "decomposition_digits": 3,
     "encryption": "public key",
     "ring_dimension": 4096,
     "log_qp": 109.0,
 }
 HOST = {
     "is_composed": False,
-    "anchor_s": None,
+    "reference_kernel_s": None,
     "memory_kernel_s": None,
-    "quiet_share": None,
-    "slow_down": None,
+    "undisturbed_share": None,
+    "slowdown": None,
 }
 ROW = {
     "variant": "seal",
-    "comparison_key": "mul",
+    "comparison_group": "mul",
     "phase": "operation",
     "metric": "time",
     "unit": "s",
     "direction": "lower",
-    "floor": 1.05,
-    "floor_kind": "factor",
+    "threshold": 1.05,
+    "threshold_kind": "factor",
     **{f"{side}_{name}": value for side in "ab" for name, value in (OWN | HOST).items()},
     **{"b_median": 1.0, "b_low": 0.95, "b_high": 1.05},
 }
@@ -99,7 +99,7 @@ def test_a_time_of_nothing_or_less_is_not_divided(changes):
 
 def of(name, **changes):
     metric = METRICS[name]
-    traits = {name: getattr(metric, name) for name in ("unit", "direction", "floor", "floor_kind")}
+    traits = {name: getattr(metric, name) for name in ("unit", "direction", "threshold", "threshold_kind")}
     return {"metric": name, **traits, **changes}
 
 
@@ -202,7 +202,7 @@ def test_across_levels_is_compared_only_where_asked_and_says_so():
 
 
 def ended(side, status, error=None):
-    """A case without any figure in one run, and as the query has it."""
+    """A case without any result in one run, and as the query has it."""
     other = "a" if side == "b" else "b"
     place = {"phase": None, "metric": None, "unit": None}
     return ROW | place | failed(side, status) | {f"{side}_error": error} | without(other)
@@ -213,7 +213,7 @@ def verdicts(*rows):
     return [with_judgement(dict.fromkeys(COLUMNS) | row, Rule())[place] for row in settled(rows)]
 
 
-FIGURES = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} | without("b"))
+RESULTS = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} | without("b"))
 
 
 @pytest.mark.parametrize(
@@ -225,54 +225,54 @@ FIGURES = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} 
         ("cancelled", "not comparable: run b is cancelled: 8192 of 8192 slots are wrong"),
     ],
 )
-def test_a_case_that_ends_without_figures_has_one_row_for_it(status, verdict):
+def test_a_case_that_ends_without_results_has_one_row_for_it(status, verdict):
     error = "8192 of 8192 slots are wrong\nand a second line"
-    assert verdicts(*FIGURES, ended("b", status, error)) == [verdict]
-    assert verdicts(ended("b", status, error), *FIGURES) == [verdict]
+    assert verdicts(*RESULTS, ended("b", status, error)) == [verdict]
+    assert verdicts(ended("b", status, error), *RESULTS) == [verdict]
 
 
-def test_what_failed_before_and_works_now_is_mended():
-    figures = [ROW | without("a")]
-    assert verdicts(*figures, ended("a", "crashed")) == ["mended: run a is crashed"]
+def test_what_failed_before_and_works_now_is_fixed():
+    results = [ROW | without("a")]
+    assert verdicts(*results, ended("a", "crashed")) == ["fixed: run a is crashed"]
 
 
-def test_a_figure_of_both_runs_stays_where_a_process_failed_too():
+def test_a_result_of_both_runs_stays_where_a_process_failed_too():
     assert verdicts(ROW, ended("b", "crashed")) == ["faster", "failed: run b is crashed"]
 
 
 def test_an_ending_of_another_case_changes_nothing():
-    other = ended("b", "wrong") | {"comparison_key": "add"}
+    other = ended("b", "wrong") | {"comparison_group": "add"}
     missing = "not comparable: run b has no such case or metric"
-    assert verdicts(*FIGURES, other) == [missing, missing, "not comparable: run a has no such case or metric"]
+    assert verdicts(*RESULTS, other) == [missing, missing, "not comparable: run a has no such case or metric"]
 
 
-def test_the_parameters_of_the_run_with_figures_are_kept():
-    (row,) = settled([*FIGURES, ended("b", "crashed") | {"b_security_2018": None}])
+def test_the_parameters_of_the_run_with_results_are_kept():
+    (row,) = settled([*RESULTS, ended("b", "crashed") | {"b_security_2018": None}])
     assert (row["a_security_2018"], row["a_median"], row["a_status"]) == (128, None, "ok")
 
 
 def test_a_long_error_is_cut():
-    (told,) = verdicts(*FIGURES, ended("b", "wrong", "x" * 5000))
+    (told,) = verdicts(*RESULTS, ended("b", "wrong", "x" * 5000))
     assert len(told) < 300
 
 
 def test_times_of_disturbed_samples_alone_are_undecided():
-    disturbed = {"b_quiet_share": 0.0, "a_quiet_share": 1.0}
+    disturbed = {"b_undisturbed_share": 0.0, "a_undisturbed_share": 1.0}
     found = judged(ROW | disturbed, Rule())
     assert (found.verdict, found.ratio, found.low) == (
         "undecided: run b has disturbed samples only",
         2.0,
         None,
     )
-    assert judged(ROW | disturbed | {"b_quiet_share": 0.2}, Rule()).verdict == "faster"
-    assert judged(ROW | disturbed | {"b_slow_down": 1.4}, Rule()).verdict == "faster"
+    assert judged(ROW | disturbed | {"b_undisturbed_share": 0.2}, Rule()).verdict == "faster"
+    assert judged(ROW | disturbed | {"b_slowdown": 1.4}, Rule()).verdict == "faster"
 
 
 @pytest.mark.parametrize(
     ("a_s", "b_s", "expected"),
     [
         (4.6e-5, 4.6e-5, "slower"),
-        (4.2e-5, 5.2e-5, "slower"),  # what readings of quiet hosts differ by
+        (4.2e-5, 5.2e-5, "slower"),  # what readings of undisturbed hosts differ by
         (4.6e-5, 2.5e-4, "undecided"),  # the pass of a neighbor: up to 4.3 times as long
         (2.5e-4, 4.6e-5, "slower"),  # memory was faster in b, and b takes longer all the same
         (4.6e-5, None, "slower"),
@@ -291,12 +291,12 @@ def test_what_the_shared_cache_explains_is_undecided(a_s, b_s, expected):
     assert ("shared cache and memory 4.35 times slower in b" in found.remark) == (expected == "undecided")
 
 
-def test_what_the_anchors_explain_is_undecided_and_is_remarked():
-    slowed = ROW | {"a_anchor_s": 8e-5, "b_anchor_s": 4e-5}
+def test_what_the_reference_kernels_explain_is_undecided_and_is_remarked():
+    slowed = ROW | {"a_reference_kernel_s": 8e-5, "b_reference_kernel_s": 4e-5}
     found = judged(slowed, Rule())
-    assert (found.verdict, found.ratio, found.anchors) == ("undecided", 2.0, 2.0)
-    assert found.remark == "host 2.00 times faster in b by its anchor"
-    assert judged(slowed | {"a_anchor_s": 5e-5}, Rule()).verdict == "faster"
+    assert (found.verdict, found.ratio, found.kernel_ratio) == ("undecided", 2.0, 2.0)
+    assert found.remark == "host 2.00 times faster in b by its reference kernel"
+    assert judged(slowed | {"a_reference_kernel_s": 5e-5}, Rule()).verdict == "faster"
 
 
 def test_a_first_execution_is_compared_once_there_are_processes_enough():
@@ -335,7 +335,7 @@ def test_what_has_no_interval_of_times_counts_for_no_family():
         ROW | without("b"),
         ROW | SIZE,
         ROW | {"b_low": None, "b_high": None},
-        ROW | {"b_quiet_share": 0.0},
+        ROW | {"b_undisturbed_share": 0.0},
         ROW | {"a_is_composed": True},
     ]
     assert Rule.over(rows, any_security=False).family == Family(1)

@@ -181,10 +181,10 @@ def test_verdict(low, high, expected):
     assert verdict(Estimate(10, middle, low, high)) == expected
 
 
-def test_the_floor_of_a_verdict_can_be_given():
+def test_the_threshold_of_a_verdict_can_be_given():
     ratio = Estimate(10, 1.1, 1.06, 1.2)
     assert verdict(ratio) == "faster"
-    assert verdict(ratio, floor=1.07) == "no difference"
+    assert verdict(ratio, threshold=1.07) == "no difference"
 
 
 def test_ratio_of():

@@ -4,7 +4,7 @@ import pytest
 
 from ciphermark_analysis.comparison import OWN, paired
 
-FIGURE = {
+RESULT = {
     "variant": "seal",
     "scheme": "bfv",
     "ring_dimension": 4096,
@@ -19,8 +19,8 @@ FIGURE = {
     "metric": "time",
     "unit": "s",
     "direction": "lower",
-    "floor": 1.05,
-    "floor_kind": "factor",
+    "threshold": 1.05,
+    "threshold_kind": "factor",
     "n": 10,
     "median": 1.0,
     "low": 0.9,
@@ -41,28 +41,28 @@ FIGURE = {
     "security_compared_2024": 128,
     "encryption": "public key",
     "key_switching": "hybrid",
-    "digits": 2,
+    "decomposition_digits": 2,
     "parameter_set_id": "p",
     "security_2024": 0,
     "is_composed": False,
-    "anchor_s": None,
+    "reference_kernel_s": None,
     "memory_kernel_s": None,
-    "quiet_share": None,
-    "slow_down": None,
+    "undisturbed_share": None,
+    "slowdown": None,
     "case_key": "seal-add",
-    "comparison_key": "add",
+    "comparison_group": "add",
 }
-ENDING = FIGURE | {"phase": None, "metric": None, "median": None, "status": "crashed"}
+ENDING = RESULT | {"phase": None, "metric": None, "median": None, "status": "crashed"}
 
 
-def figure(**changes):
-    return FIGURE | changes
+def result(**changes):
+    return RESULT | changes
 
 
-def test_a_figure_of_both_runs_is_one_row_with_what_each_has_of_its_own():
-    (row,) = paired([figure(median=1.0)], [figure(median=2.0, n=20, status="exhausted")])
+def test_a_result_of_both_runs_is_one_row_with_what_each_has_of_its_own():
+    (row,) = paired([result(median=1.0)], [result(median=2.0, n=20, status="exhausted")])
     assert (row["a_median"], row["b_median"], row["a_n"], row["b_n"]) == (1.0, 2.0, 10, 20)
-    assert (row["a_status"], row["b_status"], row["comparison_key"]) == ("ok", "exhausted", "add")
+    assert (row["a_status"], row["b_status"], row["comparison_group"]) == ("ok", "exhausted", "add")
     assert {name[2:] for name in row if name.startswith(("a_", "b_"))} == set(OWN)
 
 
@@ -70,8 +70,8 @@ def test_a_figure_of_both_runs_is_one_row_with_what_each_has_of_its_own():
     "change",
     [{"case_key": "seal-mul"}, {"phase": "encrypt"}, {"metric": "peak_memory"}, {"repetitions": 4}],
 )
-def test_another_case_phase_metric_or_count_is_another_figure(change):
-    rows = paired([figure()], [figure(**change)])
+def test_another_case_phase_metric_or_count_is_another_result(change):
+    rows = paired([result()], [result(**change)])
     assert sorted(("a" if row["b_status"] is None else "b") for row in rows) == ["a", "b"]
     for row in rows:
         missing = "b" if row["b_status"] is None else "a"
@@ -87,15 +87,15 @@ def test_endings_of_both_runs_meet_and_several_endings_are_all_told():
 
 def test_rows_come_by_scheme_ring_and_falling_level():
     a = [
-        figure(case_key="1", scheme="ckks"),
-        figure(case_key="2", ring_dimension=8192),
-        figure(case_key="3", security_2018=None),
-        figure(case_key="4", security_2018=192),
-        figure(case_key="5", operation="mul"),
-        figure(case_key="6", repetitions=2),
-        figure(case_key="7"),
+        result(case_key="1", scheme="ckks"),
+        result(case_key="2", ring_dimension=8192),
+        result(case_key="3", security_2018=None),
+        result(case_key="4", security_2018=192),
+        result(case_key="5", operation="mul"),
+        result(case_key="6", repetitions=2),
+        result(case_key="7"),
     ]
-    b = [figure(case_key="8", operation="sub", repetitions=1)]
+    b = [result(case_key="8", operation="sub", repetitions=1)]
     found = [
         (
             row["scheme"],
@@ -117,5 +117,5 @@ def test_rows_come_by_scheme_ring_and_falling_level():
     ]
 
 
-def test_two_runs_without_figures_have_no_rows():
+def test_two_runs_without_results_have_no_rows():
     assert paired([], []) == []

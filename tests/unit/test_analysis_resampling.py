@@ -104,7 +104,7 @@ _COLUMNS = (
         "ties",
         "compared_cases",
     ),
-    *("ok", "unsupported", "failed", "comparison_key", "is_paired", "ratio", "ci_low", "ci_high"),
+    *("ok", "unsupported", "failed", "comparison_group", "is_paired", "ratio", "ci_low", "ci_high"),
     *("rounds", "times", "slowdowns", "fastest_rounds", "fastest_times", "fastest_slowdowns"),
 )
 
@@ -135,7 +135,7 @@ def test_a_lead_in_every_case_is_one_and_a_lead_in_some_is_none() -> None:
     assert _ranks(_rows("a", mixed), _rows("b", other)) == {"a": 1, "b": 1}
 
 
-def test_within_the_noise_floor_there_is_no_lead() -> None:
+def test_within_the_significance_threshold_there_is_no_lead() -> None:
     assert _ranks(_rows("a", [1.0] * 6), _rows("b", [1.04] * 6)) == {"a": 1, "b": 1}
 
 

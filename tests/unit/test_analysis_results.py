@@ -36,7 +36,7 @@ def group(number: int, rows: list[Row], place: Place = TIME, **traits: Any) -> G
     rows = [*rows, (0, 1000, 1e9, 1.0, False)]
     process, ordinal, value, slowdown, is_disturbed = (np.array(column) for column in zip(*rows, strict=True))
     starts = traits.pop("starts", (START, START))
-    trials = tuple(Trial(i, start, 10.0, {"anchor_s": 1e-4}) for i, start in enumerate(starts))
+    trials = tuple(Trial(i, start, 10.0, {"reference_kernel_s": 1e-4}) for i, start in enumerate(starts))
     samples = Samples(
         places=(place,),
         place=np.zeros(len(rows), np.int64),
@@ -285,7 +285,12 @@ def test_hexl_helps_by_no_disturbed_pair() -> None:
 def test_facts_of_trials() -> None:
     own = group(1, timed(1.0))
     row = facts(own)
-    assert (row.is_watched, row.anchor_s, row.is_composed, row.steal_share) == (True, None, False, None)
+    assert (row.is_watched, row.reference_kernel_s, row.is_composed, row.steal_share) == (
+        True,
+        None,
+        False,
+        None,
+    )
 
 
 def test_samples_by_round_count_as_those_of_a_case_do() -> None:

@@ -8,7 +8,7 @@ from ciphermark_benchmark.api.results import Pair, whole
 def row(place, a=None, b=None, phase="operation"):
     """A figure of two runs; the statuses say which runs have it."""
     return {
-        "comparison_key": place,
+        "comparison_group": place,
         "variant": "seal",
         "phase": phase,
         "metric": "time",
@@ -19,7 +19,9 @@ def row(place, a=None, b=None, phase="operation"):
 
 
 def told(pairs):
-    return sorted((row["comparison_key"], str(row["a_run_id"]), str(row["b_run_id"])) for row in whole(pairs))
+    return sorted(
+        (row["comparison_group"], str(row["a_run_id"]), str(row["b_run_id"])) for row in whole(pairs)
+    )
 
 
 def test_runs_of_one_part_are_compared_as_they_are():

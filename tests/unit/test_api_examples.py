@@ -35,7 +35,7 @@ def applications(tmp_path_factory):
         "client": client.make(at, environ),
         "server": server.make(at, environ),
         "benchmark": benchmark.application(
-            "postgresql://nowhere/nothing", at, tmp_path_factory.mktemp("home")
+            "postgresql://nowhere/nothing", at, tmp_path_factory.mktemp("data_directory")
         ),
     }
 

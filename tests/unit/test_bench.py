@@ -12,7 +12,7 @@ import pytest
 import bench.baseline
 from bench import __main__ as program
 from bench import gate
-from bench.figures import Figure, Target
+from bench.results import BenchResult, Target
 from ciphermark_analysis.build_comparison import Compared
 from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark.cli import compare_builds
@@ -36,12 +36,12 @@ def test_every_section_is_in_a_file_of_its_name():
 
 def test_a_section_that_fails_does_not_stop_the_others(monkeypatch, capsys):
     def fail(progress):
-        yield Figure("before", 1.0, "s", Target(most=0.5))
+        yield BenchResult("before", 1.0, "s", Target(most=0.5))
         raise RuntimeError("no compiler")
 
     monkeypatch.setattr("bench.loop.section", fail)
     monkeypatch.setattr(
-        "bench.storage.section", lambda progress: iter([Figure("after", 1.0, "s", Target(most=2))])
+        "bench.storage.section", lambda progress: iter([BenchResult("after", 1.0, "s", Target(most=2))])
     )
     monkeypatch.setattr("sys.argv", ["bench", "loop", "storage"])
     with pytest.raises(SystemExit, match="sections that failed: loop"):
@@ -75,7 +75,7 @@ def test_a_gate_is_false_where_it_contradicts_what_was_planted(is_planted, verdi
 
 def test_verdicts_are_read_off_the_table_that_is_printed(monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
-    case = "arithmetic bfv N=4096 chain default {}, size 4096, random, threads 1, equal"
+    case = "arithmetic bfv N=4096 modulus chain default {}, size 4096, random, threads 1, equal"
     results = [
         Compared(Result(case.format("mul_plain"), "operation"), Estimate(13, 1.1, 1.06, 1.2), "slower"),
         Compared(Result(case.format("mul_plain"), "decrypt"), Estimate(13, 1.0, 0.99, 1.01), "unchanged"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_benchmark_journal import HEADER, outcome
 
 from ciphermark_benchmark import archive
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
@@ -25,17 +25,17 @@ anywhere = settings(
 
 
 @pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path / "home", None)
+def data_directory(tmp_path):
+    return DataDirectory(tmp_path / "data", None)
 
 
-def written(home, tmp_path, outcomes, label=None):
-    (home.pending / "run-1.jsonl").unlink(missing_ok=True)
-    journal = Journal.create(home, Header(HEADER.run, "/somewhere/private/mine.yaml", ("seal",)))
+def written(data_directory, tmp_path, outcomes, label=None):
+    (data_directory.pending / "run-1.jsonl").unlink(missing_ok=True)
+    journal = Journal.create(data_directory, Header(HEADER.run, "/somewhere/private/mine.yaml", ("seal",)))
     for item in outcomes:
         journal.append(item)
     path = tmp_path / "run.jsonl.xz"
-    archive.write(*archive.held(home, "run-1"), label, path)
+    archive.write(*archive.held(data_directory, "run-1"), label, path)
     return path
 
 
@@ -46,13 +46,13 @@ def packed(path, *values):
 
 @given(st.lists(strategies.outcomes, max_size=3, unique_by=lambda item: item.trial.id))
 @anywhere
-def test_what_is_written_is_read_and_once_imported_exported_unchanged(home, tmp_path, outcomes):
+def test_what_is_written_is_read_and_once_imported_exported_unchanged(data_directory, tmp_path, outcomes):
     of_run = [replace(item, trial=replace(item.trial, run_id="run-1")) for item in outcomes]
-    path = written(home, tmp_path, of_run, label="mine")
+    path = written(data_directory, tmp_path, of_run, label="mine")
     header, found = archive.read(path)
     assert found == of_run
     assert header.run == replace(HEADER.run, label="mine")
-    elsewhere = Home(tmp_path / "elsewhere", None)
+    elsewhere = DataDirectory(tmp_path / "elsewhere", None)
     shutil.rmtree(elsewhere.folder, ignore_errors=True)
     archive.keep(elsewhere, path, header, found)
     again = tmp_path / "again.jsonl.xz"
@@ -60,52 +60,52 @@ def test_what_is_written_is_read_and_once_imported_exported_unchanged(home, tmp_
     assert again.read_bytes() == path.read_bytes()
 
 
-def test_no_path_of_the_place_goes_along(home, tmp_path):
-    path = written(home, tmp_path, [outcome(0)])
+def test_no_path_of_the_place_goes_along(data_directory, tmp_path):
+    path = written(data_directory, tmp_path, [outcome(0)])
     assert b"private" not in lzma.decompress(path.read_bytes())
     assert archive.read(path)[0].origin == "mine.yaml"
 
 
-def test_a_trial_that_was_executed_again_has_its_last_outcome(home, tmp_path):
+def test_a_trial_that_was_executed_again_has_its_last_outcome(data_directory, tmp_path):
     again = replace(outcome(0), status="wrong")
-    _, found = archive.read(written(home, tmp_path, [outcome(0), outcome(1), again]))
+    _, found = archive.read(written(data_directory, tmp_path, [outcome(0), outcome(1), again]))
     assert found == [again, outcome(1)]
 
 
-def test_a_run_of_another_home_is_told(home):
+def test_a_run_of_another_data_directory_is_told(data_directory):
     with pytest.raises(
         UserError, match=r"in run run-9 is not in .*export it where it was measured or imported"
     ):
-        archive.held(home, "run-9")
+        archive.held(data_directory, "run-9")
 
 
-def test_a_run_of_a_job_is_found(home, tmp_path):
-    Journal.create(home.of_jobs, HEADER).retire(home.of_jobs)
-    assert archive.held(home, "run-1") == (HEADER, [])
+def test_a_run_of_a_job_is_found(data_directory, tmp_path):
+    Journal.create(data_directory.of_jobs, HEADER).retire(data_directory.of_jobs)
+    assert archive.held(data_directory, "run-1") == (HEADER, [])
 
 
-def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(home, tmp_path):
+def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(data_directory, tmp_path):
     first = packed(tmp_path / "first.xz", HEADER, outcome(0), outcome(1))
     later = packed(tmp_path / "later.xz", HEADER, replace(outcome(1), status="wrong"), outcome(2))
     for path in (first, later, first):
-        archive.keep(home, path, *archive.read(path))
-    assert archive.held(home, "run-1") == (HEADER, [outcome(0), outcome(1), outcome(2)])
+        archive.keep(data_directory, path, *archive.read(path))
+    assert archive.held(data_directory, "run-1") == (HEADER, [outcome(0), outcome(1), outcome(2)])
 
 
-def test_what_was_measured_here_is_exported_from_its_journal(home, tmp_path):
-    path = written(home, tmp_path, [outcome(0)])
+def test_what_was_measured_here_is_exported_from_its_journal(data_directory, tmp_path):
+    path = written(data_directory, tmp_path, [outcome(0)])
     other = packed(tmp_path / "other.xz", HEADER, outcome(1))
-    archive.keep(home, other, *archive.read(other))
-    assert archive.held(home, "run-1")[1] == [outcome(0)]
-    assert not home.imported.exists()
+    archive.keep(data_directory, other, *archive.read(other))
+    assert archive.held(data_directory, "run-1")[1] == [outcome(0)]
+    assert not data_directory.imported.exists()
     assert archive.read(path)[1] == [outcome(0)]
 
 
-def test_a_home_that_cannot_be_written_is_told(tmp_path):
-    (tmp_path / "home").write_text("a file")
+def test_a_data_directory_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "data").write_text("a file")
     path = packed(tmp_path / "run.xz", HEADER, outcome(0))
     with pytest.raises(UserError, match="cannot make the folder: Not a directory"):
-        archive.keep(Home(tmp_path / "home", None), path, *archive.read(path))
+        archive.keep(DataDirectory(tmp_path / "data", None), path, *archive.read(path))
 
 
 @pytest.mark.parametrize("run_id", ["../run-1", "", "a/b", "run\0", "run\n", "last"])
@@ -126,8 +126,8 @@ def test_a_time_outside_of_this_time_is_refused(tmp_path, moment):
         archive.read(packed(tmp_path / "b.xz", HEADER, replace(outcome(0), started_at=moment)))
 
 
-def test_content_that_was_changed_does_not_match_its_digest(home, tmp_path):
-    path = written(home, tmp_path, [outcome(0)])
+def test_content_that_was_changed_does_not_match_its_digest(data_directory, tmp_path):
+    path = written(data_directory, tmp_path, [outcome(0)])
     content = lzma.decompress(path.read_bytes())
     for changed in (content.replace(b"trial-0", b"trial-9"), content + content.splitlines(keepends=True)[1]):
         path.write_bytes(lzma.compress(changed))
@@ -153,17 +153,17 @@ def test_lines_without_end_take_no_memory(tmp_path):
         tracemalloc.stop()
 
 
-def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(home, tmp_path):
-    Journal.create(home, HEADER)
+def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(data_directory, tmp_path):
+    Journal.create(data_directory, HEADER)
     with pytest.raises(UserError, match="cannot write the archive: Is a directory"):
-        archive.write(*archive.held(home, "run-1"), None, tmp_path / "home")
+        archive.write(*archive.held(data_directory, "run-1"), None, tmp_path / "data")
     with pytest.raises(UserError, match="cannot write the archive: No such file or directory"):
-        archive.write(*archive.held(home, "run-1"), None, tmp_path / "no" / "run.xz")
+        archive.write(*archive.held(data_directory, "run-1"), None, tmp_path / "no" / "run.xz")
 
 
 @pytest.mark.parametrize("size", [0, 1, 20, 100])
-def test_one_that_is_cut_short_is_refused(home, tmp_path, size):
-    path = written(home, tmp_path, [outcome(0)])
+def test_one_that_is_cut_short_is_refused(data_directory, tmp_path, size):
+    path = written(data_directory, tmp_path, [outcome(0)])
     path.write_bytes(path.read_bytes()[:size])
     with pytest.raises(UserError, match="is no archive of a run"):
         archive.read(path)

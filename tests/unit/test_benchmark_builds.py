@@ -142,7 +142,7 @@ def test_two_builds_are_compared_once() -> None:
 
 @pytest.mark.parametrize("times", [(1, 1, 1, 1), (1, 0.8, 0.7, 0.7), (1, 1, 1.03, 1.03), (1, 2, 2, 1)])
 def test_nothing_is_claimed_where_the_ends_do_not_differ(times: tuple[float, ...]) -> None:
-    measure = Simulated(builds_of(*times), 0.004, 3)  # 1.03 is 4.8 sigma below the floor of 1.05
+    measure = Simulated(builds_of(*times), 0.004, 3)  # 1.03 is 4.8 sigma below the threshold of 1.05
     assert build_search.search(list(builds_of(*times)), measure).verdict == "no step"
 
 
@@ -160,7 +160,7 @@ def test_what_a_step_does_not_explain_is_told() -> None:
 
 
 def test_claims_err_no_more_than_stated() -> None:
-    """Builds that are all at the floor: every claim is an error, and the search makes the most tests that it can.
+    """Builds that are all at the threshold: every claim is an error, and the search makes the most tests that it can.
 
     Each of 2,000 searches errs with a probability of at most 0.05 / 5 (of the ends: two looks of ten tests at most).
     More than 60 of them do so with a probability below 1e-9 (binomial, p = 0.01: mean 20, 60 is 9 sigma away).
@@ -199,7 +199,7 @@ def test_a_search_is_for_one_case() -> None:
         bisect.chosen(found, "rotate")
     with pytest.raises(UserError, match="no operation that all of these builds can execute"):
         bisect.chosen([], None)
-    subject = bisect.chosen(found, "N=2048 chain default add").subject
+    subject = bisect.chosen(found, "N=2048 modulus chain default add").subject
     text = suite_text("made", files.plain(SUITE, "some.yaml"), [subject], 7)
     suite = files.parse(text, "made.json")
     assert suite.budget.processes == 7
@@ -208,7 +208,7 @@ def test_a_search_is_for_one_case() -> None:
     from ciphermark_measure import probes
 
     cases = plan.cases(suite, runs.available(suite, probes.host_facts()))
-    assert {item.case.comparison_key for item in cases} == {subject.case.comparison_key}
+    assert {item.case.comparison_group for item in cases} == {subject.case.comparison_group}
     assert {item.case.variant for item in cases} == {"cleartext", "cleartext@b"}
 
 
@@ -274,11 +274,11 @@ def test_ratios_are_of_corrected_times() -> None:
 
 
 def _outcome(
-    case: Case, process: int, times: Sequence[tuple[float, bool]], slow_downs: Sequence[float] = (1.0,) * 3
+    case: Case, process: int, times: Sequence[tuple[float, bool]], slowdowns: Sequence[float] = (1.0,) * 3
 ) -> Outcome:
     trial = Trial(f"{case.variant}{process}", "run", case, process, 1, Budget())
     samples = [
-        Sample("time", value, "operation", ordinal=n, is_disturbed=is_disturbed, slow_down=slow_downs[n])
+        Sample("time", value, "operation", ordinal=n, is_disturbed=is_disturbed, slowdown=slowdowns[n])
         for n, (value, is_disturbed) in enumerate(times)
     ]
     warm_up = Sample("time", 100.0, "operation", ordinal=0, is_warmup=True)

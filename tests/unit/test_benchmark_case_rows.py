@@ -39,7 +39,17 @@ def test_what_all_cases_have_in_common_is_said_once():
     table = suite.as_table(cases)
     assert table.about == "all cases: experiment inference · size 1 · data random"
     heads = [head.text for head in table.heads]
-    told = ["case", "operation", "variant", "scheme", "N", "chain", "scale, t", "threads", "server MB"]
+    told = [
+        "case",
+        "operation",
+        "variant",
+        "scheme",
+        "N",
+        "modulus chain",
+        "scale, t",
+        "threads",
+        "server MB",
+    ]
     assert heads == [*told, "skipped"]
     assert [row[0] for row in table.rows] == [str(number) for number in range(1, len(cases) + 1)]
 
@@ -69,7 +79,9 @@ def test_requests_are_shown_with_what_they_come_to():
     cases = plan.cases(parsed, here)
     table = suite.as_table(cases)
     rows = [dict(zip((head.text for head in table.heads), row, strict=True)) for row in table.rows]
-    shown = [(row["N requested"], row["depth"], row["N"], row["chain"], row["security"]) for row in rows]
+    shown = [
+        (row["N requested"], row["depth"], row["N"], row["modulus chain"], row["security"]) for row in rows
+    ]
     newer, older = "128 bits (2024)", "128 bits (2018)"
     assert shown == [
         ("smallest", "8", "16384", "50,30×8,50", newer),
@@ -102,9 +114,9 @@ def test_chains_for_a_depth_state_the_budget_that_they_keep():
     cases = plan.cases(parsed, {"seal": Availability(registry.declaration("seal"))})
     table = suite.as_table(cases)
     rows = [dict(zip((head.text for head in table.heads), row, strict=True)) for row in table.rows]
-    assert [(row["chain"], row["margin"]) for row in rows] == [
-        ("32,32,32", "4 bits left"),
-        ("35,35,35", "5 bits left"),
+    assert [(row["modulus chain"], row["margin"]) for row in rows] == [
+        ("32,32,32", "4 bits of noise budget"),
+        ("35,35,35", "5 bits of noise budget"),
     ]
     assert "N 4096" in table.about
     kept = [suite.as_dict(item)["resolved"]["budget_left_bits"] for item in cases]

@@ -208,9 +208,9 @@ def test_ratios_are_of_corrected_times_unless_asked_otherwise(is_uncorrected: bo
     """The head took 1.5 times as long, beside a reference kernel that did; a disturbed round took 9 times as long."""
     case = family().able[0].case
 
-    def taken(variant: str, times: list[float], slow_down: float) -> Outcome:
+    def taken(variant: str, times: list[float], slowdown: float) -> Outcome:
         samples = tuple(
-            Sample("time", value, "operation", ordinal=place, slow_down=slow_down, is_disturbed=value > 5)
+            Sample("time", value, "operation", ordinal=place, slowdown=slowdown, is_disturbed=value > 5)
             for place, value in enumerate(times)
         )
         return replace(outcome(case, variant, "ok"), samples=samples)

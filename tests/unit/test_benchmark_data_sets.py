@@ -6,10 +6,10 @@ import hashlib
 
 import pytest
 
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import json_schema
@@ -30,15 +30,15 @@ def suite_of(*entries):
 
 
 @pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path / "home", None)
+def data_directory(tmp_path):
+    return DataDirectory(tmp_path / "data", None)
 
 
 @pytest.fixture
-def catalogue(home, tmp_path):
+def catalogue(data_directory, tmp_path):
     (tmp_path / "mine.csv").write_text(OWN)
     (tmp_path / "many.csv").write_text(MANY)
-    return Catalogue(home, {}, tmp_path)
+    return Catalogue(data_directory, {}, tmp_path)
 
 
 def parsed(text, catalogue):
@@ -55,13 +55,13 @@ def told(text, catalogue):
     return str(caught.value)
 
 
-def test_files_are_named_after_their_contents(catalogue, home):
+def test_files_are_named_after_their_contents(catalogue, data_directory):
     suite = parsed(suite_of("boston", "mine.csv", "{file: many.csv, label: median}"), catalogue)
     boston, mine, many = known_of(suite)
     assert (boston, mine) == (Known("boston", 506, 13), Known(NAME, 20, 2))
     assert many.name.startswith("many@")
     assert list(runs.own_data_sets(suite)) == ["mine.csv", "many.csv (median)"]
-    assert not home.folder.exists()  # nothing is kept before a run begins
+    assert not data_directory.folder.exists()  # nothing is kept before a run begins
 
 
 def test_a_case_tells_the_contents_and_the_size(catalogue):
@@ -75,7 +75,7 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
     }
 
 
-def test_what_is_kept_is_found_by_name_and_without_its_file(catalogue, home, tmp_path):
+def test_what_is_kept_is_found_by_name_and_without_its_file(catalogue, data_directory, tmp_path):
     suite = parsed(suite_of("mine.csv", "{file: many.csv, label: median}"), catalogue)
     own = runs.own_data_sets(suite)
     catalogue.provide(known.name for known in own.values())
@@ -83,36 +83,36 @@ def test_what_is_kept_is_found_by_name_and_without_its_file(catalogue, home, tmp
     (tmp_path / "many.csv").write_text("something else")
     text = suite_of("mine.csv", "{file: many.csv, label: median}")
     assert known_of(parsed(text, Remembered(own))) == list(own.values())
-    assert known_of(parsed(suite_of(NAME), Catalogue(home, {}))) == [own["mine.csv"]]
-    Catalogue(home, {}).provide([NAME])
-    (home.data_sets / f"{NAME}.csv").unlink()
+    assert known_of(parsed(suite_of(NAME), Catalogue(data_directory, {}))) == [own["mine.csv"]]
+    Catalogue(data_directory, {}).provide([NAME])
+    (data_directory.data_sets / f"{NAME}.csv").unlink()
     with pytest.raises(UserError, match=f"the data set {NAME} is no longer in .*: put {NAME}.csv back there"):
-        Catalogue(home, {}).provide([NAME])
+        Catalogue(data_directory, {}).provide([NAME])
 
 
-def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(catalogue, home):
+def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(catalogue, data_directory):
     parsed(suite_of("mine.csv"), catalogue)
     catalogue.provide([NAME])
-    path = home.data_sets / f"{NAME}.csv"
+    path = data_directory.data_sets / f"{NAME}.csv"
     path.write_text(OWN.replace("3,2,1", "3,3,1"))
     with pytest.raises(UserError, match="its contents are not those that the name tells"):
-        parsed(suite_of(NAME), Catalogue(home, {}))
+        parsed(suite_of(NAME), Catalogue(data_directory, {}))
 
 
-def test_a_kept_file_of_an_option_is_for_parties_on_this_host(catalogue, home, tmp_path):
+def test_a_kept_file_of_an_option_is_for_parties_on_this_host(catalogue, data_directory, tmp_path):
     """Services are given none: what would fail there is refused where the suite is read."""
     (tmp_path / "records.bin").write_bytes(bytes(range(240)))
     workload, values = WORKLOADS["fast-pir"], {"database": "records.bin", "element_bytes": 24}
     settled = catalogue.with_files(workload, values)
     catalogue.provide([])
-    assert Catalogue(home, {}).with_files(workload, settled) == settled
+    assert Catalogue(data_directory, {}).with_files(workload, settled) == settled
     services = {
         f"CIPHERMARK_{party}_{what}": value
         for party in ("CLIENT", "SERVER")
         for what, value in (("URL", "http://127.0.0.1:1"), ("TOKEN", "token"))
     }
     with pytest.raises(ValueError, match="for parties on this host"):
-        Catalogue(home, services).with_files(workload, settled)
+        Catalogue(data_directory, services).with_files(workload, settled)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_mistakes_are_told_with_line_and_remedy(catalogue, tmp_path, entry, comp
 
 
 @pytest.mark.parametrize("file", ["mine.csv", "nowhere.csv", "/etc/hostname.csv", "{file: /etc/passwd}"])
-def test_no_path_is_looked_at_for_suites_from_elsewhere(home, catalogue, file):
-    answer = told(suite_of(file), Catalogue(home, {}))
+def test_no_path_is_looked_at_for_suites_from_elsewhere(data_directory, catalogue, file):
+    answer = told(suite_of(file), Catalogue(data_directory, {}))
     assert "files are read by the command line alone; give the CSV to the client service" in answer
     assert "no such file" not in answer
     with pytest.raises(UserError, match="unknown data set"):

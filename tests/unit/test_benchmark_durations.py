@@ -1,4 +1,4 @@
-"""How long a suite takes: what its last run took, or a guess."""
+"""How long a suite takes: what its last run took, or an estimate."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.suite import estimate, files, plan, shipped
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 from ciphermark_core.run import Host, Run
-from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference import reference_kernel
 
 TEXT = """\
 name: mine
@@ -29,7 +29,7 @@ experiments:
 SUITE = files.parse(TEXT, "mine.yaml")
 PLANNED = plan.cases(SUITE, {"seal": Availability(registry.declaration("seal"))})
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
-GUESS = durations.Duration(estimate.run_s(PLANNED, SUITE.budget.budget), is_guess=True)
+ESTIMATE = durations.Duration(estimate.run_s(PLANNED, SUITE.budget.budget), is_estimate=True)
 
 
 def outcome(number: int, minute: int, duration_s: float) -> Outcome:
@@ -38,34 +38,36 @@ def outcome(number: int, minute: int, duration_s: float) -> Outcome:
     return Outcome(trial, "ok", f"2026-01-01T00:{minute:02}:00+00:00", duration_s)
 
 
-def recorded(home: Home, count: int, run_id: str = "run-1", host: Host = HOST, **of_run: str) -> None:
+def recorded(
+    data_directory: DataDirectory, count: int, run_id: str = "run-1", host: Host = HOST, **of_run: str
+) -> None:
     """A recorded run of so many trials, of which the n-th begins in the n-th minute and takes 30 s."""
     fields = {"suite_text": TEXT, "started_at": "2026-01-01T00:00:00+00:00", **of_run}
     run = Run(run_id, "mine", fields["suite_text"], 1, fields["started_at"], host, "0")
-    journal = Journal.create(home, Header(run, "mine.yaml", (), trials=3))
+    journal = Journal.create(data_directory, Header(run, "mine.yaml", (), trials=3))
     for number in range(count):
         journal.append(outcome(number, number, 30.0))
-    journal.retire(home)
+    journal.retire(data_directory)
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path, None)
+def data_directory(tmp_path: Path) -> DataDirectory:
+    return DataDirectory(tmp_path, None)
 
 
-def expected(home: Home) -> durations.Duration:
-    return durations.expected(home, TEXT, SUITE, PLANNED, HOST)
+def expected(data_directory: DataDirectory) -> durations.Duration:
+    return durations.expected(data_directory, TEXT, SUITE, PLANNED, HOST)
 
 
-def test_without_a_run_it_is_a_guess(home: Home) -> None:
-    assert expected(home) == GUESS
-    assert GUESS.in_words == f"a guess: {durations.in_words(GUESS.seconds)} on an idle host"
+def test_without_a_run_it_is_an_estimate(data_directory: DataDirectory) -> None:
+    assert expected(data_directory) == ESTIMATE
+    assert ESTIMATE.in_words == f"an estimate: {durations.in_words(ESTIMATE.seconds)} on an idle host"
 
 
-def test_what_the_last_whole_run_took_is_known(home: Home) -> None:
-    recorded(home, 3)
-    found = expected(home)
-    assert found == durations.Duration(150.0, is_guess=False)
+def test_what_the_last_whole_run_took_is_known(data_directory: DataDirectory) -> None:
+    recorded(data_directory, 3)
+    found = expected(data_directory)
+    assert found == durations.Duration(150.0, is_estimate=False)
     assert found.in_words == "its last run here took 2 minutes"
 
 
@@ -74,21 +76,21 @@ def test_what_the_last_whole_run_took_is_known(home: Home) -> None:
     [{"suite_text": f"{TEXT}# not the same\n"}, {"host": replace(HOST, fingerprint="other")}, {"count": 2}],
     ids=["another text", "another host", "not whole"],
 )
-def test_other_runs_tell_nothing(home: Home, of_another) -> None:
-    recorded(home, **({"count": 3} | of_another))
-    assert expected(home) == GUESS
+def test_other_runs_tell_nothing(data_directory: DataDirectory, of_another) -> None:
+    recorded(data_directory, **({"count": 3} | of_another))
+    assert expected(data_directory) == ESTIMATE
 
 
-def test_a_job_of_this_home_tells_as_much(home: Home) -> None:
-    recorded(home.of_jobs, 3)
-    assert not expected(home).is_guess
+def test_a_job_of_this_data_directory_tells_as_much(data_directory: DataDirectory) -> None:
+    recorded(data_directory.of_jobs, 3)
+    assert not expected(data_directory).is_estimate
 
 
-def test_a_journal_that_cannot_be_read_is_passed_over(home: Home) -> None:
-    home.recorded.mkdir(parents=True)
-    (home.recorded / "broken.jsonl").write_text("{}\n")
-    (home.recorded / "empty.jsonl").write_text("")
-    assert expected(home) == GUESS
+def test_a_journal_that_cannot_be_read_is_passed_over(data_directory: DataDirectory) -> None:
+    data_directory.recorded.mkdir(parents=True)
+    (data_directory.recorded / "broken.jsonl").write_text("{}\n")
+    (data_directory.recorded / "empty.jsonl").write_text("")
+    assert expected(data_directory) == ESTIMATE
 
 
 def test_rests_are_no_work() -> None:
@@ -99,9 +101,9 @@ def test_rests_are_no_work() -> None:
     assert durations.worked_s(begun, []) == 0.0
 
 
-def test_several_suites_are_asked_for_at_once(home: Home) -> None:
-    recorded(home, 3)
-    took = durations.of_texts(home, HOST, {TEXT: 1.0, "another": 7.0})
+def test_several_suites_are_asked_for_at_once(data_directory: DataDirectory) -> None:
+    recorded(data_directory, 3)
+    took = durations.of_texts(data_directory, HOST, {TEXT: 1.0, "another": 7.0})
     assert took == {TEXT: durations.Duration(150.0, False), "another": durations.Duration(7.0, True)}
 
 
@@ -120,10 +122,10 @@ def test_a_shipped_suite_states_what_its_plan_comes_to(name: str) -> None:
     assert shipped.estimated_s(text) == pytest.approx(planned_s, rel=0.25)
 
 
-def test_a_guess_goes_by_the_anchor_of_the_host(home: Home) -> None:
-    level = {"cpu_model": "c", "kernel": anchor.KERNEL, "ns": 107_400.0, "at": time.time()}
-    (home.folder / "anchor.json").write_text(json.dumps(level))
-    assert expected(home).seconds == pytest.approx(2 * GUESS.seconds)
+def test_an_estimate_goes_by_the_reference_kernel_of_the_host(data_directory: DataDirectory) -> None:
+    level = {"cpu_model": "c", "kernel": reference_kernel.KERNEL, "ns": 107_400.0, "at": time.time()}
+    (data_directory.folder / "reference_kernel.json").write_text(json.dumps(level))
+    assert expected(data_directory).seconds == pytest.approx(2 * ESTIMATE.seconds)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import wait_until
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import journal as runner_journal
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
@@ -35,25 +35,27 @@ def outcome(number):
 
 
 @pytest.fixture
-def home(tmp_path):
-    return Home(tmp_path, None)
+def data_directory(tmp_path):
+    return DataDirectory(tmp_path, None)
 
 
 @pytest.fixture
-def journal(home):
-    return Journal.create(home, HEADER)
+def journal(data_directory):
+    return Journal.create(data_directory, HEADER)
 
 
-def test_what_is_appended_is_on_disk_at_once(home, journal):
+def test_what_is_appended_is_on_disk_at_once(data_directory, journal):
     for number in range(3):
         journal.append(outcome(number))
-        again = Journal.read(home.pending / "run-1.jsonl")
+        again = Journal.read(data_directory.pending / "run-1.jsonl")
         assert list(again.outcomes()) == [outcome(count) for count in range(number + 1)]
-    assert Journal.reopen(home, "run-1").header == HEADER
+    assert Journal.reopen(data_directory, "run-1").header == HEADER
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
-def test_an_outcome_waits_for_a_disk_that_takes_nothing_or_a_part(home, journal, monkeypatch, number):
+def test_an_outcome_waits_for_a_disk_that_takes_nothing_or_a_part(
+    data_directory, journal, monkeypatch, number
+):
     """Nothing of it is there meanwhile, and what it waits for is told once, and that it does no longer."""
     write, states, told = os.write, iter(["nothing", "a part", "nothing", "all", "all", "all"]), []
 
@@ -72,7 +74,7 @@ def test_an_outcome_waits_for_a_disk_that_takes_nothing_or_a_part(home, journal,
     assert len(looks) == 2
     assert f"waits for {runner_journal.WAITED_FOR[number]}" in told[0]
     assert told[1:] == [None]
-    assert list(Journal.read(home.pending / "run-1.jsonl").outcomes()) == [outcome(0)]
+    assert list(Journal.read(data_directory.pending / "run-1.jsonl").outcomes()) == [outcome(0)]
 
 
 def test_other_errors_of_a_disk_are_not_waited_for(journal, monkeypatch):
@@ -86,15 +88,15 @@ def test_other_errors_of_a_disk_are_not_waited_for(journal, monkeypatch):
 
 @given(st.lists(strategies.outcomes, max_size=3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_every_outcome_comes_back(home, outcomes):
-    (home.pending / "run-1.jsonl").unlink(missing_ok=True)
-    journal = Journal.create(home, HEADER)
+def test_every_outcome_comes_back(data_directory, outcomes):
+    (data_directory.pending / "run-1.jsonl").unlink(missing_ok=True)
+    journal = Journal.create(data_directory, HEADER)
     for item in outcomes:
         journal.append(item)
-    assert list(Journal.reopen(home, "run-1").outcomes()) == outcomes
+    assert list(Journal.reopen(data_directory, "run-1").outcomes()) == outcomes
 
 
-def test_wherever_the_last_line_was_torn_the_others_stay(home, journal):
+def test_wherever_the_last_line_was_torn_the_others_stay(data_directory, journal):
     journal.append(outcome(0))
     whole = journal.path.read_bytes()
     journal.append(outcome(1))
@@ -102,13 +104,13 @@ def test_wherever_the_last_line_was_torn_the_others_stay(home, journal):
     for cut in range(len(line)):
         journal.path.write_bytes(whole + line[:cut])
         assert list(journal.outcomes()) == [outcome(0)]
-        reopened = Journal.reopen(home, "run-1")
+        reopened = Journal.reopen(data_directory, "run-1")
         assert journal.path.read_bytes() == whole
         reopened.append(outcome(2))
         assert list(reopened.outcomes()) == [outcome(0), outcome(2)]
 
 
-def test_reading_changes_nothing(home, journal):
+def test_reading_changes_nothing(data_directory, journal):
     """Another command may read while the run appends: cutting a line that is being written would lose it."""
     journal.append(outcome(0))
     journal.path.write_bytes(journal.path.read_bytes() + b'{"trial": {"id"')
@@ -117,7 +119,7 @@ def test_reading_changes_nothing(home, journal):
     assert journal.path.read_bytes() == torn
 
 
-def test_a_journal_without_header_is_never_left_behind(home, monkeypatch):
+def test_a_journal_without_header_is_never_left_behind(data_directory, monkeypatch):
     """The command may die at any moment; a journal that cannot be read would be in the way of all later ones."""
     import os
 
@@ -126,36 +128,36 @@ def test_a_journal_without_header_is_never_left_behind(home, monkeypatch):
 
     monkeypatch.setattr(os, "write", die)
     with pytest.raises(SystemExit):
-        Journal.create(home, HEADER)
-    assert list(home.pending.glob("*.jsonl")) == []
+        Journal.create(data_directory, HEADER)
+    assert list(data_directory.pending.glob("*.jsonl")) == []
 
 
-def test_a_retired_journal_is_found_all_the_same(home, journal):
+def test_a_retired_journal_is_found_all_the_same(data_directory, journal):
     journal.append(outcome(0))
-    journal.retire(home)
-    assert list(home.pending.iterdir()) == []
-    reopened = Journal.reopen(home, "run-1")
-    assert reopened.path.parent == home.recorded
+    journal.retire(data_directory)
+    assert list(data_directory.pending.iterdir()) == []
+    reopened = Journal.reopen(data_directory, "run-1")
+    assert reopened.path.parent == data_directory.recorded
     assert list(reopened.outcomes()) == [outcome(0)]
-    reopened.retire(home)
+    reopened.retire(data_directory)
     assert list(reopened.outcomes()) == [outcome(0)]
 
 
-def test_an_unknown_run_is_answered_with_the_unfinished_ones(home, journal):
+def test_an_unknown_run_is_answered_with_the_unfinished_ones(data_directory, journal):
     with pytest.raises(UserError, match=r"no journal of run nothing .*unfinished runs: run-1"):
-        Journal.reopen(home, "nothing")
+        Journal.reopen(data_directory, "nothing")
 
 
-def test_without_any_journal_there_are_no_unfinished_runs(home):
+def test_without_any_journal_there_are_no_unfinished_runs(data_directory):
     with pytest.raises(UserError, match="unfinished runs: none"):
-        Journal.reopen(home, "nothing")
+        Journal.reopen(data_directory, "nothing")
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"hello\n", b'{"run": 1}\n', b"\xff\xfe\n"])
-def test_what_is_no_journal_is_told(home, journal, text):
+def test_what_is_no_journal_is_told(data_directory, journal, text):
     journal.path.write_bytes(text)
     with pytest.raises(UserError, match=r"run-1.jsonl is not a journal of this version"):
-        Journal.reopen(home, "run-1")
+        Journal.reopen(data_directory, "run-1")
 
 
 class FakeDatabase:
@@ -320,25 +322,25 @@ def test_a_database_that_is_away_at_the_beginning_may_come_later(journal, databa
     assert database.outcomes == [outcome(0)]
 
 
-def test_what_waited_is_recorded_by_the_next_command_and_once(home, journal, database):
+def test_what_waited_is_recorded_by_the_next_command_and_once(data_directory, journal, database):
     for number in range(3):
         journal.append(outcome(number))
-    assert record_pending(home, database) == {}
-    assert record_pending(home, database) == {}
+    assert record_pending(data_directory, database) == {}
+    assert record_pending(data_directory, database) == {}
     assert database.outcomes == [outcome(number) for number in range(3)]
 
 
-def test_a_line_that_is_being_written_waits_for_its_end(home, journal, database):
+def test_a_line_that_is_being_written_waits_for_its_end(data_directory, journal, database):
     journal.append(outcome(0))
     whole = journal.path.read_bytes()
     journal.append(outcome(1))
     full = journal.path.read_bytes()
     journal.path.write_bytes(full[: len(whole) + 20])
-    record_pending(home, database)
+    record_pending(data_directory, database)
     assert database.outcomes == [outcome(0)]
     assert journal.path.read_bytes() == full[: len(whole) + 20]
     journal.path.write_bytes(full)
-    record_pending(home, database)
+    record_pending(data_directory, database)
     assert database.outcomes == [outcome(0), outcome(1)]
 
 

@@ -25,7 +25,7 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
 @pytest.mark.parametrize(
     ("variant", "operation", "spec", "text"),
     [
-        # A chain for a depth, at a ring dimension that is too small for it.
+        # A modulus chain for a depth, at a ring dimension that is too small for it.
         (
             "seal",
             "mul",
@@ -56,7 +56,12 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             ParameterSpec("bgv", 8192, (50,) * 3, 140737488125953),
             "keeps 32 bits of the plain",
         ),
-        ("openfhe", "add", ParameterSpec("bfv", 2048, plain_modulus=12289), "no default chain at N = 2048"),
+        (
+            "openfhe",
+            "add",
+            ParameterSpec("bfv", 2048, plain_modulus=12289),
+            "no default modulus chain at N = 2048",
+        ),
         # Its ckks primes: the sizes that were asked for, whatever it would make of them.
         (
             "openfhe",

@@ -92,7 +92,7 @@ def test_every_combination_is_a_case(changes, count):
 def test_divisions_are_compared_apart():
     found = planned(experiment(operations=["add"], variants=["seal", "openfhe"], division=["equal", "best"]))
     assert [item.case.parameters.division for item in found] == ["equal", "equal", "best", "best"]
-    keys = [item.case.comparison_key for item in found]
+    keys = [item.case.comparison_group for item in found]
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
@@ -244,27 +244,30 @@ WIDE = (
 def test_a_block_shares_what_its_workers_are_made_of():
     made = plan_of(*WIDE, processes=2)
     groups = Counter(
-        (block.parameters, block.threads, block.comparisons[0].trials[0].process) for block in made.blocks
+        (block.parameters, block.threads, block.comparison_groups[0].trials[0].process)
+        for block in made.blocks
     )
     assert set(groups.values()) == {1}  # one block per parameter set, threads and process
     assert len(groups) == 4 * 2
     for block in made.blocks:
-        for comparison in block.comparisons:
-            for trial in comparison.trials:
+        for comparison_group in block.comparison_groups:
+            for trial in comparison_group.trials:
                 assert trial.case.parameters == block.parameters
                 assert trial.case.threads == block.threads
-                assert trial.process == block.comparisons[0].trials[0].process
+                assert trial.process == block.comparison_groups[0].trials[0].process
 
 
-def test_a_comparison_is_one_case_of_every_variant():
+def test_a_comparison_group_is_one_case_of_every_variant():
     made = plan_of(*WIDE)
     for block in made.blocks:
-        for comparison in block.comparisons:
-            assert len({trial.case.comparison_key for trial in comparison.trials}) == 1
-            variants = [trial.case.variant for trial in comparison.trials]
+        for comparison_group in block.comparison_groups:
+            assert len({trial.case.comparison_group for trial in comparison_group.trials}) == 1
+            variants = [trial.case.variant for trial in comparison_group.trials]
             assert len(set(variants)) == len(variants)
     keys = [
-        comparison.trials[0].case.comparison_key for block in made.blocks for comparison in block.comparisons
+        comparison_group.trials[0].case.comparison_group
+        for block in made.blocks
+        for comparison_group in block.comparison_groups
     ]
     assert len(set(keys)) == len(keys)
 
@@ -297,12 +300,14 @@ def test_the_order_is_that_of_the_seed():
     assert len({frozenset(item) for item in orders}) == 1  # the same trials in another order
 
 
-def test_comparisons_of_one_block_are_shuffled():
+def test_comparison_groups_of_one_block_are_shuffled():
     operations = ["add", "sub", "mul", "square", "negate"]
     orders = set()
     for seed in range(20):
         (block,) = plan_of(experiment(operations=operations), seed=seed).blocks
-        orders.add(tuple(comparison.trials[0].case.operation for comparison in block.comparisons))
+        orders.add(
+            tuple(comparison_group.trials[0].case.operation for comparison_group in block.comparison_groups)
+        )
     assert len(orders) > 10
     assert {frozenset(item) for item in orders} == {frozenset(operations)}
 
@@ -330,7 +335,7 @@ def test_an_id_does_not_depend_on_the_rest_of_the_suite():
 def test_data_are_the_same_for_every_variant_and_differ_else():
     seeds = {}
     for trial in plan_of(*WIDE, processes=2).trials:
-        seeds.setdefault((trial.case.comparison_key, trial.process), set()).add(trial.seed)
+        seeds.setdefault((trial.case.comparison_group, trial.process), set()).add(trial.seed)
     assert all(len(found) == 1 for found in seeds.values())
     vectors = {
         (trial.case.parameters, trial.case.size, trial.case.data_pattern, trial.case.threads, trial.process)
@@ -354,8 +359,10 @@ def test_without_leaves_exactly_the_rest_in_order(data):
     assert [item.trial for item in rest.unsupported] == [
         item.trial for item in made.unsupported if item.trial.id not in done
     ]
-    assert all(block.comparisons for block in rest.blocks)
-    assert all(comparison.trials for block in rest.blocks for comparison in block.comparisons)
+    assert all(block.comparison_groups for block in rest.blocks)
+    assert all(
+        comparison_group.trials for block in rest.blocks for comparison_group in block.comparison_groups
+    )
 
 
 def test_without_everything_nothing_is_left():

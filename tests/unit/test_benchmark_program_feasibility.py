@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
-from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.suite import estimate, feasibility, files, plan
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.keys import KeyRequest
@@ -45,7 +45,7 @@ def planned(folder, name, old, new, variants=("seal",), *, deadline_s=10.0):
     (folder / f"{name}.py").write_text(text.replace(old, new))
     experiment = {"kind": "own", "variants": list(variants), "workloads": [f"./{name}.py"]}
     text = json.dumps({"name": "test", "experiments": [experiment]})
-    suite = files.parse(text, "test", Catalogue(Home(folder / "home", None), {}, folder))
+    suite = files.parse(text, "test", Catalogue(DataDirectory(folder / "data", None), {}, folder))
     here = {item: Availability(registry.declaration(item)) for item in variants}
     return suite, plan.cases(suite, here, deadline_s)
 
@@ -78,7 +78,7 @@ def test_the_estimate_of_three_products_is_what_they_take(tmp_path):
     text = user_workloads.template().replace("8192, (60, 40, 60)", "16384, (60, 40, 40, 40, 40, 60)")
     (tmp_path / "deep.py").write_text(text.replace(PRODUCTS, circuit))
     experiment = {"kind": "own", "variants": ["seal"], "workloads": ["./deep.py"]}
-    catalogue = Catalogue(Home(tmp_path / "home", None), {}, tmp_path)
+    catalogue = Catalogue(DataDirectory(tmp_path / "data", None), {}, tmp_path)
     suite = files.parse(json.dumps({"name": "test", "experiments": [experiment]}), "test", catalogue)
     (case,) = plan.cases(suite, {"seal": Availability(registry.declaration("seal"))})
     assert 0.041 < case.pass_s < 1.3 * 0.069
@@ -87,7 +87,8 @@ def test_the_estimate_of_three_products_is_what_they_take(tmp_path):
 def test_a_chain_that_is_too_short_is_told_with_the_depth_and_the_place(tmp_path):
     (reason,) = reasons(tmp_path, "deep", "(60, 40, 60)", "(60, 60)")
     assert reason.startswith(
-        f"deep.py:{LINE}, in circuit: the program does not fit its chain, which has 0 levels: it needs a depth of 1"
+        f"deep.py:{LINE}, in circuit: the program does not fit its modulus chain, which has 0 levels: it needs a depth "
+        "of 1"
     )
 
 
@@ -130,7 +131,7 @@ def test_what_a_workload_does_wrong_is_left_to_its_trial(tmp_path, what, circuit
             (60, 40, 60),
             "Pyfhel has no keys for another secret key in ckks",
         ),
-        (KeyRequest.of(relinearization=True), (60,), "a chain of one prime leaves none for it"),
+        (KeyRequest.of(relinearization=True), (60,), "a modulus chain of one prime leaves none for it"),
     ],
 )
 def test_keys_that_there_are_not_are_told(request_, modulus_bits, told, monkeypatch):
@@ -183,7 +184,7 @@ def test_parameters_of_a_suite_are_those_of_its_cases():
 def test_a_chain_of_the_suite_that_is_too_short_is_told():
     (found,) = cases_of(modulus_bits=[50, 45, 45, 50])
     assert found.reason.startswith(
-        "the program does not fit its chain, which has 2 levels: it needs a depth of 7"
+        "the program does not fit its modulus chain, which has 2 levels: it needs a depth of 7"
     )
 
 

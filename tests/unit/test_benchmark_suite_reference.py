@@ -48,7 +48,7 @@ KEYS = [
 
 def test_the_page_is_the_form_as_it_is() -> None:
     told = (DOCS / "suite-keys.md").read_text(encoding="utf-8")
-    assert told == form.page() + "\n", "write it anew: ciphermark suite keys > docs/suite-keys.md"
+    assert told == form.page() + "\n", "rewrite it: ciphermark suite keys > docs/suite-keys.md"
 
 
 @pytest.mark.parametrize("model", FORMS)

@@ -13,7 +13,7 @@ from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner import trial_runner
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.two_parties import TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
@@ -125,7 +125,7 @@ def test_a_trial_in_three_passes(tmp_path):
 
 
 class Busy:
-    """A host on which the anchor takes 50 µs, and others have the core whenever ``is_taken``."""
+    """A host on which the reference kernel takes 50 µs, and others have the core whenever ``is_taken``."""
 
     def __init__(self):
         self.is_taken, self.start_ns = False, time.perf_counter_ns()
@@ -139,8 +139,8 @@ class Busy:
     def run_delay_ns(self):
         return self.now_ns() - self.start_ns if self.is_taken else 0
 
-    def watch(self, quiet_ns=None):
-        return HostWatch(Gate(self, self, self.run_delay_ns), quiet_ns)
+    def watch(self, baseline_ns=None):
+        return HostWatch(Gate(self, self, self.run_delay_ns), baseline_ns)
 
 
 def test_a_stage_of_disturbed_passes_says_so(tmp_path):
@@ -150,13 +150,13 @@ def test_a_stage_of_disturbed_passes_says_so(tmp_path):
     levels = []
 
     def make(needs):
-        levels.append(needs.quiet_ns)
-        parties = PartiesHere(tmp_path, {}, (idle.watch(needs.quiet_ns), taken.watch(needs.quiet_ns)))
+        levels.append(needs.baseline_ns)
+        parties = PartiesHere(tmp_path, {}, (idle.watch(needs.baseline_ns), taken.watch(needs.baseline_ns)))
         parties.is_local = True
         return parties
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
-    level = QuietLevel(40_000.0)
+    level = ReferenceKernelBaseline(40_000.0)
     outcome = executed(TwoParties(needs, make, level), a_trial())
     assert (outcome.status, levels) == ("ok", [40_000.0])
     by_phase = {}
@@ -165,9 +165,9 @@ def test_a_stage_of_disturbed_passes_says_so(tmp_path):
             by_phase.setdefault(sample.phase, []).append(sample)
     assert all(sample.is_disturbed for sample in by_phase["train.evaluate"] + by_phase["infer.server"])
     assert not any(sample.is_disturbed for sample in by_phase["infer.decrypt"] + by_phase["infer.client"])
-    # 50 µs where 40 are the quiet level: corrected by 1 + 1.25 · 0.25.
-    assert {round(sample.slow_down, 9) for sample in by_phase["infer.client"]} == {1.3125}
-    assert outcome.facts["anchor_s"] == 4e-5
+    # 50 µs where 40 are the reference-kernel baseline: corrected by 1 + 1.25 · 0.25.
+    assert {round(sample.slowdown, 9) for sample in by_phase["infer.client"]} == {1.3125}
+    assert outcome.facts["reference_kernel_s"] == 4e-5
     assert outcome.facts["disturbed_phases"] >= 2
     spent_s = sum(sample.value for sample in by_phase["train"] + by_phase["infer"])
     assert outcome.facts["sampling_s"] == pytest.approx(spent_s)
@@ -430,8 +430,8 @@ def test_what_is_left_of_a_stage_is_the_transfer():
     ("evaluate", "whole"),
     [
         ({}, (1.0, False)),
-        ({"slow_down": 2.0}, (8 / 5, False)),
-        ({"slow_down": 4.0, "is_disturbed": True}, (1.0, True)),
+        ({"slowdown": 2.0}, (8 / 5, False)),
+        ({"slowdown": 4.0, "is_disturbed": True}, (1.0, True)),
     ],
 )
 def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_most_of_its_time(evaluate, whole):
@@ -443,8 +443,8 @@ def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_most_of_its_time(
     ]
     found = {(s.metric, s.phase): s for s in stage_costs.stage_samples("infer", 8.0, told)}
     total = found["time", "infer"]
-    assert (total.value, total.slow_down, total.is_disturbed) == (8.0, pytest.approx(whole[0]), whole[1])
-    assert found["time", "infer.transfer"].slow_down == 1.0
+    assert (total.value, total.slowdown, total.is_disturbed) == (8.0, pytest.approx(whole[0]), whole[1])
+    assert found["time", "infer.transfer"].slowdown == 1.0
     assert found["time", "infer.evaluate"].is_disturbed == evaluate.get("is_disturbed", False)
     assert found["noise_budget", "infer"].value == -3.0
     assert stage_costs.elapsed_s(found.values()) == 8.0
@@ -453,13 +453,13 @@ def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_most_of_its_time(
 
 def test_a_stage_of_which_less_than_half_is_disturbed_is_not():
     told = [
-        Sample("time", 4.0, "infer", step="encrypt", slow_down=10.0, is_disturbed=True),
+        Sample("time", 4.0, "infer", step="encrypt", slowdown=10.0, is_disturbed=True),
         Sample("time", 5.0, "infer", step="evaluate"),
     ]
     found = {s.phase: s for s in stage_costs.stage_samples("infer", 9.0, told)}
     assert not found["infer"].is_disturbed
-    assert found["infer"].slow_down == pytest.approx(9.0 / 5.4)
-    assert (found["infer.encrypt"].is_disturbed, found["infer.encrypt"].slow_down) == (True, 1.0)
+    assert found["infer"].slowdown == pytest.approx(9.0 / 5.4)
+    assert (found["infer.encrypt"].is_disturbed, found["infer.encrypt"].slowdown) == (True, 1.0)
 
 
 def test_what_is_not_of_a_stage_is_taken_off_it():
@@ -578,7 +578,7 @@ def test_learning_has_blocks_of_its_own_and_one_split_for_all():
     suite, cases = planned(arithmetic, several, processes=2)
     made = plan.make(RUN, suite, cases)
     for block in made.blocks:
-        kinds = {trial.case.experiment for item in block.comparisons for trial in item.trials}
+        kinds = {trial.case.experiment for item in block.comparison_groups for trial in item.trials}
         assert kinds == ({"learning"} if block.has_workloads else {"arithmetic"})
     learning = [trial for trial in made.trials if trial.case.dimensions.get("data_set")]
     for process in range(2):
@@ -657,7 +657,7 @@ def no_place(after_s, times):
     return deed
 
 
-def test_a_trial_waits_for_a_place_and_begins_anew(tmp_path):
+def test_a_trial_waits_for_a_place_and_starts_again(tmp_path):
     """What it has at the other party is given back meanwhile, and no time tells of the waiting."""
     seat, made = a_seat(tmp_path, {messages.Load: no_place(0.3, 2)})
     outcome = executed(seat, a_trial(samples=1))

@@ -1,4 +1,4 @@
-"""What becomes of the scale of a product, and of the scales of logistic regression on its own chain."""
+"""What becomes of the scale of a product, and of the scales of logistic regression on its own modulus chain."""
 
 from __future__ import annotations
 

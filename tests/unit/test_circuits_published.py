@@ -35,7 +35,7 @@ def _series(polynomial: OddPolynomial) -> Circuit:
 
 
 def test_the_published_errors() -> None:
-    """CryptOracle's page of figures: 3.7e-5; and the sign's for arguments from 1/256, 0.01, 0.02 and 0.05 on."""
+    """CryptOracle's page of results: 3.7e-5; and the sign's for arguments from 1/256, 0.01, 0.02 and 0.05 on."""
     x = np.linspace(-1, 1, 100_001)
     worst = np.abs(published_functions.logistic_polynomial()(x) - _logistic(x)).max()
     assert 3.6e-5 < worst < 3.75e-5

@@ -201,10 +201,10 @@ def test_a_missing_constant_is_told() -> None:
 
 
 def test_plaintexts_have_the_bytes_of_the_form_that_nodes_take() -> None:
-    """Two data primes. One vector is taken in evaluation form twice and by its coefficients once, another in
-    evaluation form a level further down.
+    """Two data primes. One vector is taken in NTT form twice and by its coefficients once, another in
+    NTT form a level further down.
     """
-    names = ("mul_plain", "mul_plain_prepared", "mod_switch", "add")
+    names = ("mul_plain", "mul_plain_ntt", "mod_switch", "add")
     evaluator = TracingEvaluator(PARAMETERS, fresh_inputs(PARAMETERS, 1), names)
     (a,) = evaluator.inputs
     same, other = (np.full(RING, value, dtype=np.int64) for value in (1, 2))
@@ -212,14 +212,26 @@ def test_plaintexts_have_the_bytes_of_the_form_that_nodes_take() -> None:
     def product(operation: str, value: Handle, vector: Vector) -> Handle:
         return evaluator.apply(operation, value, evaluator.encode(vector, like=value))
 
-    results = [product("mul_plain_prepared", a, same), product("mul_plain_prepared", a, same)]
+    results = [product("mul_plain_ntt", a, same), product("mul_plain_ntt", a, same)]
     results.append(product("mul_plain", a, same))
     lower = evaluator.apply("mod_switch", a)
-    results.append(product("mul_plain_prepared", lower, other))
+    results.append(product("mul_plain_ntt", lower, other))
     program = evaluator.traced(results).program
     assert program.plaintext_bytes == 8 * RING * (2 + 1 + 1)
     assert dataclasses.replace(program, is_managed=True).plaintext_bytes == 0
     assert evaluator.traced([a]).program.plaintext_bytes == 0
+
+
+def test_contents_stay_in_the_first_words() -> None:
+    evaluator = TracingEvaluator(PARAMETERS, fresh_inputs(PARAMETERS, 1), ("mul_plain_ntt",))
+    (a,) = evaluator.inputs
+    vector = np.ones(RING, dtype=np.int64)
+    result = evaluator.apply("mul_plain_ntt", a, evaluator.encode(vector, like=a))
+    program = evaluator.traced([result]).program
+    content = program.to_bytes()
+    assert (b"mul_plain_prepared" in content, b"mul_plain_ntt" in content) == (True, False)
+    assert (b"digits" in content, b"decomposition_digits" in content) == (True, False)
+    assert Program.from_bytes(content) == program
 
 
 def test_digests_tell_vectors_apart() -> None:

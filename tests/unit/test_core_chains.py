@@ -1,4 +1,4 @@
-"""Chains for a depth: enough for the noise, and no more than a prime too much."""
+"""Modulus chains for a depth: enough for the noise, and no more than a prime too much."""
 
 from __future__ import annotations
 
@@ -131,5 +131,5 @@ def test_ckks_has_one_chain_since_the_scale_decides(spec: ParameterSpec) -> None
     ids=["too few primes", "t too large"],
 )
 def test_what_cannot_be_is_told(spec: ParameterSpec) -> None:
-    with pytest.raises(Unsupported, match=r"no chain for \d+ multiplications .* ask for a smaller"):
+    with pytest.raises(Unsupported, match=r"no modulus chain for \d+ multiplications .* ask for a smaller"):
         chain_for_depth(spec)

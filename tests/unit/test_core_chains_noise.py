@@ -1,4 +1,5 @@
-"""Chains for a depth in bgv hold the noise of sampled keys, with a rounding error as SEAL's: it is not centred."""
+"""Modulus chains for a depth in bgv hold the noise of sampled keys, with a rounding error as SEAL's: it is not
+centred."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from ciphermark_core import host
 from ciphermark_core.run import Host
 
-QUIET = Host(
+UNDISTURBED = Host(
     fingerprint="f",
     hostname="bench",
     cpu_model="a CPU",
@@ -32,8 +32,8 @@ QUIET = Host(
 )
 
 
-def test_a_quiet_host_has_no_warnings():
-    assert host.warnings(QUIET) == []
+def test_an_undisturbed_host_has_no_warnings():
+    assert host.warnings(UNDISTURBED) == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_quiet_host_has_no_warnings():
     ],
 )
 def test_each_thing_that_spoils_measurements_is_told_once(spoiled, words):
-    (warning,) = host.warnings(replace(QUIET, **spoiled))
+    (warning,) = host.warnings(replace(UNDISTURBED, **spoiled))
     for word in words:
         assert word in warning
 
@@ -70,12 +70,12 @@ def test_each_thing_that_spoils_measurements_is_told_once(spoiled, words):
     ],
 )
 def test_what_is_unknown_or_at_the_limit_is_no_warning(harmless):
-    assert host.warnings(replace(QUIET, **harmless)) == []
+    assert host.warnings(replace(UNDISTURBED, **harmless)) == []
 
 
 def test_several_troubles_give_several_warnings():
     spoiled = replace(
-        QUIET, governor=None, turbo=True, smt=True, load_1min=9.0, clock_noise=0.5, cpu_flags=()
+        UNDISTURBED, governor=None, turbo=True, smt=True, load_1min=9.0, clock_noise=0.5, cpu_flags=()
     )
     assert len(host.warnings(spoiled)) == 6
 
@@ -116,9 +116,9 @@ def test_the_facts_of_this_host():
     ("busy", "is_told"), [(None, True), (0.0, False), (1.0, False), (1.1, True), (4.0, True)]
 )
 def test_a_load_that_has_ended_is_no_warning(busy, is_told):
-    loaded = replace(QUIET, load_1min=9.0)
+    loaded = replace(UNDISTURBED, load_1min=9.0)
     assert any("load is 9.0" in told for told in host.warnings(loaded, busy)) is is_told
-    assert host.warnings(QUIET, busy) == []
+    assert host.warnings(UNDISTURBED, busy) == []
 
 
 def test_busy_cores_are_those_that_work_now():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,21 @@ def test_a_trial_without_samples() -> None:
         (),
         None,
     )
+
+
+def test_earlier_words_for_the_host_key_switching_and_forms_of_plaintexts() -> None:
+    first = legacy_format.outcome(LINES[0])
+    case = replace(first.trial.case, operation="mul_plain_ntt")
+    facts = {"reference_kernel_s": 4e-5, "reference_kernel_version": 2.0, "undisturbed_samples": 2.0}
+    now = replace(first, trial=replace(first.trial, case=case), facts=facts)
+    document = json.loads(wire.to_line(now))
+    document["trial"]["case"]["operation"] = "mul_plain_prepared"
+    document["facts"] = {"anchor_s": 4e-5, "anchor_kernel": 2.0, "quiet_samples": 2.0}
+    switching = document["parameters"]["key_switching"]
+    switching["digits"] = switching.pop("decomposition_digits")
+    for sample in document["samples"]:
+        sample["slow_down"] = sample.pop("slowdown")
+    assert legacy_format.outcome(json.dumps(document).encode()) == now
 
 
 @pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))

@@ -19,7 +19,7 @@ def test_every_metric_says_what_a_reader_needs(metric: metrics.Metric) -> None:
     assert metric.unit
     assert metric.label
     assert metric.sentence.endswith(".")
-    assert metric.floor >= (0.0 if metric.floor_kind == "difference" else 1.0)
+    assert metric.threshold >= (0.0 if metric.threshold_kind == "difference" else 1.0)
 
 
 def test_the_same_metric_may_be_registered_again_and_no_other_of_its_name() -> None:

@@ -22,7 +22,7 @@ STORED = json.loads((Path(__file__).parent / "legacy_format/cases.json").read_te
 @pytest.mark.parametrize("stored", STORED, ids=lambda item: item["key"][:8])
 def test_keys_of_stored_cases_stay(stored: dict[str, Any]) -> None:
     case = legacy_format.case(stored["stored"])
-    assert (case.key, case.comparison_key) == (stored["key"], stored["comparison_key"])
+    assert (case.key, case.comparison_group) == (stored["key"], stored["comparison_group"])
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ def test_default_ckks_chain_fills_128_bits_and_no_more(ring_dimension, scale_bit
 def test_where_no_default_chain_fits_the_reason_says_what_to_do(ring_dimension, scale_bits):
     with pytest.raises(
         Unsupported,
-        match=f"no default ckks chain at N = {ring_dimension} with a scale of {scale_bits} bits: .*modulus_bits",
+        match=f"no default ckks modulus chain at N = {ring_dimension} with a scale of {scale_bits} bits: "
+        ".*modulus_bits",
     ):
         primes.default_ckks_chain(ring_dimension, scale_bits)
 

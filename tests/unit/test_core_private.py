@@ -14,8 +14,8 @@ def mode(path):
 
 
 def test_folders_are_made_for_their_owner(tmp_path):
-    private_folder(tmp_path / "home" / "journal" / "pending")
-    for name in ("home", "home/journal", "home/journal/pending"):
+    private_folder(tmp_path / "data" / "journal" / "pending")
+    for name in ("data", "data/journal", "data/journal/pending"):
         assert mode(tmp_path / name) == 0o700
     assert mode(tmp_path) == 0o700
 
@@ -24,7 +24,7 @@ def test_folders_are_made_for_their_owner(tmp_path):
     ("before", "after"), [(0o755, 0o711), (0o777, 0o711), (0o700, 0o700), (0o1777, 0o1777)]
 )
 def test_a_folder_that_exists_is_closed_unless_it_is_everybodys(tmp_path, before, after):
-    folder = tmp_path / "home"
+    folder = tmp_path / "data"
     folder.mkdir()
     folder.chmod(before)
     private_folder(folder)

@@ -96,12 +96,12 @@ def test_a_reply_that_is_none_is_refused(line):
         protocol.read_reply(line)
 
 
-def test_cases_of_two_variants_differ_in_key_and_share_the_comparison_key():
+def test_cases_of_two_variants_differ_in_key_and_share_the_comparison_group():
     spec = model.ParameterSpec("bfv", 4096)
     a = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
     b = dataclasses.replace(a, variant="tenseal")
     assert a.key != b.key
-    assert a.comparison_key == b.comparison_key
+    assert a.comparison_group == b.comparison_group
     assert a.key == dataclasses.replace(b, variant="seal").key
 
 
@@ -109,7 +109,7 @@ def test_cases_of_two_variants_differ_in_key_and_share_the_comparison_key():
 def test_the_key_of_a_case_depends_on_every_field(case, data):
     other = data.draw(cases)
     assert (case.key == other.key) == (case == other)
-    assert (case.comparison_key == other.comparison_key) == (
+    assert (case.comparison_group == other.comparison_group) == (
         dataclasses.replace(case, variant="") == dataclasses.replace(other, variant="")
     )
     for field in ("experiment", "operation", "parameters", "size", "data_pattern", "threads", "dimensions"):

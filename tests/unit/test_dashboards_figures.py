@@ -1,4 +1,4 @@
-"""What figures make of rows: judged comparisons, grids, texts, what is kept."""
+"""What results make of rows: judged comparisons, grids, texts, what is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciphermark_present.catalogue import comparing, times
 from ciphermark_present.page import OF_METRIC, THRESHOLD
 from ciphermark_present.query import Answer
 
-FIGURE = dict.fromkeys(PLACE) | {
+RESULT = dict.fromkeys(PLACE) | {
     "scheme": "bfv",
     "operation": "add",
     "n": 10,
@@ -24,23 +24,23 @@ FIGURE = dict.fromkeys(PLACE) | {
     "security_2024": 128,
     "security_compared": 128,
     "key_switching": "hybrid",
-    "digits": 4,
+    "decomposition_digits": 4,
     "encryption": "public key",
     "parameter_set_id": "p",
     "is_composed": False,
-    "anchor_s": None,
+    "reference_kernel_s": None,
     "memory_kernel_s": None,
-    "quiet_share": None,
-    "slow_down": None,
-    "comparison_key": "c",
+    "undisturbed_share": None,
+    "slowdown": None,
+    "comparison_group": "c",
 }
-JUDGED = {"direction": "lower", "floor": 1.05, "floor_kind": "factor"}
+JUDGED = {"direction": "lower", "threshold": 1.05, "threshold_kind": "factor"}
 
 
-def figure(variant: str, median: float, metric: str) -> dict[str, object]:
+def result(variant: str, median: float, metric: str) -> dict[str, object]:
     own = {"median": median, "low": median * 0.99, "high": median * 1.01}
     unit = {"time": "s", "size": "bytes"}[metric]
-    return FIGURE | own | {"variant": variant, "case_key": variant, "metric": metric, "unit": unit} | JUDGED
+    return RESULT | own | {"variant": variant, "case_key": variant, "metric": metric, "unit": unit} | JUDGED
 
 
 CASES = [
@@ -54,7 +54,7 @@ CASES = [
 
 
 def of_run(number: int) -> Answer:
-    rows = [figure(case[0], case[number], case[3]) for case in CASES if case[number] is not None]
+    rows = [result(case[0], case[number], case[3]) for case in CASES if case[number] is not None]
     return Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
 
 
@@ -110,7 +110,7 @@ def cell(variant: str, operation: str, **changes: object) -> dict[str, object]:
         "variant": variant,
         "status": "ok",
     }
-    return whole | {"comparison_key": f"{operation}-key"} | changes
+    return whole | {"comparison_group": f"{operation}-key"} | changes
 
 
 def test_a_grid_shows_what_is_missing_and_what_failed():

@@ -109,7 +109,7 @@ def test_failures_are_counted_by_variant() -> None:
 
 
 def test_programs_that_differ_are_named() -> None:
-    place = {"operation": "lmc-plain", "scheme": "ckks", "comparison_key": "c"}
+    place = {"operation": "lmc-plain", "scheme": "ckks", "comparison_group": "c"}
     same, other = (
         place | {"stage": "train", "is_equal_program": True},
         place | {"stage": "infer", "is_equal_program": False},
@@ -134,7 +134,7 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
         "threads": 1,
         "variant": "seal",
     }
-    row |= {"stage": "compute", "part": "", "metric": "time", "median": 0.5, "comparison_key": "c"}
+    row |= {"stage": "compute", "part": "", "metric": "time", "median": 0.5, "comparison_group": "c"}
     row |= {"security_2018": 128, "security_2024": 0, "ring_dimension": 8192}
     selection = Selection((("run", "r"),), extra={"table": table})
     item = Filled(FIGURES["workloads"], selection, Answer(tuple(row), [tuple(row.values())]))

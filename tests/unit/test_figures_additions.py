@@ -1,10 +1,10 @@
-"""What a library adds on purpose stands beside the figure that pays for it, and beside no other."""
+"""Decryption noise (IND-CPA-D) that a library adds stands beside the result that pays for it, and beside no other."""
 
 from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.catalogue.noise import BITS_LEFT, NOISE
+from ciphermark_present.catalogue.noise import NOISE, REMAINING_BITS
 from ciphermark_present.notes import with_additions
 from ciphermark_present.query import Answer
 
@@ -19,7 +19,7 @@ from ciphermark_present.query import Answer
         ("unheard of", "precision", ""),
     ],
 )
-@pytest.mark.parametrize("figure", [BITS_LEFT, NOISE])
+@pytest.mark.parametrize("figure", [REMAINING_BITS, NOISE])
 def test_it_is_told_by_library_and_metric(figure, library, meaning, words):
     answer = Answer(("library", "meaning", "bits"), [(library, meaning, 20.0)])
     assert figure.derive is with_additions

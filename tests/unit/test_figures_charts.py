@@ -40,7 +40,7 @@ PLACE = {
     "modulus_bits": [43, 43, 44, 44, 44],
     "size": 8192,
     "security_2018": 128,
-    "comparison_key": "c",
+    "comparison_group": "c",
 }
 TIME = {"median": 0.002, "ci_low": 0.0019, "ci_high": 0.0021}
 RATIO = {"ratio": 2.0, "ci_low": 1.9, "ci_high": 2.1, "verdict": "faster"}
@@ -77,7 +77,7 @@ CHARTS = {
     ),
     "by data": (times.draw_by_data, of_variants(*PAIR, **RATIO)),
     "noise": (noise.draw_noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
-    "bits left": (noise.draw_bits_left, of_variants(*PAIR, bits=30.5)),
+    "remaining bits": (noise.draw_remaining_bits, of_variants(*PAIR, bits=30.5)),
     "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_capped=False)),
     "memory": (memory.draw_memory, of_variants(*PAIR, peak_bytes=5e7)),
     "sizes": (memory.draw_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
@@ -118,7 +118,7 @@ CHARTS = {
             ordinal=1,
             value=0.0012,
             corrected=0.001,
-            slow_down=1.2,
+            slowdown=1.2,
             loops=3,
             is_warmup=False,
             is_disturbed=True,
@@ -196,7 +196,7 @@ def test_a_legend_tells_what_marks_mean(name):
 def test_layers_of_several_databases_stand_apart_by_the_options_that_differ():
     draw, (row, _) = CHARTS["layers"]
     several = [
-        {**row, "comparison_key": key, "dimensions": {"elements": count, "seed": 1}}
+        {**row, "comparison_group": key, "dimensions": {"elements": count, "seed": 1}}
         for key, count in (("a", 1024), ("b", 4096))
     ]
     chart = draw(several)
@@ -209,7 +209,7 @@ def test_layers_of_several_databases_stand_apart_by_the_options_that_differ():
 
 def test_layers_beside_each_other_tell_the_parameters_that_differ():
     draw, (one, other) = CHARTS["layers"]
-    chart = draw([one, {**other, "ring_dimension": 16384, "comparison_key": "another"}])
+    chart = draw([one, {**other, "ring_dimension": 16384, "comparison_group": "another"}])
     found = {mark["bar"].partition("\n")[2] for mark in shown(chart)}
     assert len(found) == 2
     assert any("16384" in parameters for parameters in found)
@@ -276,7 +276,7 @@ def test_two_chains_at_one_n_are_told_apart():
     rows = [
         row
         for key, bits in (("c", short), ("d", long))
-        for row in of_variants(*PAIR, comparison_key=key, modulus_bits=bits, repetitions=2, bits=9.0)
+        for row in of_variants(*PAIR, comparison_group=key, modulus_bits=bits, repetitions=2, bits=9.0)
     ]
     rows[-1]["modulus_bits"] = [59, 60, 60]  # a library that changes the chain it is given
     assert [row["ring"] for row in charting.with_rings(rows)] == ["8192, 218 bits"] * 2 + [
@@ -291,7 +291,7 @@ def test_two_chains_at_one_n_are_told_apart():
 
 def in_a_row(count, **changes):
     bits = [40] * (count + 2)
-    known = {"division": "equal", "ring_dimension_is_minimum": True, "comparison_key": f"{changes}/{count}"}
+    known = {"division": "equal", "ring_dimension_is_minimum": True, "comparison_group": f"{changes}/{count}"}
     return of_variants(*PAIR, **TIME | known | changes, repetitions=count, modulus_bits=bits)
 
 
@@ -324,14 +324,14 @@ def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, cho
     ("draw", "row"),
     [
         (noise.draw_noise, {"repetitions": 2, "bits": 9.0}),
-        (noise.draw_bits_left, {"bits": 9.0}),
+        (noise.draw_remaining_bits, {"bits": 9.0}),
         (noise.draw_depth, {"depth": 4, "is_capped": False}),
         (memory.draw_memory, {"peak_bytes": 5e7}),
         (memory.draw_sizes, {"object": "ciphertext", "compression": "none", "bytes": 1e6}),
     ],
 )
 def test_a_chart_mixes_no_sizes(draw, row):
-    rows = of_variants(*PAIR, **row) + of_variants(*PAIR, **row, size=16, comparison_key="d")
+    rows = of_variants(*PAIR, **row) + of_variants(*PAIR, **row, size=16, comparison_group="d")
     assert len(shown(draw(rows))) == len(PAIR)
 
 

@@ -1,4 +1,5 @@
-"""Surprises are of what was measured: the largest of each kind, surely so where an interval can say, and none twice."""
+"""Highlights are of what was measured: the largest of each kind, surely so where an interval can say, and none
+twice."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ TRAITS = {
     "log_qp": 200.0,
     "security_2018": 128,
     "key_switching": "hybrid",
-    "digits": 3,
+    "decomposition_digits": 3,
 }
 
 
@@ -29,7 +30,7 @@ def case(label, times, **changes):
             "phase": "operation",
             "repetitions": None,
             "data_pattern": "random",
-            "comparison_key": label,
+            "comparison_group": label,
             "variant": variant,
             "median": seconds,
             "low": 0.99 * seconds,
@@ -58,7 +59,7 @@ def pair(operation, ratio, verdict, **changes):
     }
     made |= {
         "data_pattern": "random",
-        "comparison_key": operation,
+        "comparison_group": operation,
         "variant_on": "seal-hexl",
         "verdict": verdict,
     }
@@ -67,7 +68,7 @@ def pair(operation, ratio, verdict, **changes):
 
 def first(label, variant, cold_ratio, cold_n=6):
     made = {"scheme": "bfv", "division": "equal", "label": label, "variant": variant, "ring_dimension": 8192}
-    made |= {"data_pattern": "random", "comparison_key": label, "cold_ratio": cold_ratio, "warm_s": 0.001}
+    made |= {"data_pattern": "random", "comparison_group": label, "cold_ratio": cold_ratio, "warm_s": 0.001}
     made |= {"cold_n": cold_n}
     return made | {"cold_s": None if cold_ratio is None else cold_ratio / 1000}
 
@@ -87,7 +88,7 @@ def test_the_leader_is_beaten_somewhere():
     )
 
 
-def test_a_leader_that_is_never_beaten_is_no_surprise():
+def test_a_leader_that_is_never_beaten_is_no_highlight():
     assert not any("leads, but" in sentence for sentence in told([MUL, ADD]))
 
 
@@ -100,24 +101,24 @@ def test_what_no_interval_tells_is_no_upset_where_another_is_sure(verdict):
 
 
 @pytest.mark.parametrize("wraps", [{}, WRAPS])
-def test_too_few_samples_are_no_surprise(wraps):
+def test_too_few_samples_are_no_highlight(wraps):
     none = {"verdict": "too few samples"} | dict.fromkeys(("low", "high", "ci_low", "ci_high"))
     unsure = [[row | none for row in rows] for rows in (MUL, ADD, PLAIN)]
     assert told(unsure, wraps=wraps) == []
 
 
-def test_a_wrapper_whose_interval_meets_its_librarys_is_no_surprise():
+def test_a_wrapper_whose_interval_meets_its_librarys_is_no_highlight():
     wide = [row | {"low": 0.5 * row["median"], "high": 2 * row["median"]} for row in MUL]
     assert not any("wraps" in sentence for sentence in told([wide]))
 
 
-def test_a_first_execution_in_few_processes_is_no_surprise():
+def test_a_first_execution_in_few_processes_is_no_highlight():
     assert told(first_executions=[first("mul", "seal", 3.0, cold_n=5)]) == []
 
 
 def test_other_parameters_are_told():
-    other = [row | {"fastest_digits": 1} for row in PLAIN]
-    assert "random data, digits 3 against 1)" in told([MUL, ADD, other], wraps={})[0]
+    other = [row | {"fastest_decomposition_digits": 1} for row in PLAIN]
+    assert "random data, decomposition digits 3 against 1)" in told([MUL, ADD, other], wraps={})[0]
 
 
 def test_a_wrapper_is_held_against_its_library_with_the_same_parameters():

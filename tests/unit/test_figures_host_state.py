@@ -8,29 +8,29 @@ ROW = {
     "timed_trials": 4,
     "watched_trials": 4,
     "timed_samples": 1200,
-    "quiet_share": 0.875,
+    "undisturbed_share": 0.875,
     "short_trials": 0,
     "disturbed_phases": 0,
     "disturbed_results": [],
-    "anchor_s": 4.2e-5,
-    "anchor_spread": 0.31,
+    "reference_kernel_s": 4.2e-5,
+    "reference_kernel_spread": 0.31,
     "run_delay_share": 0.002,
     "steal_share": 0.011,
-    "slow_down": 1.18,
+    "slowdown": 1.18,
 }
 
 
 def test_what_was_kept_is_always_told():
     assert list(told(ROW)) == [
-        "87.5% of 1,200 timed samples were taken while the host was quiet; all times are corrected by the anchor and "
-        "the wait for the core, together 1.18 times in the mean (the anchor took 42 µs, and up to 31.0% more; others "
-        "had the core for 0.2%, steal time 1.1%)"
+        "87.5% of 1,200 timed samples were taken while the host was undisturbed; all times are corrected by the "
+        "reference kernel and the run-queue delay, together 1.18 times in the mean (the reference kernel took 42 µs, "
+        "and up to 31.0% more; others had the core for 0.2%, steal time 1.1%)"
     ]
 
 
 def test_of_runs_from_before_times_were_corrected_none_is_called_so():
-    (sentence,) = told(ROW | {"slow_down": None})
-    assert "while the host was quiet, and figures are made of them (the anchor" in sentence
+    (sentence,) = told(ROW | {"slowdown": None})
+    assert "while the host was undisturbed, and results are made of them (the reference kernel" in sentence
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_of_runs_from_before_times_were_corrected_none_is_called_so():
         ({"disturbed_phases": 2}, "in every sample of 2 phases others had the core"),
         (
             {"disturbed_phases": 1, "disturbed_results": ["seal add bfv 4096 operation"]},
-            "(quiet_share is 0): seal add bfv 4096 operation",
+            "(undisturbed_share is 0): seal add bfv 4096 operation",
         ),
         (
             {"disturbed_phases": 10, "disturbed_results": [f"seal {n}" for n in range(10)]},
             "seal 6; seal 7 and 2 more",
         ),
-        ({"run_delay_share": None}, "the wait for the core is unknown"),
+        ({"run_delay_share": None}, "the run-queue delay is unknown"),
         ({"steal_share": None}, "steal time is unknown"),
     ],
 )
@@ -57,7 +57,7 @@ def test_what_spoils_figures_is_told(change, words):
 
 
 def states(gains):
-    return [{"anchor_gains": gains}]
+    return [{"reference_kernel_gains": gains}]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def states(gains):
         (
             [1.0],
             [1.25],
-            "times of a are corrected by 1 times what the anchor tells, those of b corrected by 1.25 times what the "
-            "anchor tells: where the host was not quiet",
+            "times of a are corrected by 1 times what the reference kernel reports, those of b corrected by 1.25 times "
+            "what the reference kernel reports: where the host was disturbed",
         ),
         ([0.0], [1.25], "times of a are not corrected, those of b corrected by 1.25 times"),
         ([1.25], [1.0, 1.25], "those of b corrected by 1 or 1.25 times"),

@@ -1,4 +1,5 @@
-"""Depths and bits left at a glance: a line per case, a column per variant, marks for what differs in parameters."""
+"""Depths and remaining noise budget or precision at a glance: a line per case, a column per variant, marks for what
+differs in parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def _depth(variant: str, depth: float, **changes: Any) -> dict[str, Any]:
         "library": "SEAL",
         "division": "equal",
         "variant": variant,
-        "comparison_key": "a",
+        "comparison_group": "a",
         "ring_dimension": 8192,
         "modulus_bits": CHAIN,
         "plain_modulus": 65537,

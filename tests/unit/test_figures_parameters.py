@@ -15,7 +15,7 @@ from ciphermark_present.printed import Wanted
 
 CASE: dict[str, Any] = {
     "variant": "seal",
-    "comparison_key": "abcdef0123",
+    "comparison_group": "abcdef0123",
     "ring_dimension": 8192,
     "modulus_bits": (50, 40, 60),
     "plain_modulus": None,
@@ -28,7 +28,7 @@ CASE: dict[str, Any] = {
     "size": 4096,
     "threads": 1,
     "key_switching": "hybrid",
-    "digits": 2,
+    "decomposition_digits": 2,
     "special_primes": 1,
     "scaling": "exact",
     "secret_distribution": "uniform ternary",
@@ -37,7 +37,7 @@ CASE: dict[str, Any] = {
 
 
 def case(key: str, **changes: Any) -> dict[str, Any]:
-    return {**CASE, "comparison_key": key, **changes}
+    return {**CASE, "comparison_group": key, **changes}
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_cases_of_a_place_are_told_by_what_differs(changes: dict[str, Any], word
     rows = [case("abcdef0123"), case("1234567890", **changes)]
     told = parameters.apart(rows, lambda row: "here")
     assert told == words
-    assert parameters.apart(rows, lambda row: row["comparison_key"]) == ["", ""]
+    assert parameters.apart(rows, lambda row: row["comparison_group"]) == ["", ""]
 
 
 def test_what_a_library_makes_of_a_case_tells_no_cases_apart() -> None:
-    rows = [CASE, {**CASE, "variant": "openfhe", "digits": 3, "modulus_bits": (50, 40, 60, 60)}]
+    rows = [CASE, {**CASE, "variant": "openfhe", "decomposition_digits": 3, "modulus_bits": (50, 40, 60, 60)}]
     assert parameters.apart(rows, lambda row: "here") == ["", ""]
 
 
@@ -77,20 +77,23 @@ def test_no_two_cases_are_told_alike(cases: list[tuple[int, int, bool]]) -> None
 
 def test_every_parameter_of_a_row_is_told() -> None:
     assert parameters.told(CASE) == (
-        "N = 8192, 150 bits, scale 2^40, division equal, hybrid key switching, 2 digits, 1 special prime, "
-        "exact scaling, secret uniform ternary, encrypted with the public key"
+        "N = 8192, 150 bits, scale 2^40, division equal, hybrid key switching, 2 decomposition digits, 1 special "
+        "prime, exact scaling, secret uniform ternary, encrypted with the public key"
     )
-    assert parameters.told({"ring_dimension": 8192, "digits": None}) == "N = 8192"
+    assert parameters.told({"ring_dimension": 8192, "decomposition_digits": None}) == "N = 8192"
 
 
 def test_a_table_gets_the_columns_in_which_its_rows_differ() -> None:
     columns = (VARIANT, N, SIZE)
-    rows = [CASE, {**CASE, "digits": 3, "scale": 2.0**30, "size": 16, "dimensions": {"repetitions": 3}}]
+    rows = [
+        CASE,
+        {**CASE, "decomposition_digits": 3, "scale": 2.0**30, "size": 16, "dimensions": {"repetitions": 3}},
+    ]
     assert [column.name for column in with_differing(columns, rows, PARAMETERS)] == [
-        *("variant", "ring_dimension", "size", "scale", "digits")
+        *("variant", "ring_dimension", "size", "scale", "decomposition_digits")
     ]
     assert [column.name for column in with_differing(columns, rows, OF_CASE)][3:] == ["scale"]
-    unresolved = [CASE, {**CASE, "digits": None, "key_switching": None}]
+    unresolved = [CASE, {**CASE, "decomposition_digits": None, "key_switching": None}]
     assert with_differing(columns, unresolved, PARAMETERS) == columns
 
 

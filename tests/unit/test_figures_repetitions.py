@@ -28,21 +28,21 @@ def row(variant="seal", median=2.0, **changes):
         "modulus_bits": [50, 40, 60],
         "log_qp": 150.0,
         "key_switching": "hybrid",
-        "digits": 3,
+        "decomposition_digits": 3,
         "security_2018": 128,
         "security_2024": 128,
         "ring_dimension_is_minimum": True,
         "status": "ok",
-        "comparison_key": "least",
+        "comparison_group": "least",
         "case_key": f"least/{variant}",
         "n": 6,
         "median": median,
         "ci_low": 0.9 * median,
         "ci_high": 1.1 * median,
         "peak_bytes": 50e6,
-        "bits_left": 12.0,
-        "quiet_share": 0.9,
-        "slow_down": 1.0,
+        "remaining_bits": 12.0,
+        "undisturbed_share": 0.9,
+        "slowdown": 1.0,
         "fastest_variant": "seal",
         "ratio": median / 2.0,
         "ratio_low": 0.99 * median / 2.0,
@@ -59,7 +59,7 @@ def given(variant, ring_dimension, median, **changes):
         median,
         ring_dimension_is_minimum=False,
         ring_dimension=ring_dimension,
-        comparison_key=key,
+        comparison_group=key,
         fastest_variant=variant,
         **changes,
     )
@@ -115,7 +115,7 @@ def test_the_ratio_of_those_that_took_turns_is_the_database_s():
 
 
 def test_a_disturbed_time_is_never_the_fastest_and_is_marked():
-    disturbed = row("openfhe", 1.0, quiet_share=0.0, slow_down=None, ci_low=None, ci_high=None)
+    disturbed = row("openfhe", 1.0, undisturbed_share=0.0, slowdown=None, ci_low=None, ci_high=None)
     (group,) = repetitions.contests([disturbed, row()])
     assert [item["variant"] for item in group] == ["seal", "openfhe"]
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in group]
@@ -128,7 +128,7 @@ def test_a_disturbed_time_is_never_the_fastest_and_is_marked():
     "slower",
     [
         row("openfhe", 6.0, is_paired=False, ratio=99.0),
-        row("openfhe", 6.0, comparison_key="another", ratio=99.0),
+        row("openfhe", 6.0, comparison_group="another", ratio=99.0),
         row("openfhe", 6.0, fastest_variant="tenseal", ratio=99.0),
     ],
     ids=["no pairs", "another comparison", "paired with another"],
@@ -177,7 +177,7 @@ def test_the_chains_of_all_depths_and_both_divisions_are_two_tables():
             division=division,
             repetitions=count,
             modulus_bits=[40] * (count + 2),
-            comparison_key=f"{division}/{count}",
+            comparison_group=f"{division}/{count}",
         )
         for division in ("equal", "best")
         for count in (2, 3, 4)
@@ -207,7 +207,7 @@ def test_the_table_tells_everything_in_120_columns():
         assert word in header
     for word in ("3", "seal-hexl", "16384", "smallest", "411", "2 s", "50 MB", "12 bits"):
         assert word in first
-    for word in ("openfhe", "32768", "given", "4.5", "not in turns"):
+    for word in ("openfhe", "32768", "given", "4.5", "not interleaved"):
         assert word in second
 
 

@@ -9,7 +9,7 @@ ROW = {
     "variant": "seal",
     "operation": "add",
     "experiment": "arithmetic",
-    "comparison_key": "a",
+    "comparison_group": "a",
     "repetitions": None,
     "ring_dimension": 8192,
     "modulus_bits": [43, 43, 44],
@@ -17,9 +17,14 @@ ROW = {
     "phase": "encrypt",
     "metric": "peak_memory",
     "a_median": 5e7,
-    "anchor_spread": 0.1,
+    "reference_kernel_spread": 0.1,
 }
-OTHER = {"operation": "rotate", "experiment": "rotation", "comparison_key": "b", "anchor_spread": 0.2}
+OTHER = {
+    "operation": "rotate",
+    "experiment": "rotation",
+    "comparison_group": "b",
+    "reference_kernel_spread": 0.2,
+}
 
 
 def test_what_belongs_to_the_parameters_is_told_once():

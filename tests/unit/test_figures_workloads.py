@@ -32,7 +32,7 @@ def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes
         "ci_low": 0.9 * median,
         "ci_high": 1.1 * median,
         "case_key": f"{variant}/{ring}",
-        "comparison_key": str(ring),
+        "comparison_group": str(ring),
     }
     return made | changes
 

@@ -8,7 +8,7 @@ import pytest
 
 from ciphermark_benchmark.jobs.execution import belonging_to
 from ciphermark_benchmark.runner import recorder
-from ciphermark_benchmark.suite.plan import Block, Comparison, Plan, Refused
+from ciphermark_benchmark.suite.plan import Block, ComparisonGroup, Plan, Refused
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Trial
 
@@ -25,8 +25,8 @@ def outcome(name: str, duration_s: float = 1.0) -> Outcome:
 
 PLAN = Plan(
     (
-        Block(SPEC, 1, (Comparison((trial("a1"), trial("a2"))), Comparison((trial("b1"),)))),
-        Block(SPEC, 2, (Comparison((trial("c1"), trial("c2"))),)),
+        Block(SPEC, 1, (ComparisonGroup((trial("a1"), trial("a2"))), ComparisonGroup((trial("b1"),)))),
+        Block(SPEC, 2, (ComparisonGroup((trial("c1"), trial("c2"))),)),
     ),
     (Refused(trial("u"), "no such thing", "out_of_memory"),),
 )
@@ -37,7 +37,7 @@ def together(name: str) -> tuple[str, ...]:
     return MEMBERS.get(name, (name,))
 
 
-def test_every_trial_has_its_comparison() -> None:
+def test_every_trial_has_its_comparison_group() -> None:
     assert MEMBERS == {
         "a1": ("a1", "a2"),
         "a2": ("a1", "a2"),
@@ -60,14 +60,14 @@ def test_every_trial_has_its_comparison() -> None:
         (["gone"], [], [["gone"]]),  # of an earlier plan
     ],
 )
-def test_only_whole_comparisons_are_recorded(
+def test_only_whole_comparison_groups_are_recorded(
     journal: list[str], known: list[str], expected: list[list[str]]
 ) -> None:
     found = recorder.whole(map(outcome, journal), together, set(known))
     assert [[item.trial.id for item in group] for group in found] == expected
 
 
-def test_of_a_comparison_that_was_executed_again_the_second_time_counts() -> None:
+def test_of_a_comparison_group_that_was_executed_again_the_second_time_counts() -> None:
     journal = [outcome("a1", 1), outcome("a1", 2), outcome("a2", 2)]
     ((first, second),) = recorder.whole(journal, together, set())
     assert (first.duration_s, second.duration_s) == (2, 2)

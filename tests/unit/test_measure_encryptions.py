@@ -28,7 +28,7 @@ def test_vectors_of_equal_bytes_and_other_types_are_others():
     assert number(kept.of(np.zeros(4, dtype=np.int64))) != number(kept.of(np.zeros(4, dtype=np.float64)))
 
 
-def test_what_is_full_begins_anew():
+def test_what_is_full_starts_again():
     kept = made(most_bytes=250)
     vectors = [np.array([value]) for value in range(3)]
     assert [number(kept.of(item)) for item in vectors] == [0, 1, 2]  # the third one empties it

@@ -1,4 +1,4 @@
-"""Times are corrected by the anchor beside them; what others had the core in is disturbed."""
+"""Times are corrected by the reference kernel beside them; what others had the core in is disturbed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Sample
-from ciphermark_measure.interference import anchor, cpu_steal
+from ciphermark_measure.interference import cpu_steal, reference_kernel
 from ciphermark_measure.interference.host_state import (
     GAIN,
     TOLERANCE,
@@ -28,12 +28,12 @@ from ciphermark_measure.interference.host_state import (
 from ciphermark_measure.sampling import ClockError, Phase, Target
 
 MS = 1_000_000
-ANCHOR_NS = 50_000
+REFERENCE_KERNEL_NS = 50_000
 
 
 class World:
-    """A core on which work takes ``slow_at(time)`` times as long; clock, anchor and operation all live on it. What
-    slows the operation slows the anchor by less.
+    """A core on which work takes ``slow_at(time)`` times as long; clock, reference kernel and operation all live on it.
+    What slows the operation slows the reference kernel by less.
     """
 
     def __init__(self, slow_at=lambda now_ns: 1.0):
@@ -50,14 +50,14 @@ class World:
 
     def read_ns(self):
         self.read_at.append(self.now)
-        return max(self.work(ANCHOR_NS, GAIN) for _ in range(3))
+        return max(self.work(REFERENCE_KERNEL_NS, GAIN) for _ in range(3))
 
     def gate(self):
         return Gate(self, self, lambda: self.delay)
 
 
 class Work(Bound):
-    """One execution takes ``cost_ns`` in the quiet state."""
+    """One execution takes ``cost_ns`` in the undisturbed state."""
 
     def __init__(self, world, cost_ns):
         self.world, self.cost_ns = world, cost_ns
@@ -86,13 +86,13 @@ def between(start_ms, end_ms, factor=1.4):
     return lambda now: factor if start_ms * MS <= now < end_ms * MS else 1.0
 
 
-def test_on_a_quiet_host_nothing_is_corrected_and_no_sample_is_added():
+def test_on_an_undisturbed_host_nothing_is_corrected_and_no_sample_is_added():
     world = World()
     gate = world.gate()
     samples = sampled(phase_of(world, gate), gate)
     assert len(samples) == 10
     assert not any(sample.is_disturbed for sample in samples)
-    assert {sample.slow_down for sample in samples} == {1.0}
+    assert {sample.slowdown for sample in samples} == {1.0}
 
 
 @pytest.mark.parametrize("window", [(30, 75), (0, 55)], ids=["in between", "from the beginning"])
@@ -110,11 +110,11 @@ def test_times_of_slow_states_are_kept_and_corrected_and_no_sample_is_added(wind
 
 
 @given(factor=st.floats(1.0, 3.0), cost_ns=st.integers(20_000, 50 * MS))
-def test_what_slows_anchor_and_operation_alike_is_corrected_whole(factor, cost_ns):
+def test_what_slows_reference_kernel_and_operation_alike_is_corrected_whole(factor, cost_ns):
     world = World(lambda now: factor if int(now / (400 * MS)) % 2 else 1.0)
     gate = world.gate()
     phase = phase_of(world, gate, cost_ns=cost_ns, samples=400)
-    gate.begin_trial(float(ANCHOR_NS))
+    gate.begin_trial(float(REFERENCE_KERNEL_NS))
     while not phase.is_done:
         phase.take()
     gate.settle()
@@ -124,29 +124,29 @@ def test_what_slows_anchor_and_operation_alike_is_corrected_whole(factor, cost_n
 def test_a_probe_that_tells_no_time_is_not_corrected():
     world = World(lambda now: 1.4)
     gate = world.gate()
-    gate.begin_trial(float(ANCHOR_NS))
+    gate.begin_trial(float(REFERENCE_KERNEL_NS))
     phase = phase_of(world, gate)
     phase.take()
     (taken,) = phase.times
     phase._readings = [replace(taken, metric=metric) for metric in ("cpu_time", "peak_memory")]
-    corrected = {sample.metric: sample.slow_down for sample in phase.samples}
+    corrected = {sample.metric: sample.slowdown for sample in phase.samples}
     assert corrected == {"time": pytest.approx(1.4), "cpu_time": pytest.approx(1.4), "peak_memory": 1.0}
 
 
-def test_a_worker_that_never_sees_the_quiet_state_learns_of_it_from_others():
+def test_a_worker_that_never_sees_the_undisturbed_state_learns_of_it_from_others():
     world = World(lambda now: 1.4)
     gate = world.gate()
     phase = phase_of(world, gate)
-    gate.begin_trial(float(ANCHOR_NS))
+    gate.begin_trial(float(REFERENCE_KERNEL_NS))
     while not phase.is_done:
         phase.take()
     assert len(phase.samples) == 10
     assert [sample.value for sample in phase.samples] == pytest.approx([0.014] * 10)
     assert phase.counted_s == pytest.approx([0.01] * 10)
     facts = gate.facts()
-    assert facts["anchor_s"] == pytest.approx(ANCHOR_NS / 1e9)
-    assert facts["anchor_gain"] == GAIN
-    assert facts["anchor_spread"] == pytest.approx(0.4 / GAIN, abs=1e-3)
+    assert facts["reference_kernel_s"] == pytest.approx(REFERENCE_KERNEL_NS / 1e9)
+    assert facts["reference_kernel_gain"] == GAIN
+    assert facts["reference_kernel_spread"] == pytest.approx(0.4 / GAIN, abs=1e-3)
 
 
 @pytest.mark.parametrize(("most_ns", "expected"), [(10**12, 13), (115 * MS, 12)], ids=["samples", "time"])
@@ -172,7 +172,7 @@ def test_a_phase_that_is_over_stays_so():
     first = phase_of(world, gate)
     while not first.is_done:
         first.take()
-    assert {sample.slow_down for sample in first.samples} == {1.0}
+    assert {sample.slowdown for sample in first.samples} == {1.0}
     second = phase_of(world, gate)
     while not second.is_done:
         second.take()
@@ -187,19 +187,21 @@ def test_a_phase_that_is_over_stays_so():
 def test_the_wait_for_the_core_is_taken_out_where_most_of_a_sample_is_left(waited_ns, expected):
     world = World(lambda now: 1.4)
     gate = world.gate()
-    gate.begin_trial(float(ANCHOR_NS))
+    gate.begin_trial(float(REFERENCE_KERNEL_NS))
     begun = gate.before()
     world.delay += waited_ns
-    (slow_down,) = gate.slow_downs([gate.after(begun, 10 * MS)])
-    assert slow_down == (expected and pytest.approx(expected))
+    (slowdown,) = gate.slowdowns([gate.after(begun, 10 * MS)])
+    assert slowdown == (expected and pytest.approx(expected))
 
 
 @pytest.mark.parametrize(
-    ("anchor_ratio", "waited_share", "expected"),
+    ("reference_kernel_ratio", "waited_share", "expected"),
     [(1.0, 0.0, 1.0), (1.4, 0.0, 1.5), (1.0, 0.5, 2.0), (1.4, 0.5, 3.0), (0.99, 0.0, 0.9875)],
 )
-def test_an_operation_is_slowed_by_a_quarter_more_than_the_anchor(anchor_ratio, waited_share, expected):
-    assert slowing(anchor_ratio, waited_share).factor == pytest.approx(expected)
+def test_an_operation_is_slowed_by_a_quarter_more_than_the_reference_kernel(
+    reference_kernel_ratio, waited_share, expected
+):
+    assert slowing(reference_kernel_ratio, waited_share).factor == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -227,13 +229,13 @@ def test_what_cannot_be_read_disturbs_nothing():
     assert not any(sample.is_disturbed for sample in sampled(phase_of(world, gate), gate))
 
 
-def test_without_an_anchor_all_samples_count_and_nothing_is_claimed():
+def test_without_a_reference_kernel_all_samples_count_and_nothing_is_claimed():
     world = World(between(0, 55))
     gate = Gate(None, world, lambda: world.delay)
     samples = sampled(phase_of(world, gate), gate)
     assert len(samples) == 10
     assert not any(sample.is_disturbed for sample in samples)
-    assert {sample.slow_down for sample in samples} == {1.0}
+    assert {sample.slowdown for sample in samples} == {1.0}
     assert gate.facts() == {}
 
 
@@ -244,24 +246,24 @@ def test_without_an_anchor_all_samples_count_and_nothing_is_claimed():
     pause_ns=st.integers(0, 30 * MS),
 )
 def test_readings_cost_at_most_a_twentieth_of_the_time_of_samples(cost_ns, count, factor, pause_ns):
-    """But for the first of a trial, and those that the balance was short of while the anchor slowed down."""
+    """But for the first of a trial, and those that the balance was short of while the reference kernel slowed down."""
     world = World(lambda now: factor if int(now / (100 * MS)) % 2 else 1.0)
     gate = world.gate()
     phase = phase_of(world, gate, cost_ns=cost_ns, samples=count)
     for _ in range(count):
         phase.take()
         world.now += pause_ns
-    free_ns = 2 * factor * 3 * ANCHOR_NS
-    assert gate.facts()["anchor_cost_s"] * 1e9 <= 0.05 * phase.sampled_ns + free_ns
+    free_ns = 2 * factor * 3 * REFERENCE_KERNEL_NS
+    assert gate.facts()["reference_kernel_cost_s"] * 1e9 <= 0.05 * phase.sampled_ns + free_ns
 
 
 def test_what_is_told_of_a_trial_is_of_its_timed_samples():
     sample = Sample("time", 1.0, "operation")
-    of_operation = [replace(sample, slow_down=factor) for factor in (1.0, TOLERANCE, 1.2, 1.3)]
+    of_operation = [replace(sample, slowdown=factor) for factor in (1.0, TOLERANCE, 1.2, 1.3)]
     known = counts(
         [
-            replace(sample, is_warmup=True, slow_down=9.0),
-            replace(sample, metric="size", slow_down=9.0),
+            replace(sample, is_warmup=True, slowdown=9.0),
+            replace(sample, metric="size", slowdown=9.0),
             *of_operation,
             replace(sample, is_disturbed=True),
             replace(sample, stage="encrypt", is_disturbed=True),
@@ -269,17 +271,17 @@ def test_what_is_told_of_a_trial_is_of_its_timed_samples():
     )
     assert known == {
         "timed_samples": 6.0,
-        "quiet_samples": 2.0,
+        "undisturbed_samples": 2.0,
         "disturbed_phases": 1.0,
-        "slow_down": (TOLERANCE + 1.2) / 2,
+        "slowdown": (TOLERANCE + 1.2) / 2,
     }
-    assert "slow_down" not in counts([replace(sample, is_disturbed=True)])
+    assert "slowdown" not in counts([replace(sample, is_disturbed=True)])
 
 
-def test_the_real_anchor_takes_time_and_less_than_it_may():
+def test_the_real_reference_kernel_takes_time_and_less_than_it_may():
     """Of the order of 50 µs on a core of today; a factor of twenty either way is left."""
-    assert anchor.reason_against() is None
-    assert 2_500 < min(anchor.Anchor().read_ns() for _ in range(50)) < 1_000_000
+    assert reference_kernel.reason_against() is None
+    assert 2_500 < min(reference_kernel.ReferenceKernel().read_ns() for _ in range(50)) < 1_000_000
 
 
 class Shared:
@@ -353,13 +355,15 @@ def test_a_reading_of_the_memory_kernel_that_waited_for_the_core_says_nothing():
 
 
 def test_a_library_of_older_sources_is_told_and_not_used(monkeypatch):
-    monkeypatch.setattr(anchor, "_library", lambda: SimpleNamespace(ciphermark_anchor=None))
-    assert "is of older sources; run" in anchor.reason_against.__wrapped__()
+    monkeypatch.setattr(
+        reference_kernel, "_library", lambda: SimpleNamespace(ciphermark_reference_kernel=None)
+    )
+    assert "is of older sources; run" in reference_kernel.reason_against.__wrapped__()
 
 
 def test_the_real_memory_kernel_takes_time():
     """It is 65,536 loads of a line each, which no processor does in 5 µs."""
-    memory = anchor.Memory()
+    memory = reference_kernel.Memory()
     assert all(memory.read_ns() > 5_000 for _ in range(20))
 
 

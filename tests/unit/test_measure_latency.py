@@ -81,9 +81,9 @@ def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, sta
 
 
 class SlowHost(Gate):
-    """Says of every sample that it took a thousand times as long as on a quiet host."""
+    """Says of every sample that it took a thousand times as long as on an undisturbed host."""
 
-    def slow_downs(self, arounds):
+    def slowdowns(self, arounds):
         return [1000.0] * len(arounds)
 
 

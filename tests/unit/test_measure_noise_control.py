@@ -1,4 +1,4 @@
-"""The control that tells errors from noise: how much longer its chain is."""
+"""The control that tells errors from noise: how much longer its modulus chain is."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from ciphermark_measure.parties.messages import CHECK
 from ciphermark_measure.parties.party import HostWatch, Steps
 
 MS = 1_000_000
-ANCHOR_NS = 50_000
+REFERENCE_KERNEL_NS = 50_000
 
 
 class Host:
-    """A host with a clock of its own, on which the anchor takes ``ratio`` times as long, and of which others take the
-    core.
+    """A host with a clock of its own, on which the reference kernel takes ``ratio`` times as long, and of which others
+    take the core.
     """
 
     def __init__(self, ratio: float = 1.0) -> None:
@@ -25,7 +25,7 @@ class Host:
         self.memory_readings = 0
 
     def read_ns(self) -> int:
-        reading = round(ANCHOR_NS * self.ratio)
+        reading = round(REFERENCE_KERNEL_NS * self.ratio)
         self.time_ns += reading
         return reading
 
@@ -33,7 +33,9 @@ class Host:
         return self.time_ns
 
     def watch(self) -> HostWatch:
-        watch = HostWatch(Gate(self, self, lambda: self.delay_ns, memory=_Memory(self)), float(ANCHOR_NS))
+        watch = HostWatch(
+            Gate(self, self, lambda: self.delay_ns, memory=_Memory(self)), float(REFERENCE_KERNEL_NS)
+        )
         watch.begin_trial()
         return watch
 
@@ -78,15 +80,17 @@ def test_a_step_without_its_core_is_disturbed_and_the_party_by_all_of_its_steps(
     assert found["time", "server"].is_disturbed
 
 
-def test_times_are_slowed_by_anchor_and_wait_and_cpu_times_by_the_anchor_alone(host: Host) -> None:
+def test_times_are_slowed_by_reference_kernel_and_wait_and_cpu_times_by_the_reference_kernel_alone(
+    host: Host,
+) -> None:
     host.ratio = 1.4
     steps = Steps("infer", "client", host.watch().gate)
     with steps.step("encrypt"):
         host.work(waited=0.4)
     found = times(steps)
     by_host = 1 + GAIN * 0.4
-    assert found["time", "encrypt"].slow_down == pytest.approx(by_host / 0.6)
-    assert found["cpu_time", "encrypt"].slow_down == pytest.approx(by_host)
+    assert found["time", "encrypt"].slowdown == pytest.approx(by_host / 0.6)
+    assert found["cpu_time", "encrypt"].slowdown == pytest.approx(by_host)
     assert not found["time", "client"].is_disturbed
 
 
@@ -110,7 +114,7 @@ def test_the_memory_kernel_is_read_where_no_peak_is_told(host: Host, reads_memor
     steps.samples()
     assert (host.memory_readings > 0) == reads_memory
     assert ("memory_kernel_s" in watch.facts) == reads_memory
-    assert watch.facts["anchor_s"] == ANCHOR_NS / 1e9
+    assert watch.facts["reference_kernel_s"] == REFERENCE_KERNEL_NS / 1e9
 
 
 def test_pieces_of_a_step_are_watched_as_one(host: Host) -> None:

@@ -1,4 +1,4 @@
-"""Builds of the user's own, as the set-up takes them: what speaks against a prefix, and what is told of a library."""
+"""Builds of the user's own, as the setup takes them: what speaks against a prefix, and what is told of a library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What images need of the set-up: builds that run on other machines than the one that made them."""
+"""What images need of the setup: builds that run on other machines than the one that made them."""
 
 from __future__ import annotations
 

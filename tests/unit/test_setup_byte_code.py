@@ -1,4 +1,4 @@
-"""Set-up compiles our packages, so that no process has to where byte code is not written."""
+"""Setup compiles our packages, so that no process has to where byte code is not written."""
 
 from __future__ import annotations
 

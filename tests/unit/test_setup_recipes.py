@@ -1,4 +1,4 @@
-"""The set-up finds how a library is built beside its adapter, and nowhere else."""
+"""The setup finds how a library is built beside its adapter, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages of the set-up: two at a time, each after what it needs, and a failure stops only what needs it."""
+"""Stages of the setup: two at a time, each after what it needs, and a failure stops only what needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bill of materials names what the set-up pins, and nothing else."""
+"""The bill of materials names what the setup pins, and nothing else."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_parties_are_started_by_a_thread_that_stays(sessions):
     assert names < {thread.name for thread in threading.enumerate()}
 
 
-def test_a_trial_that_begins_anew_ends_its_older_session(sessions):
+def test_a_trial_that_starts_again_ends_its_older_session(sessions):
     """Its attempt was killed: it holds memory, and a place that the trial needs."""
     old, other = opened(sessions, of("r", "t")), opened(sessions, of("r", "u"))
     new = opened(sessions, of("s", "t"))

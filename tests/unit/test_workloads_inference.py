@@ -343,7 +343,7 @@ def test_taps_meet_zeros_below_and_to_the_right():
 )
 def test_logits_are_right_or_told_to_be_wrong(found, told):
     judgement = judged(np.array([found]), RIGHT, RIGHT, np.array([1]), 0.01)
-    assert judgement.figures["margin"] == 1
+    assert judgement.results["margin"] == 1
     if told is None:
         assert judgement.complaint is None
     else:
@@ -354,7 +354,7 @@ def test_logits_are_right_or_told_to_be_wrong(found, told):
 def test_a_class_that_the_network_itself_gets_wrong_is_no_fault_of_the_library():
     judgement = judged(*[np.array([[3.0, 1.0]])] * 3, np.array([1]), 0.01)
     assert judgement.complaint is None
-    assert (judgement.figures["accuracy"], judgement.figures["agreement"]) == (0.0, 1.0)
+    assert (judgement.results["accuracy"], judgement.results["agreement"]) == (0.0, 1.0)
 
 
 def test_several_images_are_counted():
@@ -363,7 +363,7 @@ def test_several_images_are_counted():
     found = np.array([[3.0, 1.0], [1.5, 1.0], [4.0, 0.0], [0.0, 9.0]])
     judgement = judged(found, right, right, np.array([0, 0, 1, 1]), 0.01)
     assert judgement.complaint == "1 of 4 images have another class than the network in the clear says"
-    assert judgement.figures == {
+    assert judgement.results == {
         "images": 4,
         "agreement": 0.75,
         "margin": 0.5,

@@ -221,8 +221,8 @@ def test_the_small_network_is_inferred_and_its_layers_are_told():
         found = both.output(both.executed(given_image)["infer"].outputs, given_image)
         judgement = both.judged(found, given_image)
         assert judgement.complaint is None
-        assert judgement.figures["logit_error"] < 1e-9
-        assert "accuracy" not in judgement.figures  # weights are random
+        assert judgement.results["logit_error"] < 1e-9
+        assert "accuracy" not in judgement.results  # weights are random
 
 
 def test_no_plaintext_is_zero():

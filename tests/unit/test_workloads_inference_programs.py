@@ -137,8 +137,8 @@ def test_circuits_give_the_logits(name, scheme):
     for images in images_of(name):
         judgement = both.judged(both.output(both.executed(images)["infer"].outputs, images), images)
         assert judgement.complaint is None
-        assert judgement.figures["logit_error"] <= (0 if scheme == "bfv" else 1e-9)
-        assert judgement.figures["images"] == (7 if "cryptonets" in name else 1)
+        assert judgement.results["logit_error"] <= (0 if scheme == "bfv" else 1e-9)
+        assert judgement.results["images"] == (7 if "cryptonets" in name else 1)
 
 
 @pytest.mark.parametrize(("name", "scheme"), PROGRAMS)

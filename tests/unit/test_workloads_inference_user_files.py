@@ -465,9 +465,9 @@ def test_logits_are_those_of_the_network_however_often_its_last_layer_is_halved(
         both = InProcess(workload, ADAPTER, workload.parameters("ckks"), image)
         found = both.output(both.executed(image)["infer"].outputs, image)
         np.testing.assert_allclose(found, of.logits(images[4][None])[0], rtol=1e-9, atol=1e-9)
-        figures = both.judged(found, image).figures
-        assert figures["agreement"] == 1
-        assert "accuracy" not in figures
+        results = both.judged(found, image).results
+        assert results["agreement"] == 1
+        assert "accuracy" not in results
 
 
 def test_logits_beyond_the_first_prime_are_refused_and_halvings_help():

@@ -20,8 +20,8 @@ def judged(scores, reference, labels, scheme="ckks"):
 
 
 def values(found):
-    assert found.figures.keys() <= METRICS.keys()
-    return found.figures
+    assert found.results.keys() <= METRICS.keys()
+    return found.results
 
 
 def test_quality_is_judged_by_agreement_and_never_by_accuracy():
@@ -96,7 +96,7 @@ def test_scores_that_are_no_numbers_agree_with_nothing(strange):
     assert values(found)["agreement"] == 0.5
     assert values(found)["accuracy"] == 0.5
     assert found.accuracy.max_abs_error == UNBOUNDED
-    assert all(map(math.isfinite, found.figures.values()))  # JSON knows no other numbers
+    assert all(map(math.isfinite, found.results.values()))  # JSON knows no other numbers
 
 
 def test_too_few_scores_are_an_error():

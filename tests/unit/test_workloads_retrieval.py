@@ -139,7 +139,7 @@ def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
     ],
 )
 def test_sizes_are_those_of_the_protocol(database, bits, counts, megabytes):
-    """Of store and query, at N = 4096 with one prime for data. Figures have three digits, or two."""
+    """Of store and query, at N = 4096 with one prime for data. Results have three digits, or two."""
     layout, width = Layout(*database, 2048, bits), counts[1]
     assert (layout.blocks, layout.columns) == counts
     assert layout.store_bytes(1) / 1e6 == pytest.approx(megabytes[0], rel=5e-3)
@@ -177,7 +177,7 @@ def test_a_column_is_one_operation_where_there_is_one():
     for elements, fused, single in ((512, 5, 0), (256, 0, 5)):
         workload = FAST_PIR.with_options({"elements": elements, "element_bytes": 20})
         found = Counter(node.operation for node in traced(workload, small, "seal").program.nodes)
-        assert (found["multiply_accumulate"], found["mul_plain_prepared"]) == (fused, single)
+        assert (found["multiply_accumulate"], found["mul_plain_ntt"]) == (fused, single)
 
 
 def test_equal_plaintexts_are_multiplied_all_the_same():
@@ -191,7 +191,7 @@ def test_equal_plaintexts_are_multiplied_all_the_same():
             return {"answer": [selection.answer(evaluator, inputs, store)]}
 
     workload = Alike().with_options({"elements": 512, "element_bytes": 20})
-    assert operations(traced(workload, small, "seal").program)["mul_plain_prepared"] == blocks * columns
+    assert operations(traced(workload, small, "seal").program)["mul_plain_ntt"] == blocks * columns
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def reasons(**changes):
 
 def test_a_plan_refuses_what_a_party_has_no_memory_for():
     """4,194,304 elements of 64 KiB are 256 GiB. A word of plaintext for every two bytes of them is 1 TiB, each as
-    vectors, as plaintexts and in evaluation form: nothing of it can have been made.
+    vectors, as plaintexts and in NTT form: nothing of it can have been made.
     """
     (found,) = planned(options={"elements": [1 << 22], "element_bytes": [1 << 16]})
     assert found.status == "out_of_memory"

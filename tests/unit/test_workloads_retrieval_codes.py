@@ -155,7 +155,7 @@ def test_grouping_takes_a_product_for_each_upper_place():
 
 
 def test_memory_is_told_with_the_ciphertexts():
-    """Of 2^10 records of 16 kB at N = 8192: a plaintext each, as a vector, as such, and of two primes in evaluation
+    """Of 2^10 records of 16 kB at N = 8192: a plaintext each, as a vector, as such, and of two primes in NTT
     form; 363 places of 262,144 bytes, twice; as published, two ciphertexts a record.
     """
     options = {"records": 1024, "value_bytes": 16382}

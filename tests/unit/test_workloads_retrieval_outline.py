@@ -16,7 +16,7 @@ from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.programs import all_traced
 from ciphermark_workloads.retrieval.keyword_pir import Table, generated
 
-# Whose ciphertexts are kept by coefficients, in evaluation form, or both; seal has operations for sums of products.
+# Whose ciphertexts are kept by coefficients, in NTT form, or both; seal has operations for sums of products.
 LIBRARIES = dict.fromkeys(DATABASES, ("seal", "openfhe", "pyfhel")) | {"seal-pir": ("seal",)}
 
 
@@ -78,7 +78,7 @@ def test_large_databases_are_planned_in_less_memory_than_they_have():
 
 
 def test_memory_is_told_of_what_fits_and_of_what_does_not():
-    """Of 2^20 × 256 bytes: 256 MiB, and 1024 MiB of plaintexts, as vectors, as such and in evaluation form."""
+    """Of 2^20 × 256 bytes: 256 MiB, and 1024 MiB of plaintexts, as vectors, as such and in NTT form."""
     options = {"elements": [4096, 1 << 20], "element_bytes": [256]}
     small_one, large = planned({}, {"workloads": ["fast-pir"], "options": options})
     assert (small_one.server_mb, large.server_mb, large.reason) == (1 + 3 * 4, 256 + 3 * 1024, None)

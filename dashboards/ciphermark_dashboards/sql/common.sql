@@ -133,7 +133,7 @@ select
     count(*) as trials,
     count(*) over () as kinds,
     i.run_id,
-    min(i.comparison_key) as comparison_key
+    min(i.comparison_group) as comparison_group
 from trial as t
 join case_info as i on i.case_info_id = t.case_info_id
 where t.run_id = any (%(parts)s) and i.status <> 'ok'

@@ -65,9 +65,9 @@ on conflict (key) do nothing;
 
 -- name: record_case_info
 -- {{columns}} and {{values}}: see ciphermark_core.descriptor. What is there already is told by its number, too.
-insert into case_info (run_id, case_key, comparison_key, build_id, parameter_set_id, status, {{columns}})
+insert into case_info (run_id, case_key, comparison_group, build_id, parameter_set_id, status, {{columns}})
 values (
-    %(run_id)s, %(case_key)s, %(comparison_key)s, %(build_id)s, %(parameter_set_id)s, %(status)s, {{values}}
+    %(run_id)s, %(case_key)s, %(comparison_group)s, %(build_id)s, %(parameter_set_id)s, %(status)s, {{values}}
 )
 on conflict (run_id, case_key, build_id, parameter_set_id, status) do update set status = excluded.status
 returning case_info_id;
@@ -83,9 +83,9 @@ insert into trial (
 
 -- name: record_metric
 -- What this process does not know keeps what another one said of it.
-insert into metric (name, unit, direction, floor, floor_kind, label, sentence, adds_up)
+insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up)
 values (
-    %(name)s, %(unit)s, %(direction)s, %(floor)s, %(floor_kind)s, %(label)s, %(sentence)s, %(adds_up)s
+    %(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s
 )
 on conflict (name) do nothing;
 
@@ -123,7 +123,7 @@ from recorded as r
 join metric as m on m.name = r.metric;
 
 -- name: copy_samples
-copy sample (series_id, loops, value, slow_down, is_disturbed, is_warmup, ordinal, repetitions) from stdin (format binary);
+copy sample (series_id, loops, value, slowdown, is_disturbed, is_warmup, ordinal, repetitions) from stdin (format binary);
 
 -- name: analyze
 analyze

@@ -1,12 +1,12 @@
 -- name: groups
--- Of the comparisons of a run, in the order in which they were recorded.
+-- Of the comparison groups of a run, in the order in which they were recorded.
 select
-    i.case_info_id as id, i.comparison_key, i.variant, i.status, i.library, i.hexl, i.is_reference,
+    i.case_info_id as id, i.comparison_group, i.variant, i.status, i.library, i.hexl, i.is_reference,
     i.security_compared, i.security_compared_2024, i.encryption,
     coalesce(e.is_until_exhausted, false) as is_until_exhausted
 from case_info as i
 left join experiment as e on e.name = i.experiment
-where i.run_id = %(run_id)s and i.comparison_key = any (%(comparisons)s)
+where i.run_id = %(run_id)s and i.comparison_group = any (%(comparison_groups)s)
 order by i.case_info_id;
 
 -- name: trials
@@ -15,7 +15,7 @@ select
     t.budget ->> 'precision' is not null as is_sequential
 from case_info as i
 join trial as t on t.case_info_id = i.case_info_id
-where i.run_id = %(run_id)s and i.comparison_key = any (%(comparisons)s)
+where i.run_id = %(run_id)s and i.comparison_group = any (%(comparison_groups)s)
 order by t.sequence;
 
 -- name: series
@@ -29,7 +29,7 @@ order by s.id;
 -- -1: without repetitions. The rows are of equal lengths, so that they are read as one array.
 copy (
     select
-        series_id, value, slow_down, ordinal, coalesce(repetitions, -1) as repetitions, is_warmup, is_disturbed
+        series_id, value, slowdown, ordinal, coalesce(repetitions, -1) as repetitions, is_warmup, is_disturbed
     from sample
     where series_id = any (%(series)s)
 ) to stdout (format binary);
@@ -59,11 +59,11 @@ left join case_facts as f on f.case_info_id = i.case_info_id
 where coalesce(f.method, 0) < %(method)s
 order by i.run_id;
 
--- name: comparisons
-select comparison_key
+-- name: comparison_groups
+select comparison_group
 from case_info
 where run_id = %(run_id)s
-group by comparison_key
+group by comparison_group
 order by min(case_info_id);
 
 -- name: timed_trials

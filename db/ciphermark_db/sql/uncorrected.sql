@@ -65,7 +65,7 @@ select
 from public.ratio;
 
 create view uncorrected.sample as
-select series_id, loops, value, 1::double precision as slow_down, false as is_disturbed, is_warmup, ordinal, repetitions
+select series_id, loops, value, 1::double precision as slowdown, false as is_disturbed, is_warmup, ordinal, repetitions
 from public.sample;
 
 create view uncorrected.host_state as
@@ -74,16 +74,16 @@ select
     timed_trials,
     watched_trials,
     timed_samples,
-    quiet_share,
+    undisturbed_share,
     short_trials,
     disturbed_phases,
-    anchor_s,
-    anchor_spread,
-    anchor_cost,
+    reference_kernel_s,
+    reference_kernel_spread,
+    reference_kernel_cost,
     run_delay_share,
     steal_share,
-    null::double precision as slow_down,
-    array[0]::double precision[] as anchor_gains,
+    null::double precision as slowdown,
+    array[0]::double precision[] as reference_kernel_gains,
     method,
     true as is_uncorrected
 from public.host_state;

@@ -24,14 +24,14 @@ select
     s.uncorrected_ci_low,
     s.uncorrected_ci_high,
     m.direction,
-    m.floor,
-    m.floor_kind,
+    m.threshold,
+    m.threshold_kind,
     f.error,
     coalesce(f.is_composed, false) as is_composed,
-    s.undisturbed_share as quiet_share,
-    s.slowdown as slow_down,
-    f.anchor_s,
-    f.anchor_spread,
+    s.undisturbed_share,
+    s.slowdown,
+    f.reference_kernel_s,
+    f.reference_kernel_spread,
     f.steal_share,
     f.memory_kernel_s,
     nullif(f.executed_ciphertexts, i.ciphertexts) as executed_ciphertexts
@@ -44,5 +44,5 @@ left join metric as m on m.name = s.metric;
 
 comment on view results is
     'Medians with intervals: a row per run, case, status, phase, metric and repetitions; samples of all'
-    ' processes of a case are pooled. Each time is divided by its slow-down; samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
+    ' processes of a case are pooled. Each time is divided by its slowdown; samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
     'exhausted ones; the others have one row without metric, so that failures show';

@@ -17,7 +17,7 @@ select
     r.ci_high,
     r.verdict,
     r.is_paired,
-    r.undisturbed_share as quiet_share,
+    r.undisturbed_share,
     f.is_composed,
     i.security_2018 = b.security_2018 as is_equal_security,
     i.ring_dimension = b.ring_dimension and abs(i.log_qp - b.log_qp) <= 1 as is_equal_parameters,
@@ -26,7 +26,7 @@ select
     b.log_qp as fastest_log_qp,
     b.security_2018 as fastest_security_2018,
     b.key_switching as fastest_key_switching,
-    b.digits as fastest_digits,
+    b.decomposition_digits as fastest_decomposition_digits,
     u.variant as uncorrected_fastest_variant,
     r.uncorrected_rank,
     r.uncorrected_standing,
@@ -44,4 +44,4 @@ join case_info as b on b.case_info_id = r.base
 join case_info as u on u.case_info_id = r.uncorrected_base;
 
 comment on view ratios is
-    'Internal: times by those of another case of the comparison, of every kind: ranking, ranking_2024, ranking_any_security and speedup are rows of it';
+    'Internal: times by those of another case of the comparison group, of every kind: ranking, ranking_2024, ranking_any_security and speedup are rows of it';

@@ -7,5 +7,5 @@ from ratios
 where kind = 'hexl';
 
 comment on view speedup is
-    'What HEXL brings: time without HEXL / time with it, sample by sample, for two builds of one '
+    'HEXL speedup: time without HEXL / time with it, sample by sample, for two builds of one '
     'library at one security level (2018), in the division best at the one asked for, in one run';

@@ -1,4 +1,4 @@
--- The case of ours that a published figure is about. The sources leave open which vectors they took: of several
+-- The case of ours that a published value is about. The sources leave open which vectors they took: of several
 -- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
 create view published_match as
 select distinct on (
@@ -11,7 +11,7 @@ select distinct on (
     p.year,
     p.system,
     p.host as published_host,
-    p.figure,
+    p.result,
     p.value as published_value,
     p.note
 from results as r
@@ -33,6 +33,6 @@ order by
     c.request - array['size', 'data_pattern'], r.data_pattern = 'random' desc, r.size desc, r.case_key;
 
 comment on view published_match is
-    'Published figures beside ours of the same case: a row per run, figure, variant, operation and parameters. '
+    'Published values beside ours of the same case: a row per run, result, variant, operation and parameters. '
     'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
-    'figure is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
+    'result is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';

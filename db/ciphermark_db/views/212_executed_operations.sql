@@ -2,7 +2,7 @@ create view executed_operations as
 select
     i.run_id,
     i.case_key,
-    i.comparison_key,
+    i.comparison_group,
     i.parameter_set_id,
     {{but_operation}},
     i.stage,

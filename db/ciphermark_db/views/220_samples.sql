@@ -15,7 +15,7 @@ select
     x.repetitions,
     x.is_warmup,
     x.is_disturbed,
-    x.slow_down
+    x.slowdown
 from series as s
 join trial as t on t.id = s.trial_id
 join case_info as i on i.case_info_id = t.case_info_id

@@ -3,7 +3,7 @@
 A build is a library that was compiled or installed elsewhere, driven by a shipped adapter. Its folder holds the file
 ``build.json``, the environment whose interpreter loads it (two builds of one library never meet in one process), and
 SEAL itself where it was compiled here. Folders whose names begin with a dot are unfinished and count for nothing.
-The set-up reads this, too: standard library alone.
+The setup reads this, too: standard library alone.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class AddedBuild:
         (folder / FILE).write_text(json.dumps(asdict(self), indent=2))
 
 
-def home() -> Path:
-    """The folder of all builds: beside what set-up made, or where ``CIPHERMARK_BUILDS`` says."""
+def builds_folder() -> Path:
+    """The folder of all builds: beside what setup made, or where ``CIPHERMARK_BUILDS`` says."""
     named = os.environ.get(PATH_VARIABLE)
     return Path(named) if named else _REPOSITORY / ".build" / "builds"
 
@@ -68,7 +68,7 @@ def read(folder: Path) -> AddedBuild | None:
 
 
 def state() -> tuple[tuple[str, int], ...]:
-    """What changes when a build is added, made anew or removed."""
+    """What changes when a build is added, rebuilt or removed."""
     return tuple(sorted((path.name, (path / FILE).stat().st_mtime_ns) for path in _folders()))
 
 
@@ -84,7 +84,7 @@ def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
         name: replace(
             shipped[build.base],
             variant=name,
-            environment=str(home() / name / ENVIRONMENT),
+            environment=str(builds_folder() / name / ENVIRONMENT),
             hexl=build.hexl,
             look=None,
             remedy=f"ciphermark build refresh {name}",
@@ -96,7 +96,7 @@ def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
 
 def reason_against(name: str) -> tuple[str, str] | None:
     """Why the build of a variant cannot be used as it was added, and what to do; ``None`` for other variants, too."""
-    build = read(home() / name)
+    build = read(builds_folder() / name)
     if build is None:
         return None
     for path, digest in build.outside.items():
@@ -129,7 +129,7 @@ def adapter_digest(library: str) -> str:
 
 def _folders() -> Iterator[Path]:
     try:
-        inside = list(home().iterdir())
+        inside = list(builds_folder().iterdir())
     except OSError:
         return iter(())
     return (path for path in inside if not path.name.startswith(".") and (path / FILE).is_file())

@@ -2,7 +2,7 @@
 
 Compilers sign the section ``.comment``. Flags are known where the debug information or ``.GCC.command.line`` has them:
 GCC writes its command line into both (``-g``, ``-frecord-gcc-switches``), clang where it is asked to
-(``-grecord-command-line``). Static libraries are read member by member. The set-up reads this, too.
+(``-grecord-command-line``). Static libraries are read member by member. The setup reads this, too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interpreters beside ours: virtual environments for libraries that our Python cannot load.
 
-The environment ``NAME`` is the folder ``.venv-NAME`` beside the environment that runs this, where set-up makes it, or
+The environment ``NAME`` is the folder ``.venv-NAME`` beside the environment that runs this, where setup makes it, or
 in the folder that ``CIPHERMARK_ENVIRONMENTS`` names; a name that is a path is that folder itself.
 """
 

@@ -45,7 +45,7 @@ def summaries() -> str:
 
 
 def additions(declarations: Sequence[Declaration]) -> str:
-    """What each library adds on purpose, by the metric that pays for it, as CSV."""
+    """The decryption noise (IND-CPA-D) that each library adds, by the metric that pays for it, as CSV."""
     text = io.StringIO()
     rows = {(item.library, metric, what) for item in declarations for metric, what in item.adds.items()}
     csv.writer(text, lineterminator="\n").writerows([("library", "metric", "text"), *sorted(rows)])

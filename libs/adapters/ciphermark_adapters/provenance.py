@@ -1,6 +1,6 @@
 """What is told of how a library was made: its own compiler and flags, apart from those of our native module.
 
-Standard library alone: the set-up reads this, too. A fact that cannot be known says so, and why.
+Standard library alone: the setup reads this, too. A fact that cannot be known says so, and why.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class NativeModule(Protocol):
 
 
 def beside(module: NativeModule) -> dict[str, str]:
-    """What the set-up laid beside a native module of ours about the library that it was built against."""
+    """What the setup laid beside a native module of ours about the library that it was built against."""
     file = Path(module.__file__)
     record = file.with_name(f"{module.__name__}{SUFFIX}")
     try:

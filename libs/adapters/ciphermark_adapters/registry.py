@@ -46,7 +46,7 @@ class Availability:
 
 def declarations() -> dict[str, Declaration]:
     """All declared variants by name, ours first, builds of the user's own last."""
-    return _with_added(os.environ.get(PATH_VARIABLE, ""), str(added.home()), added.state())
+    return _with_added(os.environ.get(PATH_VARIABLE, ""), str(added.builds_folder()), added.state())
 
 
 @cache
@@ -56,7 +56,7 @@ def shipped() -> dict[str, Declaration]:
 
 
 @lru_cache(maxsize=1)
-def _with_added(extra_path: str, _home: str, _state: object) -> dict[str, Declaration]:
+def _with_added(extra_path: str, _builds_folder: str, _state: object) -> dict[str, Declaration]:
     """Kept until a build is added or removed."""
     return _declarations(extra_path) | added.declarations(shipped())
 
@@ -128,7 +128,7 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
     reason = interpreters.reason_against(declared.environment)
     if reason is not None:
         return Availability(declared, reason, declared.remedy)
-    if added.read(added.home() / declared.variant) is not None:
+    if added.read(added.builds_folder() / declared.variant) is not None:
         return Availability(declared)  # its modules were loaded when it was added
     missing = [name for name in declared.requires if not interpreters.has_module(declared.environment, name)]
     if missing:

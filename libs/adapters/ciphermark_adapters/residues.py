@@ -59,7 +59,7 @@ class ResidueAdapter(Adapter):
             return self._adapter.resolve(spec)
         first, *others = (self._adapter.resolve(replace(spec, plain_modulus=prime)) for prime in moduli)
         if any(other.moduli != first.moduli for other in others):
-            raise Unsupported("the residues of this plaintext modulus have no chain in common")
+            raise Unsupported("the residues of this plaintext modulus have no modulus chain in common")
         return replace(first, spec=spec, plain_modulus=spec.plain_modulus)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:

@@ -6,9 +6,9 @@ processes are started independently: layout of memory and pages, which differs f
 chance. Claims are made at ``error`` divided by the number of tests that there can be, so that all of them together are
 wrong with a probability of ``error`` at most.
 
-The ends are compared first, with the noise floor as threshold. A build in between counts as fast or slow by the
+The ends are compared first, against the significance threshold. A build in between counts as fast or slow by the
 geometric mean of 1 and the ratio of the ends: that finds the step where there is one. What lies so near to that mean
-that the test cannot say is reported as it is: the slow-down then has several steps.
+that the test cannot say is reported as it is: the slowdown then has several steps.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Found:
 
     ``ends`` is the time of the last build by that of the first. With a step it lies between the builds ``before`` and
     ``after``, neighbours in the list, and ``step`` is the ratio of these two, measured side by side. With several the
-    slow-down lies between ``before`` and ``after``, and those in between are neither as fast as the first nor as slow
-    as the last. ``rest`` is what of the ratio of the ends the step does not explain, where that is beyond the noise
-    floor. ``ratios`` are those of all builds that were measured, by the first.
+    slowdown lies between ``before`` and ``after``, and those in between are neither as fast as the first nor as slow
+    as the last. ``rest`` is what of the ratio of the ends the step does not explain, where that is beyond the
+    significance threshold. ``ratios`` are those of all builds that were measured, by the first.
     """
 
     verdict: Verdict
@@ -99,12 +99,12 @@ def rule_for(builds: int, error: float) -> Rule:
 
 
 def search(
-    builds: Sequence[str], measure: Measure, error: float = ERROR, floor: float = SIGNIFICANCE_THRESHOLD
+    builds: Sequence[str], measure: Measure, error: float = ERROR, threshold: float = SIGNIFICANCE_THRESHOLD
 ) -> Found:
     """Search a list of two builds or more, from old to new."""
     rule = rule_for(len(builds), error)
     first, last = builds[0], builds[-1]
-    side, ends = _tested(rule, measure, first, last, floor)
+    side, ends = _tested(rule, measure, first, last, threshold)
     estimates = {last: estimate(ends)}
     if side != "above":
         return Found("no step", estimates[last], error, ratios=estimates)
@@ -119,13 +119,15 @@ def search(
         low, high = (half, high) if side == "below" else (low, half)
     before, after = builds[low], builds[high]
     side, pairs = (
-        ("above", ends) if (before, after) == (first, last) else _tested(rule, measure, before, after, floor)
+        ("above", ends)
+        if (before, after) == (first, last)
+        else _tested(rule, measure, before, after, threshold)
     )
     step = estimate(pairs)
     if side != "above":
         return Found("several steps", estimates[last], error, before, after, step, ratios=estimates)
     rest = ratio_of(estimates[last], step)
-    is_more = verdict(rest, floor) in ("faster", "slower")  # the whole interval lies beyond the floor
+    is_more = verdict(rest, threshold) in ("faster", "slower")  # the whole interval lies beyond the threshold
     return Found(
         "step", estimates[last], error, before, after, step, rest.median if is_more else None, estimates
     )
@@ -173,7 +175,7 @@ def named_ratios(
     """
     times: dict[tuple[Name, int], dict[str, dict[Round, Sample]]] = {}
     for outcome in outcomes:
-        case, key = outcome.trial.case, outcome.trial.case.comparison_key
+        case, key = outcome.trial.case, outcome.trial.case.comparison_group
         for sample in outcome.samples:
             name = None if sample.metric != "time" or sample.is_warmup else name_of(case, sample)
             if name is not None:
@@ -194,6 +196,6 @@ def _paired(a: Mapping[Round, Sample], b: Mapping[Round, Sample], is_uncorrected
     if rounds and is_uncorrected:
         yield median(b[place].value / a[place].value for place in rounds)
         return
-    quiet = {place for place in rounds if not (a[place].is_disturbed or b[place].is_disturbed)}
+    undisturbed = {place for place in rounds if not (a[place].is_disturbed or b[place].is_disturbed)}
     if rounds:
-        yield median(corrected_value(b[place]) / corrected_value(a[place]) for place in quiet or rounds)
+        yield median(corrected_value(b[place]) / corrected_value(a[place]) for place in undisturbed or rounds)

@@ -1,6 +1,6 @@
 """Two runs side by side, case by case, at one security level or, where asked, at any; and what their hosts explain.
 
-The reference kernel (``anchor``) is the same work in both runs. Where it took another time, so did everything, but not
+The reference kernel is the same work in both runs. Where it took another time, so did everything, but not
 by one factor: beside a busy neighbour it suffers most, and what waits for memory hardly. So a ratio of times is not
 corrected by the ratio of the reference kernels; its interval is widened until it holds both the ratio as measured and
 the corrected one. A difference is claimed where it stands either way.
@@ -35,7 +35,7 @@ PLACE = (
     "repetitions",
     "metric",
     "unit",
-    "comparison_key",
+    "comparison_group",
     "division",
     "modulus_bits",
     "plain_modulus",
@@ -45,8 +45,8 @@ PLACE = (
     "ring_dimension_is_minimum",
     "dimensions",
 )
-# How figures of a metric are judged.
-JUDGED = ("direction", "floor", "floor_kind")
+# How results of a metric are judged.
+JUDGED = ("direction", "threshold", "threshold_kind")
 # What each run has of its own; its names begin with ``a_`` or ``b_``.
 OWN = (
     "n",
@@ -61,21 +61,21 @@ OWN = (
     "security_2024",
     "security_compared",
     "key_switching",
-    "digits",
+    "decomposition_digits",
     "encryption",
     "parameter_set_id",
     "is_composed",
-    "anchor_s",
+    "reference_kernel_s",
     "memory_kernel_s",
-    "quiet_share",
-    "slow_down",
+    "undisturbed_share",
+    "slowdown",
 )
 _BESIDE = (*PLACE, *JUDGED, *(f"{side}_{name}" for side in "ab" for name in OWN))
 _place_of, _own_of = itemgetter(*PLACE, *JUDGED), itemgetter(*OWN)
 _NONE = (None,) * len(OWN)
 # The columns of ``results`` that a comparison reads.
 READ = tuple(dict.fromkeys(("case_key", *PLACE, *JUDGED, *OWN)))
-_same_figure = itemgetter("case_key", "phase", "metric", "repetitions")
+_same_result = itemgetter("case_key", "phase", "metric", "repetitions")
 _ORDER = (
     "size",
     "data_pattern",
@@ -90,16 +90,16 @@ _ORDER = (
 
 
 def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
-    """Every row of the query ``run_figures`` of two runs, with the other run's row of the same figure where it has one.
+    """Every row of the query ``run_results`` of two runs, with the other run's row of the same result where it has one.
 
     A run that has none has ``None`` for all of its own. Rows come by scheme, ring dimension and falling level.
     """
     left: dict[Any, list[Row]] = {}
     for row in a:
-        left.setdefault(_same_figure(row), []).append(row)
+        left.setdefault(_same_result(row), []).append(row)
     pairs, met = [], set()
     for row in b:
-        key = _same_figure(row)
+        key = _same_result(row)
         met.add(key)
         pairs += [_beside(other, row) for other in left.get(key, [None])]
     pairs += [_beside(row, None) for key, rows in left.items() if key not in met for row in rows]
@@ -123,24 +123,25 @@ def _place(row: Row) -> tuple[Any, ...]:
     )
 
 
-# What readings of a quiet host differ by from one run to the next.
+# What readings of an undisturbed host differ by from one run to the next.
 _LEVEL_TOLERANCE = 1.03
 _MEMORY_TOLERANCE = 1.25  # likewise, of the memory kernel
 _TOGETHER = 0.8  # of the cases
-# What a change of the host makes of work, as powers of what it makes of the anchor: from pointwise operations with HEXL
-# to OpenFHE's (decisions 43 and 45).
+# What a change of the host makes of work, as powers of what it makes of the reference kernel: from pointwise operations
+# with HEXL to OpenFHE's (decisions 43 and 45).
 _POWERS = (0.6, 1.5)
 
 
-def anchor_ratio(row: Row) -> float | None:
-    """The anchor's time beside run a's samples divided by that beside run b's; ``None`` where one is unknown."""
-    a, b = row["a_anchor_s"], row["b_anchor_s"]
+def reference_kernel_ratio(row: Row) -> float | None:
+    """The reference kernel's time beside run a's samples divided by that beside run b's; ``None`` where one is
+    unknown."""
+    a, b = row["a_reference_kernel_s"], row["b_reference_kernel_s"]
     return a / b if a and b else None
 
 
 def memory_ratio(row: Row) -> float:
     """By what factor a/b the shared cache and the memory alone may have changed times: the memory kernel's ratio,
-    beyond what it differs by on quiet hosts. 1 where a run has no such reading.
+    beyond what it differs by on undisturbed hosts. 1 where a run has no such reading.
     """
     a, b = row["a_memory_kernel_s"], row["b_memory_kernel_s"]
     if not a or not b:
@@ -150,36 +151,42 @@ def memory_ratio(row: Row) -> float:
 
 
 def disturbed(row: Row) -> list[str]:
-    """The runs whose figure of a row is made of disturbed samples, since there are no others: nothing corrects them."""
-    return [side for side in "ab" if row[f"{side}_quiet_share"] == 0 and row[f"{side}_slow_down"] is None]
+    """The runs whose result of a row is made of disturbed samples, since there are no others: nothing corrects them."""
+    return [
+        side for side in "ab" if row[f"{side}_undisturbed_share"] == 0 and row[f"{side}_slowdown"] is None
+    ]
 
 
-def widened(ratio: Estimate, anchors: float | None) -> Estimate:
+def widened(ratio: Estimate, kernel_ratio: float | None) -> Estimate:
     """A ratio of times with an interval that holds what it would be if all of a kernel's ratio were in it."""
-    if anchors is None or ratio.low is None or ratio.high is None:
+    if kernel_ratio is None or ratio.low is None or ratio.high is None:
         return ratio
     return Estimate(
-        ratio.n, ratio.median, min(ratio.low, ratio.low / anchors), max(ratio.high, ratio.high / anchors)
+        ratio.n,
+        ratio.median,
+        min(ratio.low, ratio.low / kernel_ratio),
+        max(ratio.high, ratio.high / kernel_ratio),
     )
 
 
 def of_hosts(row: Row) -> tuple[float, float] | None:
-    """From what ratio a/b to what ratio the hosts alone may have made of equal times, by their anchors: by quiet levels
-    that differ, and by what the correction of unequal slow-downs leaves. ``None`` where a run has no anchor.
+    """From what ratio a/b to what ratio the hosts alone may have made of equal times, by their reference kernels: by
+    reference-kernel baselines that differ, and by what the correction of unequal slowdowns leaves. ``None`` where a run
+    has no reference kernel.
     """
-    levels = anchor_ratio(row)
+    levels = reference_kernel_ratio(row)
     if levels is None:
         return None
-    states = (row["a_slow_down"] or 1.0) / (row["b_slow_down"] or 1.0)
+    states = (row["a_slowdown"] or 1.0) / (row["b_slowdown"] or 1.0)
     moved = [power * log(levels) + (power - 1) * log(states) for power in _POWERS]
     return exp(min(0.0, *moved)) / _LEVEL_TOLERANCE, exp(max(0.0, *moved)) * _LEVEL_TOLERANCE
 
 
-def host_remark(anchors: float | None) -> str:
-    """What to say beside a ratio of times; empty where the anchors agree."""
-    if anchors is None or 1 / _LEVEL_TOLERANCE <= anchors <= _LEVEL_TOLERANCE:
+def host_remark(kernel_ratio: float | None) -> str:
+    """What to say beside a ratio of times; empty where the reference kernels agree."""
+    if kernel_ratio is None or 1 / _LEVEL_TOLERANCE <= kernel_ratio <= _LEVEL_TOLERANCE:
         return ""
-    return f"host {_slower(anchors)} by its anchor"
+    return f"host {_slower(kernel_ratio)} by its reference kernel"
 
 
 def memory_remark(memory: float) -> str:
@@ -188,18 +195,18 @@ def memory_remark(memory: float) -> str:
 
 
 def drift(rows: Sequence[Row]) -> str | None:
-    """What the anchors say of two runs as a whole, from rows with ``ratio`` and ``anchor_ratio``; ``None`` without any,
-    or where the host was the same.
+    """What the reference kernels say of two runs as a whole, from rows with ``ratio`` and ``reference_kernel_ratio``;
+    ``None`` without any, or where the host was the same.
     """
-    times = [row for row in rows if row["anchor_ratio"] and row["ratio"] and row["unit"] == "s"]
+    times = [row for row in rows if row["reference_kernel_ratio"] and row["ratio"] and row["unit"] == "s"]
     if not times:
         return None
-    drift = exp(median(log(row["anchor_ratio"]) for row in times))
+    drift = exp(median(log(row["reference_kernel_ratio"]) for row in times))
     if not host_remark(drift):
         return None
     along = [row for row in times if log(row["ratio"]) * log(drift) > 0]
     variants = {row["variant"] for row in along}
-    sentence = f"by its anchor the host was {_slower(drift)}"
+    sentence = f"by its reference kernel the host was {_slower(drift)}"
     if len(along) >= _TOGETHER * len(times) and variants == {row["variant"] for row in times}:
         shared = exp(median(log(row["ratio"]) for row in times))
         sentence += (
@@ -216,17 +223,27 @@ def _slower(ratio: float) -> str:
 
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
 _MEDIANS = ("a_median", "b_median")
-_QUIET = ("a_quiet_share", "b_quiet_share")
-_OWN = tuple(f"{run}_{name}" for name in ("key_switching", "digits", "parameter_set_id") for run in "ab")
-_JUDGED = ("ratio", "ratio_low", "ratio_high", "detectable_slowdown", "anchor_ratio", "verdict", "remark")
-_told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET)
-COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_QUIET, *_JUDGED)
+_UNDISTURBED = ("a_undisturbed_share", "b_undisturbed_share")
+_OWN = tuple(
+    f"{run}_{name}" for name in ("key_switching", "decomposition_digits", "parameter_set_id") for run in "ab"
+)
+_JUDGED = (
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "detectable_slowdown",
+    "reference_kernel_ratio",
+    "verdict",
+    "remark",
+)
+_told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED)
+COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED, *_JUDGED)
 
-# From ok to one of these is worse than any figure; the others say that nobody tried.
+# From ok to one of these is worse than any result; the others say that nobody tried.
 FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
 _OTHER = {"a": "b", "b": "a"}
 # What :func:`differences` compares.
-TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "digits")
+TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "decomposition_digits")
 _LONGEST = 200  # characters of an error
 
 _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
@@ -234,12 +251,12 @@ _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by les
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the figures of two runs say about one case and metric.
+    """What the results of two runs say about one case and metric.
 
-    ``ratio`` is a/b, so more than 1 says that b is faster; ``anchors`` is that of the anchor, by which the interval is
-    widened. The interval holds together with those of all times that are compared. ``detectable`` is the smallest
-    slowdown that would probably be reported (:meth:`Family.detectable`), widened like the interval. ``remark`` tells
-    how their parameters and hosts differ.
+    ``ratio`` is a/b, so more than 1 says that b is faster; ``kernel_ratio`` is that of the reference kernel, by which
+    the interval is widened. The interval holds together with those of all times that are compared. ``detectable`` is
+    the smallest slowdown that would probably be reported (:meth:`Family.detectable`), widened like the interval.
+    ``remark`` tells how their parameters and hosts differ.
     """
 
     ratio: float | None
@@ -247,7 +264,7 @@ class Judgement:
     high: float | None
     verdict: str
     remark: str = ""
-    anchors: float | None = None
+    kernel_ratio: float | None = None
     detectable: float | None = None
 
 
@@ -272,26 +289,26 @@ class Rule:
         return cls(any_security, threshold, Family(results))
 
     def threshold_of(self, row: Row) -> float:
-        """The threshold of a time; that of its metric is its floor."""
-        floor: float = row["floor"]
+        """Times are judged by the threshold of the rule where that is larger, other metrics by their own."""
+        threshold: float = row["threshold"]
         if self.threshold is None:
-            return floor
-        return self.threshold if floor <= SIGNIFICANCE_THRESHOLD else max(floor, self.threshold)
+            return threshold
+        return self.threshold if threshold <= SIGNIFICANCE_THRESHOLD else max(threshold, self.threshold)
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
-    """Rows of :func:`paired`, with one row for a case that ended with figures in one run and
-    without in the other: its figures have nothing to be compared with. Pure.
+    """Rows of :func:`paired`, with one row for a case that ended with results in one run and
+    without in the other: its results have nothing to be compared with. Pure.
     """
     rows = list(rows)
-    figures: dict[tuple[str, Any], Row] = {}  # by side and case
+    results: dict[tuple[str, Any], Row] = {}  # by side and case
     endings: set[tuple[str, Any]] = set()
     for row in rows:
         for side in _sides(row):
             if row["metric"] is None:
                 endings.add((side, _case(row)))
             else:
-                figures.setdefault((side, _case(row)), row)
+                results.setdefault((side, _case(row)), row)
     output = []
     for row in rows:
         sides = _sides(row)
@@ -299,7 +316,7 @@ def settled(rows: Iterable[Row]) -> list[Row]:
         if len(sides) == 2:
             output.append(row)
         elif row["metric"] is None:
-            output.append(_merged(row, other[0], figures.get(other)))
+            output.append(_merged(row, other[0], results.get(other)))
         elif other not in endings:
             output.append(row)
     return output
@@ -322,24 +339,25 @@ def judged(row: Row, rule: Rule) -> Judgement:
 
 
 def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
-    """The judgement of two times: of a disturbed host nothing is claimed, and no more than its anchors allow."""
-    ratio, anchors, memory = ratio_of(*estimates(row)), anchor_ratio(row), memory_ratio(row)
-    remarks = ", ".join(filter(None, (remark, host_remark(anchors), memory_remark(memory))))
+    """The judgement of two times: of a disturbed host nothing is claimed, and no more than its reference kernels
+    allow."""
+    ratio, kernel_ratio, memory = ratio_of(*estimates(row)), reference_kernel_ratio(row), memory_ratio(row)
+    remarks = ", ".join(filter(None, (remark, host_remark(kernel_ratio), memory_remark(memory))))
     reason = _undecidable(row)
     if reason is not None:
-        return Judgement(ratio.median, None, None, f"{UNDECIDED}: {reason}", remarks, anchors)
+        return Judgement(ratio.median, None, None, f"{UNDECIDED}: {reason}", remarks, kernel_ratio)
     threshold, family = rule.threshold_of(row), rule.family
-    interval = widened(widened(family.simultaneous(ratio), anchors), memory)
+    interval = widened(widened(family.simultaneous(ratio), kernel_ratio), memory)
     detectable = family.detectable(ratio, threshold)
     if detectable is not None:
-        detectable *= max(1.0, 1 / (anchors or 1.0)) * max(1.0, 1 / memory)
+        detectable *= max(1.0, 1 / (kernel_ratio or 1.0)) * max(1.0, 1 / memory)
     return Judgement(
         interval.median,
         interval.low,
         interval.high,
         decided(interval, threshold),
         remarks,
-        anchors,
+        kernel_ratio,
         detectable,
     )
 
@@ -371,16 +389,16 @@ def _has_interval(row: Row, any_security: bool) -> bool:
 def with_judgement(row: Row, rule: Rule) -> tuple[Any, ...]:
     """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
     judgement = judged(row, rule)
-    figures = (
+    results = (
         judgement.ratio,
         judgement.low,
         judgement.high,
         judgement.detectable,
-        judgement.anchors,
+        judgement.kernel_ratio,
         judgement.verdict,
         judgement.remark,
     )
-    return (*_told_of(row), *figures)
+    return (*_told_of(row), *results)
 
 
 def differences(row: Row, other: Row) -> str:
@@ -396,7 +414,7 @@ def differences(row: Row, other: Row) -> str:
         phrases.append(f"N {row['ring_dimension']} against {other['ring_dimension']}")
     if abs(row["log_qp"] - other["log_qp"]) > _SAME_LOG_QP:
         phrases.append(f"log QP {row['log_qp']:.0f} against {other['log_qp']:.0f}")
-    for name, words in (("key_switching", "key switching"), ("digits", "digits")):
+    for name, words in (("key_switching", "key switching"), ("decomposition_digits", "decomposition digits")):
         if row[name] != other[name]:
             phrases.append(f"{words} {row[name] or 'none'} against {other[name] or 'none'}")
     keys = [key for key in (row.get("encryption"), other.get("encryption")) if key is not None]
@@ -413,7 +431,13 @@ def short_level(bits: int) -> str:
 def _metric(row: Row) -> Metric:
     """The metric of a row, as the database has it."""
     return Metric(
-        row["metric"], row["unit"], row["direction"], row["floor"], row["metric"], "", row["floor_kind"]
+        row["metric"],
+        row["unit"],
+        row["direction"],
+        row["threshold"],
+        row["metric"],
+        "",
+        row["threshold_kind"],
     )
 
 
@@ -423,7 +447,7 @@ def _are_above_zero(row: Row) -> bool:
     return all(value > 0 for value in values if value is not None)
 
 
-_case = itemgetter("variant", "comparison_key")
+_case = itemgetter("variant", "comparison_group")
 
 
 def _sides(row: Row) -> list[str]:
@@ -431,28 +455,28 @@ def _sides(row: Row) -> list[str]:
     return [side for side in "ab" if row[f"{side}_status"] is not None]
 
 
-def _merged(ending: Row, side: str, figure: Row | None) -> Row:
-    """The ending of a case in one run, with what the other, named ``side``, tells of it where that has figures."""
-    if figure is None:
+def _merged(ending: Row, side: str, result: Row | None) -> Row:
+    """The ending of a case in one run, with what the other, named ``side``, tells of it where that has results."""
+    if result is None:
         return ending
-    own = {name: value for name, value in figure.items() if name.startswith(f"{side}_")}
+    own = {name: value for name, value in result.items() if name.startswith(f"{side}_")}
     none = {f"{side}_{name}": None for name in ("n", "median", "low", "high")}
-    return {**ending, **own, **none, "figures_of": side}
+    return {**ending, **own, **none, "results_of": side}
 
 
 def _ending(row: Row) -> str | None:
-    """What to say of a case that has figures in one run alone."""
-    side = row.get("figures_of")
+    """What to say of a case that has results in one run alone."""
+    side = row.get("results_of")
     if side is None:
         return None
     other = _OTHER[side]
     if row[f"{other}_status"] not in FAILURES:
         return f"not comparable: {_told(row, other)}"
-    return f"{'failed' if other == 'b' else 'mended'}: {_told(row, other)}"
+    return f"{'failed' if other == 'b' else 'fixed'}: {_told(row, other)}"
 
 
 def _told(row: Row, side: str) -> str:
-    """How a run ended that has no figure."""
+    """How a run ended that has no result."""
     if row[f"{side}_status"] == "ok":
         return f"run {side} is ok without a sample that counts"
     error = (row[f"{side}_error"] or "").partition("\n")[0]

@@ -19,8 +19,8 @@ from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
 
-# Operations are not all slowed alike: where the reference kernel tells a slowdown of a, an operation takes a^e times as
-# long. Exponents e differ from 1 by 0.2 (their standard deviation: docs/decisions/0043), so what a correction by a
+# Operations are not all slowed alike: where the reference kernel reports a slowdown of a, an operation takes a^e times
+# as long. Exponents e differ from 1 by 0.2 (their standard deviation: docs/decisions/0043), so what a correction by a
 # leaves is a^(1 - e), of which two deviations are a^0.4. Times of two libraries have errors of their own each.
 _REMAINDER = 0.4
 
@@ -32,7 +32,7 @@ def divided(value: float, slowdown: float | None) -> float:
 
 def corrected_value(sample: Sample) -> float:
     """As :func:`divided`, of a sample."""
-    return divided(sample.value, sample.slow_down)
+    return divided(sample.value, sample.slowdown)
 
 
 def counted(samples: Sequence[Sample]) -> list[float]:

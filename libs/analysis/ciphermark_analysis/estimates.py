@@ -160,16 +160,16 @@ def estimate(values: Sequence[float], *, is_sequential: bool = False) -> Estimat
     return segments.estimates(np.array([is_sequential]))[0]
 
 
-def verdict(ratio: Estimate, floor: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
+def verdict(ratio: Estimate, threshold: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
     """What a ratio of times a/b says about b: ``faster`` when a took longer for certain.
 
-    The interval, widened by ``floor`` on both sides, must exclude 1.
+    The interval, widened by ``threshold`` on both sides, must exclude 1.
     """
     if ratio.low is None or ratio.high is None:
         return "too few samples"
-    if ratio.low > floor:
+    if ratio.low > threshold:
         return "faster"
-    if ratio.high < 1 / floor:
+    if ratio.high < 1 / threshold:
         return "slower"
     return "no difference"
 

@@ -9,73 +9,75 @@ from statistics import median
 
 from ciphermark_analysis.samples import Trial
 
-_IS_SHORT = ("is_short_of_samples", "is_short_of_quiet")
+_IS_SHORT = ("is_short_of_samples", "is_short_of_undisturbed")
 
 
 @dataclass(frozen=True, slots=True)
 class HostState:
     """A row of the table ``host_state``: over the trials of a run that ended ``ok`` and timed something.
 
-    Shares and times are ``None`` where no trial reports them. ``anchor_gains`` are the powers of the reference kernel's
-    slowdown by which times were corrected, each that a trial has, in ascending order: 0 where they were not.
+    Shares and times are ``None`` where no trial reports them. ``reference_kernel_gains`` are the powers of the
+    reference kernel's slowdown by which times were corrected, each that a trial has, in ascending order: 0 where they
+    were not.
     """
 
     timed_trials: int
     watched_trials: int
     timed_samples: int
-    quiet_share: float | None
+    undisturbed_share: float | None
     short_trials: int
     disturbed_phases: int
-    anchor_s: float | None
-    anchor_spread: float | None
-    anchor_cost: float | None
+    reference_kernel_s: float | None
+    reference_kernel_spread: float | None
+    reference_kernel_cost: float | None
     run_delay_share: float | None
     steal_share: float | None
-    slow_down: float | None
-    anchor_gains: list[float] | None
+    slowdown: float | None
+    reference_kernel_gains: list[float] | None
     method: int
 
 
 def host_state(trials: Sequence[Trial], method: int) -> HostState:
     """The state of the host during trials that ended ``ok`` and timed something; at least one."""
-    watched = [trial for trial in trials if "anchor_s" in trial.facts]
-    slowed = [trial for trial in trials if trial.facts.get("slow_down") is not None]
-    weights = [(trial.facts["slow_down"], trial.facts.get("timed_samples") or 0.0) for trial in slowed]
+    watched = [trial for trial in trials if "reference_kernel_s" in trial.facts]
+    slowed = [trial for trial in trials if trial.facts.get("slowdown") is not None]
+    weights = [(trial.facts["slowdown"], trial.facts.get("timed_samples") or 0.0) for trial in slowed]
     weighted = sum(log(factor) * weight for factor, weight in weights if factor)
-    anchors = _values(trials, "anchor_s")
-    spreads = _values(trials, "anchor_spread")
+    reference_kernels = _values(trials, "reference_kernel_s")
+    spreads = _values(trials, "reference_kernel_spread")
     mean = _by(weighted if slowed else None, sum(weight for _, weight in weights))
     timed = _total(trials, "timed_samples")
     return HostState(
         timed_trials=len(trials),
         watched_trials=len(watched),
         timed_samples=round(timed or 0),
-        quiet_share=_by(_total(trials, "quiet_samples"), timed),
+        undisturbed_share=_by(_total(trials, "undisturbed_samples"), timed),
         short_trials=sum(any(name in trial.facts for name in _IS_SHORT) for trial in trials),
         disturbed_phases=round(_total(trials, "disturbed_phases") or 0),
-        anchor_s=median(anchors) if anchors else None,
-        anchor_spread=max(spreads, default=None),
-        anchor_cost=_by(_total(trials, "anchor_cost_s"), _total(watched, "sampling_s")),
+        reference_kernel_s=median(reference_kernels) if reference_kernels else None,
+        reference_kernel_spread=max(spreads, default=None),
+        reference_kernel_cost=_by(_total(trials, "reference_kernel_cost_s"), _total(watched, "sampling_s")),
         run_delay_share=_by(_total(trials, "run_delay_s"), _duration(trials, "run_delay_s")),
         steal_share=_by(_total(trials, "steal_s"), _duration(trials, "steal_s")),
-        slow_down=None if mean is None else exp(mean),
-        anchor_gains=_gains(watched),
+        slowdown=None if mean is None else exp(mean),
+        reference_kernel_gains=_gains(watched),
         method=method,
     )
 
 
 def _gains(watched: Sequence[Trial]) -> list[float] | None:
-    """Trials from before the fact ``anchor_gain`` were corrected by 1, and those from before ``slow_down`` not at all.
+    """Trials from before the fact ``reference_kernel_gain`` were corrected by 1, and those from before ``slowdown`` not
+    at all.
 
     One whose samples were all disturbed reports no slowdown either, and has no undisturbed sample to know it by.
     """
     gains = set()
     for trial in watched:
-        has_undisturbed = (trial.facts.get("quiet_samples") or 0) > 0
-        gain = trial.facts.get("anchor_gain")
+        has_undisturbed = (trial.facts.get("undisturbed_samples") or 0) > 0
+        gain = trial.facts.get("reference_kernel_gain")
         if gain is not None:
             gains.add(gain)
-        elif "slow_down" in trial.facts:
+        elif "slowdown" in trial.facts:
             gains.add(1.0)
         elif has_undisturbed:
             gains.add(0.0)

@@ -90,15 +90,15 @@ class Ratio:
     method: int
 
 
-def ratios(comparisons: Sequence[Sequence[Group]], kinds: Sequence[Kind] = KINDS) -> list[Ratio]:
-    """The ratios within each of several comparisons: the groups of one run with equal ``comparison_key``.
+def ratios(comparison_groups: Sequence[Sequence[Group]], kinds: Sequence[Kind] = KINDS) -> list[Ratio]:
+    """The ratios within each of several comparison groups: the groups of one run with equal ``comparison_group``.
 
     Groups that did not end ``ok`` and reference libraries are left out. A group that is compared with no other has
-    ratio 1 to itself and the standing ``alone``. Many comparisons at once take far less time than each alone.
+    ratio 1 to itself and the standing ``alone``. Many comparison groups at once take far less time than each alone.
     """
     members = [
         (number, group)
-        for number, groups in enumerate(comparisons)
+        for number, groups in enumerate(comparison_groups)
         for group in groups
         if group.status == "ok" and not group.is_reference
     ]
@@ -178,7 +178,7 @@ class _Row:
 @dataclass(frozen=True, slots=True)
 class _Times:
     """Times of groups by segment: one group at one place and number of repetitions. Segments with equal ``contest`` are
-    compared: it is the comparison, and the key of place and repetitions.
+    compared: it is the comparison group, and the key of place and repetitions.
 
     Columns named ``round_…`` have a row for each segment and round, which is a process and an ordinal, in ascending
     order of ``round_code``: the segment times ``rounds`` plus the number of the round. A round lasts from the start of
@@ -202,7 +202,7 @@ class _Times:
 
 
 def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times | None:
-    """The times of groups, each with the number of its comparison; ``None`` where there are none."""
+    """The times of groups, each with the number of its comparison group; ``None`` where there are none."""
     groups = [group for _, group in members]
     phases: dict[str, Place] = {}
     columns = [_columns(number, group, is_corrected, phases) for number, group in enumerate(groups)]
@@ -436,7 +436,7 @@ def _row(times: _Times, contest: _Contest, ratio: Estimate, share: float | None,
 
 
 def _unpaired(estimates: Estimates, own: Integers, base: Integers) -> Estimates:
-    """The ratios of medians that were not taken in turns."""
+    """The ratios of medians that were not interleaved."""
     columns = [field.name for field in fields(Estimates)]
     sides = (Estimates(*(getattr(estimates, name)[side] for name in columns)) for side in (own, base))
     return ratios_of(*sides)

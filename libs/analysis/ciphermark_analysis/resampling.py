@@ -1,7 +1,7 @@
 """The interval of a mean over cases, by a bootstrap over cases and, within each, over rounds. Pure, and seeded.
 
 A suite's cases stand for others that it could have had, and the rounds of a case for others that could have been
-measured: both are drawn anew, with replacement. Variants are drawn together, the same cases and in each the same
+measured: both are drawn again, with replacement. Variants are drawn together, the same cases and in each the same
 rounds, because they shared them. The standard deviation of the means that are drawn makes a t interval of the
 logarithms: with few cases percentiles of a bootstrap are too narrow (Hesterberg, "What Teachers Should Know About the
 Bootstrap", The American Statistician 69, 2015, sections 4.4 and 5.2).

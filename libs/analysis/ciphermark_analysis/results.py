@@ -53,17 +53,17 @@ class Result:
 class GroupFacts:
     """What the facts of the trials of a group come to; a row beside the group.
 
-    ``anchor_s`` is the median over the trials that executed the present reference kernel, ``steal_share`` the stolen
-    time by the duration of the trials that report it; ``memory_kernel_s`` is the median of the memory kernel's times
-    over trials. ``None`` where there are none.
+    ``reference_kernel_s`` is the median over the trials that executed the present reference kernel, ``steal_share`` the
+    stolen time by the duration of the trials that report it; ``memory_kernel_s`` is the median of the memory kernel's
+    times over trials. ``None`` where there are none.
     """
 
     group: int
     is_composed: bool
     is_watched: bool
     executed_ciphertexts: int | None
-    anchor_s: float | None
-    anchor_spread: float | None
+    reference_kernel_s: float | None
+    reference_kernel_spread: float | None
     steal_share: float | None
     memory_kernel_s: float | None
     error: str | None
@@ -144,7 +144,9 @@ def _statistics(
 def facts(group: Group) -> GroupFacts:
     """Facts of the trials, together."""
     trials = group.trials
-    anchors = _known(trial.facts.get("anchor_s") for trial in trials if "anchor_kernel" in trial.facts)
+    reference_kernels = _known(
+        trial.facts.get("reference_kernel_s") for trial in trials if "reference_kernel_version" in trial.facts
+    )
     steals = [trial for trial in trials if "steal_s" in trial.facts]
     duration_s = sum(trial.duration_s for trial in steals)
     executed = _known(trial.facts.get("executed_ciphertexts") for trial in trials)
@@ -154,8 +156,10 @@ def facts(group: Group) -> GroupFacts:
         is_composed=group.is_composed,
         is_watched=group.is_watched,
         executed_ciphertexts=int(min(executed)) if executed else None,
-        anchor_s=median(anchors) if anchors else None,
-        anchor_spread=max(_known(trial.facts.get("anchor_spread") for trial in trials), default=None),
+        reference_kernel_s=median(reference_kernels) if reference_kernels else None,
+        reference_kernel_spread=max(
+            _known(trial.facts.get("reference_kernel_spread") for trial in trials), default=None
+        ),
         steal_share=sum(_known(trial.facts["steal_s"] for trial in steals)) / duration_s
         if duration_s
         else None,

@@ -100,4 +100,4 @@ class Group:
     @property
     def is_watched(self) -> bool:
         """Whether the host was observed beside the samples of all trials."""
-        return all("anchor_s" in trial.facts for trial in self.trials)
+        return all("reference_kernel_s" in trial.facts for trial in self.trials)

@@ -1,9 +1,9 @@
-"""Two runs compared as wholes: relative to what is known not to have changed, and what moved together. Pure.
+"""Two runs compared as wholes: relative to what is known not to have changed, and host-wide shifts. Pure.
 
-What slows a host slows every variant; so does a library, a compiler or a kernel that the variants share. The anchors
-of both runs tell the one from the other: a change that all variants of a comparison share is the host's where the host
-changed as much by its anchor, and else a regression like any other, which says so. A *reference*, a variant whose build
-is the same in both runs or the anchor, cancels what both hosts did to it.
+What slows a host slows every variant; so does a library, a compiler or a kernel that the variants share. The reference
+kernels of both runs tell the one from the other: a change that all variants of a comparison group share is the host's
+where the host changed as much by its reference kernel, and else a regression like any other, which says so. A
+*reference*, a variant whose build is the same in both runs or the reference kernel, cancels what both hosts did to it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ciphermark_analysis.estimates import ratio_of
 Row = Mapping[str, Any]
 _Judged = tuple[Row, float, str]  # with the ratio and the verdict
 
-ANCHOR = "anchor"
-TOGETHER = "moved together"
-SHARED = "which the host does not explain by its anchor"
-UNKNOWN = "and no anchor of both runs tells of the host"
+REFERENCE_KERNEL = "reference_kernel"
+HOST_WIDE_SHIFT = "host-wide shift"
+SHARED = "which the host does not explain by its reference kernel"
+UNKNOWN = "and no reference kernel of both runs tells of the host"
 _MOVES = ("slower", "faster")
-_FEWEST = 3  # variants of which one says that they moved together
+_FEWEST = 3  # variants of which a host-wide shift is said
 _ALIKE = 1.25  # the most that their ratios differ by
-_figure = itemgetter("comparison_key", "phase", "metric", "repetitions")
+_result = itemgetter("comparison_group", "phase", "metric", "repetitions")
 
 
 def judgements(rows: Sequence[Row], rule: Rule) -> list[tuple[Any, ...]]:
@@ -35,7 +35,7 @@ def judgements(rows: Sequence[Row], rule: Rule) -> list[tuple[Any, ...]]:
 
 
 def shared(rows: Sequence[Row]) -> str | None:
-    """What to say of figures that moved in all variants of their comparisons, and not by the host, from rows with
+    """What to say of results that moved in all variants of their comparison groups, and not by the host, from rows with
     ``verdict``; ``None`` without any.
     """
     own = [row["verdict"].partition(":")[0] for row in rows if row["verdict"].endswith(SHARED)]
@@ -43,7 +43,7 @@ def shared(rows: Sequence[Row]) -> str | None:
     if not parts:
         return None
     return (
-        f"figures that moved in all variants alike, {SHARED}: {' and '.join(parts)}; look for what the variants share, "
+        f"results that moved in all variants alike, {SHARED}: {' and '.join(parts)}; look for what the variants share, "
         "such as a library, a compiler or a kernel"
     )
 
@@ -54,13 +54,17 @@ def relative(rows: Sequence[Row], reference: str) -> list[Row]:
     Bounds take the worst of run b's interval and of that ratio's. Run b's times are then told as they would be on run
     a's host. A time that the reference has no like of in both runs is left out.
     """
-    references = {_figure(row): row for row in rows if row["variant"] == reference and _has_times(row)}
+    references = {_result(row): row for row in rows if row["variant"] == reference and _has_times(row)}
     output = []
     for row in rows:
         if row["unit"] != "s" or not _has_times(row):
             output.append(row)
             continue
-        factors = _of_anchor(row) if reference == ANCHOR else _of_variant(references.get(_figure(row)))
+        factors = (
+            _of_reference_kernel(row)
+            if reference == REFERENCE_KERNEL
+            else _of_variant(references.get(_result(row)))
+        )
         if factors is not None:
             output.append(_scaled(row, *factors))
     return output
@@ -70,8 +74,8 @@ def _has_times(row: Row) -> bool:
     return all(row[f"{side}_median"] is not None and row[f"{side}_median"] > 0 for side in "ab")
 
 
-def _of_anchor(row: Row) -> tuple[float, float, float] | None:
-    a, b = row["a_anchor_s"], row["b_anchor_s"]
+def _of_reference_kernel(row: Row) -> tuple[float, float, float] | None:
+    a, b = row["a_reference_kernel_s"], row["b_reference_kernel_s"]
     return (a / b,) * 3 if a and b else None
 
 
@@ -90,28 +94,28 @@ def _scaled(row: Row, middle: float, low: float, high: float) -> Row:
         "b_median": row["b_median"] * middle,
         "b_low": row["b_low"] * low if own else None,
         "b_high": row["b_high"] * high if own else None,
-        "a_anchor_s": None,  # what the hosts did is in the reference
-        "b_anchor_s": None,
+        "a_reference_kernel_s": None,  # what the hosts did is in the reference
+        "b_reference_kernel_s": None,
     }
 
 
 def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The judgements of rows; where all variants of a comparison moved alike, with what made them."""
+    """The judgements of rows; where all variants of a comparison group moved alike, with what made them."""
     ratio, place = COLUMNS.index("ratio"), COLUMNS.index("verdict")
     groups: dict[tuple[Any, ...], list[_Judged]] = {}
     for row, values in zip(known, judged, strict=True):
         if row["unit"] == "s" and values[ratio]:
-            groups.setdefault(_figure(row), []).append((row, values[ratio], values[place]))
-    verdicts = {figure: _verdict(group) for figure, group in groups.items()}
+            groups.setdefault(_result(row), []).append((row, values[ratio], values[place]))
+    verdicts = {result: _verdict(group) for result, group in groups.items()}
     output = []
     for row, values in zip(known, judged, strict=True):
-        verdict = verdicts.get(_figure(row)) if values[place] in _MOVES else None
+        verdict = verdicts.get(_result(row)) if values[place] in _MOVES else None
         output.append(values if verdict is None else (*values[:place], verdict, *values[place + 1 :]))
     return output
 
 
 def _verdict(group: Sequence[_Judged]) -> str | None:
-    """What to say of a comparison whose variants all moved in one direction and alike; else nothing."""
+    """What to say of a comparison group whose variants all moved in one direction and alike; else nothing."""
     ratios = [ratio for _, ratio, _ in group]
     verdicts = {verdict for *_, verdict in group}
     are_alike = len(verdicts) == 1 and verdicts < set(_MOVES) and max(ratios) / min(ratios) <= _ALIKE
@@ -123,5 +127,8 @@ def _verdict(group: Sequence[_Judged]) -> str | None:
         return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
     of_host = sum(low <= ratio <= high for ratio, (low, high) in pairs)
     if 2 * of_host > len(pairs):
-        return f"{TOGETHER}: all {len(group)} variants are {verdict} alike, and so is the host by its anchor"
+        return (
+            f"{HOST_WIDE_SHIFT}: all {len(group)} variants are {verdict} alike, and so is the host by its reference "
+            "kernel"
+        )
     return f"{verdict}: all {len(group)} variants alike, {SHARED}"

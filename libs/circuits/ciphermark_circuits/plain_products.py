@@ -11,7 +11,7 @@ from ciphermark_contract.operands import restored, transformed
 from ciphermark_contract.operations import OPERATIONS, Kind
 
 # Those first that spare transforms.
-_PRODUCTS = ("mul_plain_prepared", "mul_plain")
+_PRODUCTS = ("mul_plain_ntt", "mul_plain")
 # What makes many products and their sum one operation.
 _FUSED = ("multiply_accumulate",)
 # At N = 4096 and one prime so many ciphertexts are 4 MB, and a column's plaintexts 2 MB: less than a cache that cores
@@ -21,7 +21,7 @@ TERMS = 64
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """Ciphertexts that are multiplied by many plaintexts: brought to evaluation form once where products take it."""
+    """Ciphertexts that are multiplied by many plaintexts: brought to NTT form once where products take it."""
 
     evaluator: Evaluator
     product: str

@@ -116,7 +116,7 @@ class _Ladders:
         return self._climbed(start, factor / 2, step.divisors, step.divisor - step.first)
 
     def of_cubic(self, x: Handle, degree: int) -> Handle:
-        """c·T_degree for 67 and more: from 32c·T_3, made of x anew, to 2c·T_33, then times T_{degree − 33}.
+        """c·T_degree for 67 and more: from 32c·T_3, made of x again, to 2c·T_33, then times T_{degree − 33}.
 
         For 65 from 32c·(T_3 + T_1) to c·(T_65 + T_63).
         """

@@ -34,7 +34,7 @@ def answer(
 
     A row of R slots takes at most R/stride columns. Of b blocks and c columns: b·c products and b·c − 1 additions,
     those of a column in one operation where there is one; c − 1 rotations, no multiplication of ciphertexts. What is
-    transformed to evaluation form is each ciphertext of the selection, once; and each column's sum is transformed back.
+    transformed to NTT form is each ciphertext of the selection, once; and each column's sum is transformed back.
     """
     return with_sums(evaluator, selection, columns, stride)[1]
 

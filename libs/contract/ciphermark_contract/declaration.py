@@ -69,29 +69,27 @@ class Declaration:
     ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
     ``compressions`` lists the modes that serialization offers; ``serializable`` the
     :data:`KEY_ITEMS` it can serialize, expanded, ``seeded`` the :data:`SEEDED_ITEMS`, ``generates`` those of
-    :data:`GENERATED` that it makes one by one. ``adds`` tells what the library, or the adapter for it, does on purpose
-    that a metric pays for, by the name of the metric: it stands beside the figure. ``notes`` explains, per operation,
-    what its time includes beyond the bare primitive; ``reasons`` why an operation is missing where others of the
-    library's schemes may have it, or what the contract's ``noise_budget_bits`` and ``dump_plaintext`` cannot tell.
-    ``has_threads`` says that the library has threads inside its operations, ``programs_have_threads`` that independent
-    operations of a program execute on several.
-    ``look`` is the variant's colour and shape in charts, which no other has (a CSS colour that can be read on white and
-    on black, a shape of Vega); a variant without one takes what is left. ``built_from`` are the options of
-    ``ciphermark build add`` that a build of the user's own takes.
-    ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment`` names the virtual environment
-    whose interpreter the library needs, where ours cannot load it, or is the path of one: see
-    :mod:`ciphermark_adapters.interpreters`.
-    ``chooses_primes`` says that the library takes the request for a wish: sizes and number of its primes may differ
-    from ``modulus_bits``, and the resolved parameters say what they are. ``manages_levels`` are the schemes whose
-    levels the library moves by itself, so that a program that says at which level each operation is cannot drive it.
-    ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`. ``lacks_best`` says why the
-    division *best* is not offered: ``None`` where parameters are resolved in it as the library's documentation would
-    set them, which may be as in *equal*; the note ``division`` tells how. ``wraps`` is the variant whose library
-    this one calls from another language: what its own layer costs is told beside that.
-    ``refusal`` says why no parameters can be resolved for a request, as far as that is known without the library, and
-    ``default_chain`` the sizes of the primes that the library takes in bfv and bgv where a request names none, the
-    special prime last; ``budget_schemes`` are those in which it tells the noise budget. Plans foretell by the three
-    what a run would find ``unsupported``.
+    :data:`GENERATED` that it makes one by one. ``adds`` tells what the library, or the adapter for it, adds as
+    decryption noise (IND-CPA-D) that a metric pays for, by the name of the metric: it stands beside the result.
+    ``notes`` explains, per operation, what its time includes beyond the bare primitive; ``reasons`` why an operation is
+    missing where others of the library's schemes may have it, or what the contract's ``noise_budget_bits`` and
+    ``dump_plaintext`` cannot tell. ``has_threads`` says that the library has threads inside its operations,
+    ``programs_have_threads`` that independent operations of a program execute on several. ``look`` is the variant's
+    colour and shape in charts, which no other has (a CSS colour that can be read on white and on black, a shape of
+    Vega); a variant without one takes what is left. ``built_from`` are the options of ``ciphermark build add`` that a
+    build of the user's own takes. ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment``
+    names the virtual environment whose interpreter the library needs, where ours cannot load it, or is the path of one:
+    see :mod:`ciphermark_adapters.interpreters`. ``chooses_primes`` says that the library takes the request for a wish:
+    sizes and number of its primes may differ from ``modulus_bits``, and the resolved parameters say what they are.
+    ``manages_levels`` are the schemes whose levels the library moves by itself, so that a program that says at which
+    level each operation is cannot drive it. ``slot_generator`` orders the slots: see
+    :class:`ciphermark_contract.operations.Ring`. ``lacks_best`` says why the division *best* is not offered: ``None``
+    where parameters are resolved in it as the library's documentation would set them, which may be as in *equal*; the
+    note ``division`` tells how. ``wraps`` is the variant whose library this one calls from another language: what its
+    own layer costs is told beside that. ``refusal`` says why no parameters can be resolved for a request, as far as
+    that is known without the library, and ``default_chain`` the sizes of the primes that the library takes in bfv and
+    bgv where a request names none, the special prime last; ``budget_schemes`` are those in which it tells the noise
+    budget. Plans foretell by the three what a run would find ``unsupported``.
     """
 
     library: str

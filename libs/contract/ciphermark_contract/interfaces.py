@@ -132,8 +132,8 @@ class KeyOwner(Operator):
         raise Unsupported("no ciphertext is made of words here")
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
-        """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, made anew: keys, or an encryption of ``values``
-        with the secret key. Raises ``Unsupported`` for one that does not exist.
+        """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, generated again: keys, or an encryption of
+        ``values`` with the secret key. Raises ``Unsupported`` for one that does not exist.
         """
         raise Unsupported(f"no {item.replace('_', ' ')} is written here")
 
@@ -144,8 +144,8 @@ class KeyOwner(Operator):
 
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:
-        """Serialize one of ``KEY_ITEMS``, made anew where the owner does not hold it. Raises ``Unsupported`` for one
-        that does not exist."""
+        """Serialize one of ``KEY_ITEMS``, generated again where the owner does not hold it. Raises ``Unsupported`` for
+        one that does not exist."""
 
 
 class Evaluator(Operator):
@@ -478,8 +478,8 @@ def _function(operator: Operator, node: Node) -> Callable[..., Handle]:
     time: how is known of ciphertexts at hand only.
     """
     apply = partial(operator.apply, node.operation)
-    names = where(lambda row: row.result is Kind.PREPARED and row.name in operator.operations)
-    if not names or Kind.PREPARED not in OPERATIONS[node.operation].operands:
+    names = where(lambda row: row.result is Kind.NTT_PLAINTEXT and row.name in operator.operations)
+    if not names or Kind.NTT_PLAINTEXT not in OPERATIONS[node.operation].operands:
         return apply
     prepare, first, end = names[0], len(node.operands), len(node.operands) + len(node.constants)
 

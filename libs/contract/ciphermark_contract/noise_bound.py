@@ -58,10 +58,10 @@ def key_switch(parameters: Parameters) -> float:
     the last fewer."""
     assert parameters.key_switching is not None, "without it no key is switched"
     ring, special = parameters.ring_dimension, parameters.special_moduli
-    size = ceil(len(parameters.moduli) / parameters.key_switching.digits)
+    size = ceil(len(parameters.moduli) / parameters.key_switching.decomposition_digits)
     starts = range(0, len(parameters.moduli), size)
-    digits = (prod(parameters.moduli[start : start + size]) for start in starts)
-    ratio = hypot(*(digit / prod(special) for digit in digits))
+    decomposition_digits = (prod(parameters.moduli[start : start + size]) for start in starts)
+    ratio = hypot(*(digit / prod(special) for digit in decomposition_digits))
     deviation = 1.1 * ratio * ring / pi * SIGMA * sqrt(ring / 2)
     return _normal_quantile(ring) * deviation / _scale(parameters)
 

@@ -47,9 +47,9 @@ def made(source: Source, call: Call, *, is_managed: bool = False) -> Operands:
 
     Raises ``Exhausted`` where an operand cannot be made, such as a product for ``relinearize``.
     """
-    prepared_by = call.operation.prepared_by
-    if prepared_by is not None:
-        return _prepared(source, call, prepared_by)
+    transformed_by = call.operation.transformed_by
+    if transformed_by is not None:
+        return _prepared(source, call, transformed_by)
     maker = _Maker(source, call, is_managed)
     pairs = [maker.operand(kind) for kind in call.operation.operands for _ in range(call.count)]
     vectors = [vector for _, vector in pairs]
@@ -88,7 +88,7 @@ class _Maker:
             Kind.TRANSFORMED: self._transformed,
             Kind.WORDS: self._words,
             Kind.PLAINTEXT: self._plaintext,
-            Kind.PREPARED: self._prepared,
+            Kind.NTT_PLAINTEXT: self._prepared,
             Kind.VECTOR: self._full_vector,
             Kind.NUMBER: self._number,
         }[kind]()
@@ -140,15 +140,15 @@ class _Maker:
 
 
 def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
-    """A plaintext in evaluation form at the level of a ciphertext; encoding gives it where nothing transforms it."""
+    """A plaintext in NTT form at the level of a ciphertext; encoding gives it where nothing transforms it."""
     plaintext = evaluator.encode(values, like=like)
-    for operation in where(lambda row: row.result is Kind.PREPARED and row.name in evaluator.operations):
+    for operation in where(lambda row: row.result is Kind.NTT_PLAINTEXT and row.name in evaluator.operations):
         return evaluator.apply(operation, plaintext, like)
     return plaintext
 
 
 def transformed(evaluator: Evaluator, ciphertext: Handle) -> Handle:
-    """The ciphertext in evaluation form; it is as it is where nothing transforms it."""
+    """The ciphertext in NTT form; it is as it is where nothing transforms it."""
     return _converted(evaluator, ciphertext, Kind.CIPHERTEXT, Kind.TRANSFORMED)
 
 
@@ -158,7 +158,7 @@ def restored(evaluator: Evaluator, ciphertext: Handle) -> Handle:
 
 
 def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
-    """One execution's results as ciphertexts that can be decrypted: those in evaluation form are transformed back, a
+    """One execution's results as ciphertexts that can be decrypted: those in NTT form are transformed back, a
     plaintext is shown by its product with an encryption of ones."""
     kind = call.operation.result
     if kind is Kind.CIPHERTEXTS:
@@ -172,7 +172,7 @@ def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
     )
     if kind is Kind.PLAINTEXT:
         return [source.evaluator.apply("mul_plain", ones, result)]
-    product = source.evaluator.apply("mul_plain_prepared", transformed(source.evaluator, ones), result)
+    product = source.evaluator.apply("mul_plain_ntt", transformed(source.evaluator, ones), result)
     return [restored(source.evaluator, product)]
 
 

@@ -1,4 +1,4 @@
-"""A program: the frozen graph of operations that a circuit makes, for one scheme and one resolved chain.
+"""A program: the frozen graph of operations that a circuit makes, for one scheme and one resolved modulus chain.
 
 Values are numbered: inputs first, then the results of the nodes, in order. A node's operands are values that come
 before it, then plaintext constants, then numbers: ``evaluator.apply(operation, *ciphertexts, *plaintexts, *numbers)``.
@@ -24,6 +24,7 @@ import numpy as np
 from ciphermark_contract.bound import Vector
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Shape, top_level
+from ciphermark_core import case_keys, legacy_format
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
 # The lowest last use of a value that nothing uses, and of an input that no node takes.
@@ -143,7 +144,7 @@ class Program:
     @cached_property
     def plaintext_bytes(self) -> int:
         """Bytes of its constants as nodes take them, each form of one once: N words of 8 bytes for every prime of its
-        level in evaluation form, N words in coefficient form; 0 in the managed form, whose constants are vectors.
+        level in NTT form, N words in coefficient form; 0 in the managed form, whose constants are vectors.
         """
         uses = {(constant, self._takes_evaluated(node)) for node in self.nodes for constant in node.constants}
         lowest = len(self.parameters.moduli) - top_level(self.parameters)
@@ -151,8 +152,8 @@ class Program:
         return 0 if self.is_managed else 8 * self.parameters.ring_dimension * sum(words)
 
     def _takes_evaluated(self, node: Node) -> bool:
-        """Whether its plaintexts are in evaluation form: prepared ones, and those of ckks."""
-        return self.scheme not in EXACT_SCHEMES or Kind.PREPARED in OPERATIONS[node.operation].operands
+        """Whether its plaintexts are in NTT form: prepared ones, and those of ckks."""
+        return self.scheme not in EXACT_SCHEMES or Kind.NTT_PLAINTEXT in OPERATIONS[node.operation].operands
 
     def level_of(self, node: Node) -> int:
         """The level at which a node computes."""
@@ -227,14 +228,16 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """``shapes`` lists the shapes that occur; ``inputs`` and ``results`` are indices of it.
+    """``parameters`` and ``names`` are in the first words (:mod:`ciphermark_core.case_keys`), so that digests stay.
+
+    ``shapes`` lists the shapes that occur; ``inputs`` and ``results`` are indices of it.
 
     ``operations`` are indices of ``names``, one per node; the columns after it hold, node after node, as many entries
     as the ``…_counts`` beside them say.
     """
 
     format: int
-    parameters: Parameters
+    parameters: msgspec.Raw
     is_managed: bool
     shapes: list[Shape]
     constants: list[Constant]
@@ -259,12 +262,14 @@ def encoded(program: Program) -> bytes:
     shapes = _numbered(program.shapes)
     columns = _Columns(
         format=_FORMAT,
-        parameters=program.parameters,
+        parameters=msgspec.Raw(
+            msgspec.msgpack.encode(case_keys.parameters(msgspec.to_builtins(program.parameters)))
+        ),
         is_managed=program.is_managed,
         shapes=list(shapes),
         constants=list(program.constants),
         inputs=[shapes[shape] for shape in program.inputs],
-        names=list(names),
+        names=[case_keys.FIRST_WORDS.get(name, name) for name in names],
         operations=[names[node.operation] for node in nodes],
         operand_counts=[len(node.operands) for node in nodes],
         operands=[operand for node in nodes for operand in node.operands],
@@ -283,15 +288,16 @@ def decoded(data: bytes) -> Program:
     """The program in the bytes; raises ``ValueError`` where there is none."""
     try:
         columns = msgspec.msgpack.decode(data, type=_Columns)
+        stored = msgspec.msgpack.decode(columns.parameters)
         program = Program(
-            parameters=columns.parameters,
+            parameters=msgspec.convert(legacy_format.parameters(stored), Parameters),
             inputs=tuple(columns.shapes[index] for index in columns.inputs),
             constants=tuple(columns.constants),
             nodes=tuple(_nodes(columns)),
             outputs=tuple(columns.outputs),
             is_managed=columns.is_managed,
         )
-    except (msgspec.MsgspecError, IndexError, RuntimeError) as error:
+    except (msgspec.MsgspecError, IndexError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise ValueError(f"these bytes hold no program: {error}") from error
     if columns.format != _FORMAT:
         raise ValueError(f"the program has format {columns.format}, and this software reads {_FORMAT}")
@@ -304,9 +310,10 @@ def _nodes(columns: _Columns) -> Iterator[Node]:
     constants = _pieces(columns.constant_operands, columns.constant_counts)
     arguments = _pieces(columns.arguments, columns.argument_counts)
     results = _pieces([columns.shapes[index] for index in columns.results], columns.result_counts)
+    names = [legacy_format.operation(name) for name in columns.names]
     rows = zip(columns.operations, operands, constants, arguments, results, strict=True)
     for name, taken, plain, numbers, shapes in rows:
-        yield Node(columns.names[name], taken, plain, numbers, shapes)
+        yield Node(names[name], taken, plain, numbers, shapes)
 
 
 def _pieces(values: Sequence[_T], counts: Iterable[int]) -> Iterator[tuple[_T, ...]]:

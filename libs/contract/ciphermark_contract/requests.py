@@ -60,8 +60,8 @@ def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
     """Raise ``Unsupported`` for evaluation keys where nothing is there to switch them with."""
     if keys and parameters.key_switching is None:
         raise Unsupported(
-            "evaluation keys need key switching, and a chain of one prime leaves none for it: write modulus_bits with "
-            "two sizes or more"
+            "evaluation keys need key switching, and a modulus chain of one prime leaves none for it: write "
+            "modulus_bits with two sizes or more"
         )
     if keys.bootstrapping is not None:
         parameters.require_bootstrapping()

@@ -19,7 +19,7 @@ from ciphermark_core.nearest import did_you_mean
 
 Circuit: TypeAlias = Callable[[Evaluator, Sequence[Handle]], Sequence[Handle]]
 
-# A circuit that needs more levels than this is not tried on a longer chain to tell its depth.
+# A circuit that needs more levels than this is not tried on a longer modulus chain to tell its depth.
 _DEEPEST = 512
 
 
@@ -80,7 +80,7 @@ def trace(
     except Exhausted as error:
         needed = _depth_needed(circuit, parameters, inputs, able)
         raise Unsupported(
-            f"the program does not fit its chain, which has {top_level(parameters)} levels: {needed} ({error})"
+            f"the program does not fit its modulus chain, which has {top_level(parameters)} levels: {needed} ({error})"
         ) from error
 
 

@@ -14,6 +14,8 @@ FIRST_WORDS: Mapping[str, str] = {
     "ring_dimension_is_minimum": "is_least",
     "rotate(1)": "rotate_left",
     "rotate(-1)": "rotate_right",
+    "add_plain_ntt": "add_plain_prepared",
+    "mul_plain_ntt": "mul_plain_prepared",
 }
 # Fields that parameter sets had when keys were made first. The others are no part of a key while they have their
 # defaults.
@@ -27,6 +29,17 @@ def key(case: Mapping[str, Any], defaults: Mapping[str, object]) -> str:
     ``defaults`` are those of fields of the parameters.
     """
     return hashlib.sha256(msgspec.json.encode(_fields(case, defaults))).hexdigest()[:32]
+
+
+def parameters(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    """A resolved parameter set, given as plain values, in the first words: as contents of programs are stored."""
+    switching = resolved["key_switching"]
+    return {**resolved, "key_switching": None if switching is None else key_switching(switching)}
+
+
+def key_switching(value: Mapping[str, Any]) -> dict[str, Any]:
+    """How keys are switched, in the first words: as identities of parameter sets are made."""
+    return {"digits" if name == "decomposition_digits" else name: item for name, item in value.items()}
 
 
 def _fields(case: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:

@@ -68,8 +68,8 @@ def chains_for_depth(spec: ParameterSpec) -> Iterator[tuple[int, ...]]:
     if not is_possible:
         smaller = "scale" if spec.scheme == "ckks" else "plain_modulus"
         raise Unsupported(
-            f"no chain for {spec.depth} multiplications in {spec.scheme} at N = {spec.ring_dimension}: it takes primes "
-            f"of {max(least)} bits; ask for a smaller {smaller}"
+            f"no modulus chain for {spec.depth} multiplications in {spec.scheme} at N = {spec.ring_dimension}: it "
+            f"takes primes of {max(least)} bits; ask for a smaller {smaller}"
         )
 
 

@@ -237,7 +237,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "modulus_bits",
         tuple,
-        "Sizes of the primes, special primes last: as used, or as requested; NULL requests the default chain",
+        "Sizes of the primes, special primes last: as used, or as requested; NULL requests the default modulus chain",
         ("parameters.modulus_bits", f"{_SPEC}.modulus_bits"),
         unit="bits",
         label="Primes, bits",
@@ -248,7 +248,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "requested_modulus_bits",
         tuple,
-        "Sizes of the primes as the suite requests them, special primes last; NULL requests the default chain",
+        "Sizes of the primes as the suite requests them, special primes last; NULL requests the default modulus chain",
         (f"{_SPEC}.modulus_bits",),
         unit="bits",
         label="Primes requested, bits",
@@ -278,7 +278,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "ring_dimension_is_minimum",
         bool,
-        "Whether the ring dimension is the smallest that is secure for the chain, rather than given by the suite",
+        "Whether the ring dimension is the smallest that is secure for the modulus chain, rather than given by the "
+        "suite",
         (f"{_SPEC}.ring_dimension_is_minimum",),
         label="Smallest secure N",
         written="yes",
@@ -478,14 +479,13 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         origin="result",
     ),
     Dimension(
-        "digits",
+        "decomposition_digits",
         int,
-        "Digits that a ciphertext of the top level is decomposed into where its key is switched; NULL like "
-        "key_switching",
-        ("parameters.key_switching.digits",),
+        "Decomposition digits of a ciphertext of the top level where its key is switched; NULL like key_switching",
+        ("parameters.key_switching.decomposition_digits",),
         unit="number",
-        label="Digits",
-        phrase="digits",
+        label="Decomposition digits",
+        phrase="decomposition_digits",
         origin="result",
     ),
     Dimension(

@@ -62,7 +62,7 @@ def machine() -> str | None:
 def warnings(host: Host, busy: float | None = None) -> list[str]:
     """What spoils measurements here, each with what to do. ``busy``: what :func:`busy_cores` told, where it was asked.
 
-    A load whose cause has ended, such as that of a set-up just before, spoils nothing. Pure.
+    A load whose cause has ended, such as that of a setup just before, spoils nothing. Pure.
     """
     messages = []
     if host.governor not in (None, "performance"):

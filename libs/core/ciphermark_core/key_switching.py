@@ -15,13 +15,13 @@ Scaling = Literal["exact", "fixed", "managed"]
 
 @dataclass(frozen=True, slots=True)
 class KeySwitching:
-    """How a library switches keys: a ciphertext of the top level is decomposed into ``digits``.
+    """How a library switches keys: a ciphertext of the top level is decomposed into ``decomposition_digits`` digits.
 
     ``hybrid`` has special primes, which its noise is divided by; ``bv`` has none, and smaller digits keep noise down.
     """
 
     method: Literal["hybrid", "bv"]
-    digits: int
+    decomposition_digits: int
 
 
 def one_digit_per_prime(moduli: Sequence[int], special_moduli: Sequence[int]) -> KeySwitching | None:

@@ -14,7 +14,7 @@ from typing import Literal
 from ciphermark_core import registry
 
 Direction = Literal["lower", "higher"]
-FloorKind = Literal["factor", "difference"]
+ThresholdKind = Literal["factor", "difference"]
 Change = Literal["better", "worse", "unchanged", "changed"]
 
 # Two processes of one and the same binary differ by up to this factor here (code and page placement); `make bench`
@@ -24,9 +24,9 @@ SIGNIFICANCE_THRESHOLD = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. ``direction`` tells which figures are better; ``None`` where neither way is.
+    """One metric. ``direction`` tells which results are better; ``None`` where neither way is.
 
-    Figures within ``floor`` of each other are unchanged: within that factor, or (``floor_kind``) apart by that
+    Results within ``threshold`` of each other are unchanged: within that factor, or (``threshold_kind``) apart by that
     much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. What is
     measured part by part ``adds_up``, unless it is a level such as a high-water mark, whose largest part counts.
     ``is_once``: each process has one sample, whatever number a suite asks for.
@@ -35,10 +35,10 @@ class Metric:
     name: str
     unit: str
     direction: Direction | None
-    floor: float
+    threshold: float
     label: str
     sentence: str
-    floor_kind: FloorKind = "factor"
+    threshold_kind: ThresholdKind = "factor"
     adds_up: bool = True
     is_once: bool = False
 
@@ -47,19 +47,19 @@ class Metric:
         return a + b if self.adds_up else max(a, b)
 
     def change(self, a: float, b: float) -> Change:
-        """What figure ``b`` is beside ``a``: ``changed`` where the metric is neither better nor worse for it."""
+        """What result ``b`` is beside ``a``: ``changed`` where the metric is neither better nor worse for it."""
         if a == b:
             return "unchanged"
         if self.direction is None:
             return "changed"
-        if self._is_within_floor(a, b):
+        if self._is_within_threshold(a, b):
             return "unchanged"
         return "better" if (b > a) == (self.direction == "higher") else "worse"
 
-    def _is_within_floor(self, a: float, b: float) -> bool:
-        if self.floor_kind == "difference":
-            return abs(a - b) <= self.floor
-        return 0 < max(a, b) <= self.floor * min(a, b)
+    def _is_within_threshold(self, a: float, b: float) -> bool:
+        if self.threshold_kind == "difference":
+            return abs(a - b) <= self.threshold
+        return 0 < max(a, b) <= self.threshold * min(a, b)
 
 
 _registered: dict[str, Metric] = {}
@@ -84,7 +84,7 @@ MAX_ERROR = register(
 )
 
 # Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/method.md, section 7.
-# Compressed sizes differ by the random numbers in them: the floor of times.
+# Compressed sizes differ by the random numbers in them: the threshold of times.
 # Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
 for _metric in (
     Metric("time", "s", "lower", SIGNIFICANCE_THRESHOLD, "time", "Wall time of one execution."),

@@ -91,13 +91,14 @@ class ParameterSpec:
     """A *requested* parameter set.
 
     ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for the library's own
-    default chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after another.
-    ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale. ``security``
-    is the least classical security level by ``security_table``, 0 for none. With ``ring_dimension_is_minimum`` the ring
-    dimension is the least to try: the smallest from there on at which the chain is that secure is taken. ``division``
-    says who chooses how keys are switched: ``equal``, all libraries alike, one digit per prime where they can;
-    ``best``, each library as its own documentation would set it for the same data primes. ``hamming_weight`` is that of
-    a sparse secret, the library's own if ``None``. ``modulus_bits`` includes the levels that ``bootstrapping`` takes.
+    default modulus chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after
+    another. ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale.
+    ``security`` is the least classical security level by ``security_table``, 0 for none. With
+    ``ring_dimension_is_minimum`` the ring dimension is the least to try: the smallest from there on at which the chain
+    is that secure is taken. ``division`` says who chooses how keys are switched: ``equal``, all libraries alike, one
+    digit per prime where they can; ``best``, each library as its own documentation would set it for the same data
+    primes. ``hamming_weight`` is that of a sparse secret, the library's own if ``None``. ``modulus_bits`` includes the
+    levels that ``bootstrapping`` takes.
 
     Suites and messages of REST offer a field with ``metadata``, which describes it there as arguments of pydantic's
     ``Field``. A field that is added has a default: keys of cases stay while it has that value.
@@ -295,8 +296,8 @@ class Case:
         return case_keys.key(msgspec.to_builtins(self), _DEFAULTS)
 
     @property
-    def comparison_key(self) -> str:
-        """The same for every variant: cases with equal comparison keys are compared."""
+    def comparison_group(self) -> str:
+        """The same for every variant: cases with equal comparison groups are compared."""
         return replace(self, variant="").key
 
 
@@ -319,9 +320,9 @@ class Sample:
     ``value`` is per execution: that of ``loops`` executions is divided by them. ``stage`` is ``keys``, ``encrypt``,
     ``operation`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
     names a part of the stage, of whichever party; without a step, ``party`` is the one whose own sum or peak it is.
-    ``repetitions`` counts operations applied so far (depth, noise, repetition). ``slow_down`` is how many times as long
-    as on a quiet host it took, by the anchor beside it and the wait for the core. ``is_disturbed``: others had the core
-    for most of it.
+    ``repetitions`` counts operations applied so far (depth, noise, repetition). ``slowdown`` is how many times as long
+    as on an undisturbed host it took, by the reference kernel beside it and the run-queue delay. ``is_disturbed``:
+    others had the core for most of it.
     """
 
     metric: Word
@@ -334,7 +335,7 @@ class Sample:
     is_warmup: bool = False
     repetitions: Int32 | None = None
     is_disturbed: bool = False
-    slow_down: Factor = 1.0
+    slowdown: Factor = 1.0
 
     @property
     def phase(self) -> str:
@@ -409,7 +410,7 @@ class ProgramUse:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a trial. ``facts`` are figures about the measuring itself (loops, overheads)."""
+    """What came of a trial. ``facts`` are values about the measurement itself (loops, overheads)."""
 
     trial: Trial
     status: Status

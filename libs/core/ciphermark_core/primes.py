@@ -115,7 +115,7 @@ def batching_factors(plain_modulus: int, ring_dimension: int) -> tuple[int, ...]
 def default_ckks_chain(
     ring_dimension: int, scale_bits: int, table: security.Table = "2018"
 ) -> tuple[int, ...]:
-    """Ciphermark's default ckks chain: as many primes of the scale's size as 128 bits allow.
+    """Ciphermark's default ckks modulus chain: as many primes of the scale's size as 128 bits allow.
 
     No library has a default for ckks, so all of them get this one: an outer prime, then primes of
     ``scale_bits``, then a special prime of the outer size, at most the limit of ``table``. The outer size is
@@ -126,7 +126,7 @@ def default_ckks_chain(
     outer = 0 if bound is None else min(LARGEST_PRIME_BITS, (bound - scale_bits) // 2)
     if bound is None or outer < scale_bits + 5:
         raise Unsupported(
-            f"no default ckks chain at N = {ring_dimension} with a scale of {scale_bits} bits: "
+            f"no default ckks modulus chain at N = {ring_dimension} with a scale of {scale_bits} bits: "
             "ask for a smaller scale or write modulus_bits yourself"
         )
     inner = (bound - 2 * outer) // scale_bits

@@ -49,7 +49,7 @@ class Layered:
 
 
 def timed(bounds: Sequence[Bound], passes: int, gate: Gate | None = None) -> Iterator[list[Timed]]:
-    """The seconds of each in every pass, and where in the readings of the gate they lie: in turns, so that a
+    """The seconds of each in every pass, and where in the readings of the gate they lie: interleaved, so that a
     disturbance meets all alike.
     """
     gate = gate or Gate()
@@ -93,9 +93,9 @@ def time_samples(
         for ordinal, times in enumerate(passes)
         for name, (seconds, around) in zip(names, times, strict=True)
     ]
-    factors = gate.slow_downs([around for _, around in samples])
+    factors = gate.slowdowns([around for _, around in samples])
     return [
-        replace(sample, is_disturbed=True) if factor is None else replace(sample, slow_down=factor)
+        replace(sample, is_disturbed=True) if factor is None else replace(sample, slowdown=factor)
         for (sample, _), factor in zip(samples, factors, strict=True)
     ]
 

@@ -65,18 +65,18 @@ def _distinct(number: int, chunks: Sequence[Vector]) -> int:
 def executed_for(call: Call) -> frozenset[str]:
     """The operations that a case executes: its own, those that make its operands, and those that show its results."""
     row = call.operation
-    shows = {Kind.PREPARED: {Kind.TRANSFORMED}}  # what is multiplied with a result to show it
-    forms = {Kind.PREPARED, Kind.TRANSFORMED} & {*row.operands} | shows.get(row.result, set())
+    shows = {Kind.NTT_PLAINTEXT: {Kind.TRANSFORMED}}  # what is multiplied with a result to show it
+    forms = {Kind.NTT_PLAINTEXT, Kind.TRANSFORMED} & {*row.operands} | shows.get(row.result, set())
     makers = where(lambda maker: maker.result in forms)
-    encodes = ("encode",) if {Kind.PLAINTEXT, Kind.PREPARED} & {*row.operands} else ()
+    encodes = ("encode",) if {Kind.PLAINTEXT, Kind.NTT_PLAINTEXT} & {*row.operands} else ()
     back = where(lambda back: back.operands == (Kind.TRANSFORMED,))
     shown_by: dict[Kind, tuple[str, ...]] = {
         Kind.TRANSFORMED: back,
         Kind.PLAINTEXT: ("mul_plain",),
-        Kind.PREPARED: ("mul_plain_prepared", *back),
+        Kind.NTT_PLAINTEXT: ("mul_plain_ntt", *back),
     }
-    prepared_by = () if row.prepared_by is None else (row.prepared_by,)
-    return frozenset({row.name, *makers, *encodes, *prepared_by, *shown_by.get(row.result, ())})
+    transformed_by = () if row.transformed_by is None else (row.transformed_by,)
+    return frozenset({row.name, *makers, *encodes, *transformed_by, *shown_by.get(row.result, ())})
 
 
 def revealed(session: Session, call: Call, results: Sequence[Any]) -> list[Handle]:

@@ -1,4 +1,5 @@
-"""From a request to the parameter set that a library resolves: chains for a depth, and the smallest secure ring."""
+"""From a request to the parameter set that a library resolves: modulus chains for a depth, and the smallest secure
+ring."""
 
 from __future__ import annotations
 
@@ -33,14 +34,14 @@ def reason_against_operation(operation: str, parameters: Parameters) -> str | No
         return reason
     if parameters.key_switching is not None or not read(operation).keys:
         return None
-    return f"{operation} needs key switching, and a chain of one prime leaves none for it"
+    return f"{operation} needs key switching, and a modulus chain of one prime leaves none for it"
 
 
 def resolved(library: Resolver, request: ParameterSpec) -> Parameters:
     """What the library makes of a request, as secure as asked for by the primes that it really takes.
 
-    The library is asked for concrete parameter sets only: a ring dimension and prime sizes, or its default chain.
-    Raises ``Unsupported`` where there is none, with the reason at the largest ring that was tried.
+    The library is asked for concrete parameter sets only: a ring dimension and prime sizes, or its default modulus
+    chain. Raises ``Unsupported`` where there is none, with the reason at the largest ring that was tried.
     """
     *smaller, largest = rings(request)
     for ring_dimension in smaller:

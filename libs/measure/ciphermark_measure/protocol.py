@@ -24,10 +24,11 @@ class Prepare(msgspec.Struct, tag="prepare", frozen=True):
 
 
 class Open(msgspec.Struct, tag="open", frozen=True):
-    """Begin a trial. ``quiet_ns`` is the lowest quiet level of the anchor that workers of the run have found so far."""
+    """Begin a trial. ``baseline_ns`` is the lowest reference-kernel baseline that workers of the run have found so
+    far."""
 
     trial: Trial
-    quiet_ns: float | None = None
+    baseline_ns: float | None = None
 
 
 class Turn(msgspec.Struct, tag="turn", frozen=True):

@@ -167,9 +167,9 @@ class Phase:
         """All times, warm-ups included; then what probes told of the samples that count. By what is known now, each
         says by how much it was slowed, or that it was disturbed.
         """
-        slow_downs = self.gate.slow_downs(self._arounds)
+        slowdowns = self.gate.slowdowns(self._arounds)
         return [
-            sample if sample.is_warmup else _told(sample, slow_downs[sample.ordinal])
+            sample if sample.is_warmup else _told(sample, slowdowns[sample.ordinal])
             for sample in (*self.times, *self._readings)
         ]
 
@@ -207,9 +207,9 @@ class Phase:
         return [number for number, around in enumerate(self._arounds) if not around.is_disturbed]
 
     def _are_enough(self, numbers: Sequence[int]) -> bool:
-        slow_downs = self.gate.slow_downs(self._arounds)
+        slowdowns = self.gate.slowdowns(self._arounds)
         spent_ns = sum(self._observed_ns[number] for number in numbers)
-        times = [correction.divided(self._reported_ns[each], slow_downs[each]) for each in numbers]
+        times = [correction.divided(self._reported_ns[each], slowdowns[each]) for each in numbers]
         return is_enough(self.target.rule, times, spent_ns)
 
     def _is_at_limit(self) -> bool:
@@ -241,11 +241,11 @@ class Phase:
         return Sample("time", value_s, self.name, ordinal=ordinal, loops=self.loops, is_warmup=is_warmup)
 
 
-def _told(sample: Sample, slow_down: float | None) -> Sample:
-    """A sample with what is known of its slow-down; of what is no time, nothing is to be corrected."""
-    if slow_down is None:
+def _told(sample: Sample, slowdown: float | None) -> Sample:
+    """A sample with what is known of its slowdown; of what is no time, nothing is to be corrected."""
+    if slowdown is None:
         return replace(sample, is_disturbed=True)
-    return replace(sample, slow_down=slow_down) if METRICS[sample.metric].unit == "s" else sample
+    return replace(sample, slowdown=slowdown) if METRICS[sample.metric].unit == "s" else sample
 
 
 def empty_loop_ns(bound: Bound, loops: int = 20_000) -> float:

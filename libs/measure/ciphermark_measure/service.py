@@ -17,7 +17,7 @@ from ciphermark_measure import confinement, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting, repetition
 from ciphermark_measure.experiments.base import alone
-from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference import reference_kernel
 from ciphermark_measure.interference.cpu_steal import CpuSteal
 from ciphermark_measure.interference.host_state import Gate, counts
 from ciphermark_measure.sampling import empty_loop_ns
@@ -39,7 +39,9 @@ class Service:
         self._started_at = ""
         self._started = 0.0
         self._gate = (
-            Gate() if anchor.reason_against() else Gate(anchor.Anchor(), self.clock, memory=anchor.Memory())
+            Gate()
+            if reference_kernel.reason_against()
+            else Gate(reference_kernel.ReferenceKernel(), self.clock, memory=reference_kernel.Memory())
         )
         self._steal = CpuSteal()
         self._pages: confinement.Pages = []
@@ -91,7 +93,7 @@ class Service:
         self._trial = request.trial
         self._started_at = datetime.now(timezone.utc).isoformat()
         self._started = perf_counter()
-        self._gate.begin_trial(request.quiet_ns)
+        self._gate.begin_trial(request.baseline_ns)
         self._steal = CpuSteal()
         self._experiment = self._made(request.trial)
         gc.collect()

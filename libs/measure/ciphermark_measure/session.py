@@ -69,7 +69,7 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     """Load the library, choose the parameters it really takes, as secure as asked, and make keys.
 
     Raises ``Unsupported`` for what cannot exist or is less secure than asked. Keys that the
-    variant has no operation for, or the chain no room for, are not made.
+    variant has no operation for, or the modulus chain no room for, are not made.
     """
     declared = require_scheme(variant, spec)
     adapter = registry.load(variant)

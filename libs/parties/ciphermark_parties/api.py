@@ -83,7 +83,7 @@ _EXAMPLES: dict[Any, Any] = {
         "special_moduli": [562949953216513],
         "slots": 4096,
         "plain_modulus": 268369921,
-        "key_switching": {"method": "hybrid", "digits": 1},
+        "key_switching": {"method": "hybrid", "decomposition_digits": 1},
         "scaling": "exact",
         "secret_distribution": "uniform ternary",
         "encryption": "public key",
@@ -203,7 +203,7 @@ class _ParametersAsked(BaseModel):
     ring_dimension: int = Field(ge=1024, le=1 << 17, examples=[8192])
     modulus_bits: Annotated[tuple[_PrimeBits, ...], Field(min_length=1, max_length=64)] | None = Field(
         default=None,
-        description="sizes of the primes, the special one last; absent: the default chain",
+        description="sizes of the primes, the special one last; absent: the default modulus chain",
         examples=[[60, 49]],
     )
     plain_modulus: int | None = Field(

@@ -108,7 +108,7 @@ def _place(request: object) -> Place:
     return type(request).__name__, stage
 
 
-# A comparison has a session of every variant at a time: as many as Ciphermark's own variants, to the last.
+# A comparison group has a session of every variant at a time: as many as Ciphermark's own variants, to the last.
 SESSIONS = 8
 
 

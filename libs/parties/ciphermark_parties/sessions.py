@@ -93,7 +93,7 @@ class Sessions(Generic[PartyT]):
         there are as many sessions as there may be.
         """
         if purpose.trial_id is not None:
-            self._end_where(lambda other: other.trial_id == purpose.trial_id, "its trial begins anew")
+            self._end_where(lambda other: other.trial_id == purpose.trial_id, "its trial starts again")
         with self._lock:
             if len(self._sessions) + self._starting >= self._allowance.most:
                 raise self._no_place(purpose)

@@ -254,16 +254,16 @@ def data(rows: Sequence[Row], *columns: str) -> alt.Data:
     )
 
 
-def with_ends(rows: Sequence[Row], figure: str) -> list[Row]:
-    """Rows with the ends of a whisker: of the interval, or the figure itself where it has none (too few samples).
+def with_ends(rows: Sequence[Row], value: str) -> list[Row]:
+    """Rows with the ends of a whisker: of the interval, or the value itself where it has none (too few samples).
 
     A plot in which no row had any would leave Vega without an extent for its scale.
     """
     return [
         {
             **row,
-            "from": row[figure] if row["ci_low"] is None else row["ci_low"],
-            "to": row[figure] if row["ci_high"] is None else row["ci_high"],
+            "from": row[value] if row["ci_low"] is None else row["ci_low"],
+            "to": row[value] if row["ci_high"] is None else row["ci_high"],
         }
         for row in rows
     ]
@@ -275,12 +275,12 @@ def as_seconds(row: Row, column: str) -> Row:
 
 
 def _told(row: Row, columns: Iterable[str]) -> str:
-    quiet = row.get("quiet_share")
-    texts = [] if quiet is None else [f"{quiet:.0%} of samples quiet"]
+    undisturbed = row.get("undisturbed_share")
+    texts = [] if undisturbed is None else [f"{undisturbed:.0%} of samples undisturbed"]
     texts += ["disturbed samples only"] * any(is_disturbed(row, name) for name in columns)
-    slow_down = row.get("slow_down")
-    if slow_down is not None:
-        texts.append(f"corrected for a host {slow_down:.2f} times slower")
+    slowdown = row.get("slowdown")
+    if slowdown is not None:
+        texts.append(f"corrected for a host {slowdown:.2f} times slower")
     if row.get("unit", "s") == "s":
         values = (row.get(name) for name in _UNCORRECTED)
         texts += [f"uncorrected {formats.seconds(value)}" for value in values if value is not None]

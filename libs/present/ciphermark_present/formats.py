@@ -108,7 +108,7 @@ def _bytes(value: float) -> tuple[float, str]:
 
 
 def quantity(value: float | None, unit: str | None) -> str:
-    """A figure in a unit of ours."""
+    """A result in a unit of ours."""
     if unit == "s":
         return seconds(value)
     if unit == "bytes":
@@ -184,7 +184,7 @@ def yes(value: bool | None) -> str:
 
 
 def brief_digits(value: float | None) -> str:
-    """Three significant digits, never an exponent; nothing for a figure that there is not."""
+    """Three significant digits, never an exponent; nothing for a result that there is not."""
     if value is None:
         return ""
     return _exponent(value) or (f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
@@ -210,7 +210,7 @@ def interval(low: float | None, high: float | None, factor: float = 1.0) -> str:
 
 
 def brief_quantity(value: float | None, unit: str) -> str:
-    """A figure in a unit of ours: seconds and bytes with the unit that fits them, shares as percentages, the rest as it
+    """A result in a unit of ours: seconds and bytes with the unit that fits them, shares as percentages, the rest as it
     is.
     """
     if value is None:

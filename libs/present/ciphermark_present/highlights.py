@@ -1,4 +1,4 @@
-"""What a run shows that a reader would hardly have guessed: each kind of surprise tells its largest case. Pure."""
+"""What a run shows that a reader would hardly have guessed: each kind of highlight tells its largest case. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ciphermark_present.query import Row
 
 MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
-_LEAST_RATIO = 1.05  # the noise floor
+_LEAST_RATIO = 1.05  # the significance threshold
 _LEAST_COLD = 2.0  # caches alone explain less
 _LEAST_COLD_SAMPLES = 6  # the fewest that have a 95 % interval of their median
-_CASE = ("comparison_key", "label", "phase", "repetitions")
+_CASE = ("comparison_group", "label", "phase", "repetitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
+class Highlight:
     """A sentence, and the variant and case that it is about: one of them is not told twice."""
 
     about: tuple[object, ...]
@@ -49,14 +49,14 @@ def highlights(evidence: Evidence) -> list[str]:
     evidence = replace(evidence, ranked=ranked)
     sentences: dict[tuple[object, ...], str] = {}
     for tell in _KINDS:
-        for surprise in tell(evidence):
-            if surprise.about not in sentences:
-                sentences[surprise.about] = surprise.sentence
+        for highlight in tell(evidence):
+            if highlight.about not in sentences:
+                sentences[highlight.about] = highlight.sentence
                 break
     return list(sentences.values())[:MOST]
 
 
-def _upsets(evidence: Evidence) -> Iterator[Surprise]:
+def _upsets(evidence: Evidence) -> Iterator[Highlight]:
     """Where the variant that leads a scheme is beaten."""
     beaten = []
     for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["division"])):
@@ -64,14 +64,14 @@ def _upsets(evidence: Evidence) -> Iterator[Surprise]:
         beaten += [row for row in same if leader and row["variant"] == leader[0][0] and row["rank"] != 1]
     for row in _by_ratio(beaten):
         other = ranking.remark(row)
-        yield Surprise(
+        yield Highlight(
             _about(row),
             f"{row['variant']} leads, but {row['fastest_variant']} does {row['label']} "
             f"{brief_digits(row['ratio'])} times as fast ({_place(row)}{', ' * bool(other)}{other}).",
         )
 
 
-def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
+def _wrappers(evidence: Evidence) -> Iterator[Highlight]:
     """What a wrapper surely takes beside the library that it wraps, with the same parameters: the intervals of both
     medians are apart.
     """
@@ -83,7 +83,7 @@ def _wrappers(evidence: Evidence) -> Iterator[Surprise]:
             if base is not None and not differences(row, base) and _are_apart(row, base):
                 costs.append((row["median"] / base["median"], row, base))
     for ratio, row, base in sorted(costs, key=lambda cost: -cost[0]):
-        yield Surprise(
+        yield Highlight(
             _about(row),
             f"{row['variant']} takes {brief_digits(ratio)} times as long for {row['label']} as {base['variant']}, "
             f"whose library it wraps ({_place(row)}): wrapper and build together.",
@@ -95,7 +95,7 @@ def _are_apart(row: Row, base: Row) -> bool:
     return None not in (row["low"], base["high"]) and row["low"] > _LEAST_RATIO * base["high"]
 
 
-def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
+def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
     """Where HEXL surely does not help: an interval that has room for a gain says nothing."""
     idle = [
         row
@@ -105,24 +105,24 @@ def _without_gain(evidence: Evidence) -> Iterator[Surprise]:
     ]
     for row in sorted(idle, key=lambda row: row["ratio"]):
         what = "slows down" if row["verdict"] == "slower" else "brings nothing to"
-        yield Surprise(
-            (row["comparison_key"], row["variant_on"], "HEXL"),
+        yield Highlight(
+            (row["comparison_group"], row["variant_on"], "HEXL"),
             f"HEXL {what} {row['label']} ({_place(row)}): {brief_digits(row['ratio'])} times the speed, "
             f"[{brief_digits(row['ci_low'])}, {brief_digits(row['ci_high'])}].",
         )
 
 
-def _widest(evidence: Evidence) -> Iterator[Surprise]:
+def _widest(evidence: Evidence) -> Iterator[Highlight]:
     """Where libraries with the same parameters lie farthest apart."""
     for row in _by_ratio([row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]):
-        yield Surprise(
+        yield Highlight(
             _about(row),
             f"Libraries lie farthest apart in {row['label']} ({_place(row)}): {row['variant']} takes "
             f"{brief_seconds(row['median'])}, {brief_digits(row['ratio'])} times what {row['fastest_variant']} takes.",
         )
 
 
-def _cold(evidence: Evidence) -> Iterator[Surprise]:
+def _cold(evidence: Evidence) -> Iterator[Highlight]:
     """What the first execution in a process costs, by enough processes."""
     cold = [
         row
@@ -130,14 +130,14 @@ def _cold(evidence: Evidence) -> Iterator[Surprise]:
         if (row["cold_ratio"] or 0) > _LEAST_COLD and row["cold_n"] >= _LEAST_COLD_SAMPLES
     ]
     for row in sorted(cold, key=lambda row: -row["cold_ratio"]):
-        yield Surprise(
+        yield Highlight(
             (*_about(row), "cold"),
             f"The first {row['label']} of {row['variant']} in a process takes {brief_seconds(row['cold_s'])}, "
             f"{brief_digits(row['cold_ratio'])} times the warm {brief_seconds(row['warm_s'])} ({_place(row)}).",
         )
 
 
-_KINDS: tuple[Callable[[Evidence], Iterator[Surprise]], ...] = (
+_KINDS: tuple[Callable[[Evidence], Iterator[Highlight]], ...] = (
     _upsets,
     _wrappers,
     _without_gain,
@@ -153,7 +153,7 @@ def _by_ratio(rows: Sequence[Row]) -> list[Row]:
 
 
 def _about(row: Row) -> tuple[object, ...]:
-    return row["comparison_key"], row["label"], row["variant"]
+    return row["comparison_group"], row["label"], row["variant"]
 
 
 def _place(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""What a reader must know of the host's state beside figures. Pure."""
+"""What a reader must know of the host's state beside results. Pure."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ _MOST_NAMED = 8  # results
 
 
 def told(row: Row) -> Iterator[str]:
-    """A run's row of the view ``host_state`` in sentences: the share of samples kept always, what spoils figures if it
+    """A run's row of the view ``host_state`` in sentences: the share of samples kept always, what spoils results if it
     does.
     """
     if not row["watched_trials"]:
-        yield "nothing was watched beside the samples: what others did on the host is in the figures"
+        yield "nothing was watched beside the samples: what others did on the host is in the results"
         return
     samples = (
-        f"{_share(row['quiet_share'])} of {row['timed_samples']:,} timed samples were taken "
-        "while the host was quiet"
+        f"{_share(row['undisturbed_share'])} of {row['timed_samples']:,} timed samples were taken "
+        "while the host was undisturbed"
     )
-    anchor = f"the anchor took {seconds(row['anchor_s'])}, and up to {_share(row['anchor_spread'])} more"
-    yield f"{samples}{_corrected(row)} ({anchor}{_lost(row)})"
+    reference_kernel = (
+        f"the reference kernel took {seconds(row['reference_kernel_s'])}, and up to "
+        f"{_share(row['reference_kernel_spread'])} more"
+    )
+    yield f"{samples}{_corrected(row)} ({reference_kernel}{_lost(row)})"
     timed = row["timed_trials"]
     if row["watched_trials"] < timed:
         yield f"beside {timed - row['watched_trials']} of {timed} trials nothing was watched"
@@ -38,7 +41,7 @@ def told(row: Row) -> Iterator[str]:
         )
         yield (
             f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "
-            f"time: their times are of a disturbed host and win no comparison (quiet_share is 0): {some}"
+            f"time: their times are of a disturbed host and win no comparison (undisturbed_share is 0): {some}"
         )
 
 
@@ -51,13 +54,13 @@ def unlike_corrections(a: Sequence[Row], b: Sequence[Row]) -> str | None:
     if not of_a or not of_b or len(of_a | of_b) == 1:
         return None
     return (
-        f"times of a are {_rule(of_a)}, those of b {_rule(of_b)}: where the host was not quiet, a ratio may be off by "
+        f"times of a are {_rule(of_a)}, those of b {_rule(of_b)}: where the host was disturbed, a ratio may be off by "
         "what lies between"
     )
 
 
 def _gains(rows: Sequence[Row]) -> set[float]:
-    return {gain for row in rows for gain in row["anchor_gains"] or ()}
+    return {gain for row in rows for gain in row["reference_kernel_gains"] or ()}
 
 
 def _rule(gains: set[float]) -> str:
@@ -65,7 +68,7 @@ def _rule(gains: set[float]) -> str:
     factors = " or ".join(f"{gain:g}" for gain in sorted(gains) if gain)
     rules = [
         *(["not corrected"] if 0 in gains else []),
-        *([f"corrected by {factors} times what the anchor tells"] * bool(factors)),
+        *([f"corrected by {factors} times what the reference kernel reports"] * bool(factors)),
     ]
     return " or ".join(rules)
 
@@ -74,21 +77,19 @@ def _corrected(row: Row) -> str:
     """What became of the others: of runs from before times were corrected, they count for nothing."""
     if row.get("is_uncorrected"):
         return "; times are as the clock measured them, not corrected"
-    slow_down = row["slow_down"]
-    if slow_down is None:
-        return ", and figures are made of them"
+    slowdown = row["slowdown"]
+    if slowdown is None:
+        return ", and results are made of them"
     return (
-        "; all times are corrected by the anchor and the wait for the core, "
-        f"together {slow_down:.2f} times in the mean"
+        "; all times are corrected by the reference kernel and the run-queue delay, "
+        f"together {slowdown:.2f} times in the mean"
     )
 
 
 def _lost(row: Row) -> str:
     delay, steal = row["run_delay_share"], row["steal_share"]
     shares = [
-        f"others had the core for {_share(delay)}"
-        if delay is not None
-        else "the wait for the core is unknown",
+        f"others had the core for {_share(delay)}" if delay is not None else "the run-queue delay is unknown",
         f"steal time {_share(steal)}" if steal is not None else "steal time is unknown",
     ]
     return "; " + ", ".join(shares)

@@ -1,4 +1,4 @@
-"""What figures of a library include: said once per library, and told beside the figures that it is about. Pure."""
+"""Measurement notes: once per library, beside the figures that they are about. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _texts() -> dict[tuple[str, str], str]:
 
 
 def addition(row: Row) -> str:
-    """What the library of a row adds that the row's figure pays for; empty where it adds nothing."""
+    """What the library of a row adds that the row's result pays for; empty where it adds nothing."""
     return _texts().get((row["library"], row["meaning"]), "")
 
 

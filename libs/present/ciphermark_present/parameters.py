@@ -35,7 +35,7 @@ _PHRASES: Mapping[str, tuple[Write, ...]] = {
     "options": (_dimensions,),
     "values": (formats.values,),
     "threads": (lambda threads: _counted(threads, "thread"),),
-    "digits": (lambda digits: _counted(digits, "digit"),),
+    "decomposition_digits": (lambda digits: _counted(digits, "decomposition digit"),),
     "special_primes": (lambda count: _counted(count, "special prime"),),
 }
 
@@ -49,7 +49,7 @@ _OF_CASE = {dimension.name: _ways(dimension) for dimension in descriptor.tells_a
 _OF_LIBRARY = {dimension.name: _ways(dimension) for dimension in descriptor.of_library()}
 _WRITERS: Mapping[str, Write] = {name: ways[0] for name, ways in (_OF_CASE | _OF_LIBRARY).items()}
 MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
-DIVISION = ("division", "key_switching", "digits")
+DIVISION = ("division", "key_switching", "decomposition_digits")
 # What charts and tables state themselves, or what was asked for where the outcome is told.
 _ELSEWHERE = (
     *("ring_dimension_is_minimum", "security_bits", "security_table"),
@@ -67,16 +67,16 @@ def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:
     """For each row what tells its case from the others at its place; empty where a place has one case alone.
 
     Cases are told by what differs between any of one place, so that one case has the same words at all places. A case
-    is what variants are compared in (``comparison_key``): libraries may change a chain, and the first variant's
+    is what variants are compared in (``comparison_group``): libraries may change a chain, and the first variant's
     parameters name it. Where no parameter differs, the key does.
     """
     places: dict[Any, dict[str, Row]] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):
-        places.setdefault(place(row), {}).setdefault(row["comparison_key"], row)
+        places.setdefault(place(row), {}).setdefault(row["comparison_group"], row)
     several = [cases for cases in places.values() if len(cases) > 1]
     names = [name for name in _OF_CASE if any(_differs(name, cases.values()) for cases in several)]
     writers = {name: _writer(name, several) for name in names}
-    return [_label(places[place(row)], row["comparison_key"], writers) for row in rows]
+    return [_label(places[place(row)], row["comparison_group"], writers) for row in rows]
 
 
 def with_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:

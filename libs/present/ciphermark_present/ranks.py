@@ -19,9 +19,9 @@ COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
 def ranked(answer: Answer, _: Row) -> Answer:
     """A row per variant, of an answer with a row for each of its common cases.
 
-    Who is surely slower than ``k`` others, by intervals of the difference and by more than the noise floor, has rank
-    k + 1. There is neither interval nor rank where a case has too few samples for one of its own, and no rank where
-    that of a variant with a smaller mean would be a worse one: the interval is too wide to tell.
+    Who is surely slower than ``k`` others, by intervals of the difference and by more than the significance threshold,
+    has rank k + 1. There is neither interval nor rank where a case has too few samples for one of its own, and no rank
+    where that of a variant with a smaller mean would be a worse one: the interval is too wide to tell.
     """
     groups: dict[tuple[object, ...], dict[str, list[Row]]] = {}
     for row in answer.mappings:

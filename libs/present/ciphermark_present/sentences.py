@@ -52,7 +52,9 @@ def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]
 def encryption(row: Row, rows: Sequence[Row]) -> str:
     """What encrypts, where it is not the same in all rows of the case; else nothing."""
     keys = {
-        other.get("encryption") for other in rows if other.get("comparison_key") == row.get("comparison_key")
+        other.get("encryption")
+        for other in rows
+        if other.get("comparison_group") == row.get("comparison_group")
     }
     return f"encrypted with the {row['encryption']}" if len(keys - {None}) > 1 else ""
 

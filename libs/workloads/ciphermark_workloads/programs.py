@@ -63,7 +63,8 @@ def traced(
     """The program of a stage for a library. Its inputs are the stage's, then the state. For a library that takes care
     of levels itself it has the managed form where the circuit changes levels, or multiplies ciphertexts.
 
-    Raises ``Unsupported`` for a chain that is too short, with the depth that it needs, and for a missing operation.
+    Raises ``Unsupported`` for a modulus chain that is too short, with the depth that it needs, and for a missing
+    operation.
     """
     scheme, is_literal = parameters.spec.scheme, workload.is_literal
     by_levels = declared.operations[scheme], Form(is_literal=is_literal)
@@ -88,7 +89,7 @@ def _traced(
     def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
         inputs, state = handles[: call.inputs], handles[call.inputs :]
         layers = workload.layers(call.stage, evaluator, inputs, state, call.public)
-        sizes.clear()  # a chain that is too short is tried again, longer
+        sizes.clear()  # a modulus chain that is too short is tried again, longer
         sizes.update({name: len(ends) for name, ends in layers.items()})
         returned[:] = [_shape(evaluator, output) for output in [*layers.values()][-1]]
         return [end for ends in layers.values() for end in ends]

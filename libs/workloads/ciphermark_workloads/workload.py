@@ -65,12 +65,12 @@ class Truth(Generic[Input, Output]):
 class Judgement:
     """Whether an output is right. ``complaint`` says why it is wrong, ``None`` where it is right.
 
-    ``figures`` are the workload's own, by the names of registered metrics (:mod:`ciphermark_core.metrics`).
+    ``results`` are the workload's own, by the names of registered metrics (:mod:`ciphermark_core.metrics`).
     """
 
     accuracy: Accuracy
     complaint: str | None = None
-    figures: Mapping[str, float] = field(default_factory=dict)
+    results: Mapping[str, float] = field(default_factory=dict)
 
 
 class Workload(ABC, Generic[Input, Output]):
@@ -223,7 +223,7 @@ class Workload(ABC, Generic[Input, Output]):
     def public(self, stage: str, given: Input, parameters: Parameters) -> Arrays:
         """What the server is told in the clear with a stage: named arrays of float64, public sizes say.
 
-        In a stage without the server it is all that the client does: timed as its step ``fit``, anew in every pass,
+        In a stage without the server it is all that the client does: timed as its step ``fit``, again in every pass,
         and told to the server with the next stage.
         """
         return {}
@@ -293,7 +293,7 @@ class Workload(ABC, Generic[Input, Output]):
         must not depend on anything else. What it encodes is encoded once (step ``encode``).
         """
 
-    def server_figures(self, program: Program, threads: int) -> Mapping[str, float]:
+    def server_results(self, program: Program, threads: int) -> Mapping[str, float]:
         """What a server tells once of the program that it made for a stage, by the names of registered metrics; made in
         the first pass, where nothing is timed.
         """

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core import legacy_format, wire
 from ciphermark_core.errors import UserError
@@ -31,33 +31,34 @@ _LONGEST_LINE_BYTES = 1 << 26
 _DIGEST = b'{"sha256":'
 
 
-def held(home: Home, run_id: str) -> tuple[Header, list[Outcome]]:
+def held(data_directory: DataDirectory, run_id: str) -> tuple[Header, list[Outcome]]:
     """A recorded run and its outcomes, as they were measured or imported here; raises ``UserError`` where neither is
     so.
     """
-    journal = _journal(home, run_id)
+    journal = _journal(data_directory, run_id)
     if journal is not None:
         try:
             return journal.header, latest(journal.outcomes())
         except ValueError as error:
             raise UserError(f"{journal.path} is damaged: {error}") from None
-    archive = _kept(home, run_id)
+    archive = _kept(data_directory, run_id)
     if archive.exists():
         return read(archive)
     raise UserError(
-        f"what was measured in run {run_id} is not in {home.folder}: export it where it was measured or imported"
+        f"what was measured in run {run_id} is not in {data_directory.folder}: export it where it was measured or "
+        "imported"
     )
 
 
-def keep(home: Home, path: Path, header: Header, outcomes: list[Outcome]) -> None:
+def keep(data_directory: DataDirectory, path: Path, header: Header, outcomes: list[Outcome]) -> None:
     """Keep what was read from an archive, so that it can be exported again. Raises ``UserError`` where that cannot be.
 
     Of a trial that was kept before the outcome stays, as in the database; what was measured here is in its journal.
     """
     run_id = header.run.id
-    if _journal(home, run_id) is not None:
+    if _journal(data_directory, run_id) is not None:
         return
-    archive = _kept(home, run_id)
+    archive = _kept(data_directory, run_id)
     if not archive.exists():
         _make(archive.parent)
         _put(path.read_bytes(), archive)  # byte for byte
@@ -81,18 +82,20 @@ def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return list({outcome.trial.id: outcome for outcome in outcomes}.values())
 
 
-def forget(home: Home, run_id: str) -> None:
-    """Delete the journal of a run and the archive that it was imported from, where they are in this home."""
-    for path in (*_journal_paths(home, run_id), _kept(home, run_id)):
+def forget(data_directory: DataDirectory, run_id: str) -> None:
+    """Delete the journal of a run and the archive that it was imported from, where they are in this data directory."""
+    for path in (*_journal_paths(data_directory, run_id), _kept(data_directory, run_id)):
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise UserError(f"{path}: cannot delete: {error.strerror}") from None
 
 
-def is_unfinished(home: Home, run_id: str) -> bool:
+def is_unfinished(data_directory: DataDirectory, run_id: str) -> bool:
     """Whether the journal of a run waits for more outcomes, or for the database."""
-    return any((place.pending / f"{run_id}.jsonl").exists() for place in (home, home.of_jobs))
+    return any(
+        (place.pending / f"{run_id}.jsonl").exists() for place in (data_directory, data_directory.of_jobs)
+    )
 
 
 def read(path: Path) -> tuple[Header, list[Outcome]]:
@@ -112,21 +115,25 @@ def read(path: Path) -> tuple[Header, list[Outcome]]:
     return header, latest(outcomes)
 
 
-def _journal(home: Home, run_id: str) -> Journal | None:
-    for path in _journal_paths(home, run_id):
+def _journal(data_directory: DataDirectory, run_id: str) -> Journal | None:
+    for path in _journal_paths(data_directory, run_id):
         if path.exists():
             return Journal.read(path)
     return None
 
 
-def _journal_paths(home: Home, run_id: str) -> list[Path]:
+def _journal_paths(data_directory: DataDirectory, run_id: str) -> list[Path]:
     """Where the journal of a run may be."""
-    folders = [folder for place in (home, home.of_jobs) for folder in (place.pending, place.recorded)]
+    folders = [
+        folder
+        for place in (data_directory, data_directory.of_jobs)
+        for folder in (place.pending, place.recorded)
+    ]
     return [folder / f"{run_id}.jsonl" for folder in folders]
 
 
-def _kept(home: Home, run_id: str) -> Path:
-    return home.imported / f"{run_id}.jsonl.xz"
+def _kept(data_directory: DataDirectory, run_id: str) -> Path:
+    return data_directory.imported / f"{run_id}.jsonl.xz"
 
 
 def _make(folder: Path) -> None:

@@ -137,7 +137,7 @@ def _csv_value(value: Any) -> Any:
 
 
 def _json_ready(value: Any) -> Any:
-    """What JSON has a form for; a figure that is no number (NaN, infinity) is null."""
+    """What JSON has a form for; a result that is no number (NaN, infinity) is null."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | Decimal):

@@ -15,8 +15,8 @@ _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol
 
 @dataclass(frozen=True, slots=True)
 class WorkerNeeds:
-    """What a worker, or a party, must be started and prepared with. ``quiet_ns`` is the quiet level that a party's
-    anchor is compared with, as far as it is known; workers learn it trial by trial.
+    """What a worker, or a party, must be started and prepared with. ``baseline_ns`` is the reference-kernel baseline
+    that a party's reference kernel is compared with, as far as it is known; workers learn it trial by trial.
     ``is_led``: below another process, which ends all that it starts, since it executes what a user wrote.
     """
 
@@ -25,7 +25,7 @@ class WorkerNeeds:
     keys: KeyRequest
     confinement: Confinement
     timeout_s: float
-    quiet_ns: float | None = None
+    baseline_ns: float | None = None
     is_led: bool = False
 
     @property

@@ -1,4 +1,4 @@
-"""What a reader must know beside the figures of a run: what failed, what spoils them, what they include. Pure."""
+"""What a reader must know beside the results of a run: what failed, what spoils them, what they include. Pure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _some(operations: Sequence[str]) -> str:
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
-    """What spoils the figures of a run: host, threads, builds, chains."""
+    """What spoils the results of a run: host, threads, builds, chains."""
     texts = list(run.host.warnings)
     crowding = thread_warning({outcome.trial.case.threads for outcome in outcomes}, run.host.cores)
     if crowding is not None:
@@ -83,19 +83,20 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
         texts.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
     if any(outcome.facts.get("is_elsewhere") for outcome in outcomes):
         texts.append(
-            "the client or the server service is on another machine than the worker: figures are recorded as the "
+            "the client or the server service is on another machine than the worker: results are recorded as the "
             "worker's host's, and are not that machine's"
         )
     if any(_has_small_primes(outcome) for outcome in outcomes):
         texts.append(
-            f"ckks chains with primes under {_SMALL_PRIME_BITS} bits were allowed: values drift from level to level"
+            f"ckks modulus chains with primes under {_SMALL_PRIME_BITS} bits were allowed: values drift from level to "
+            "level"
         )
     return texts
 
 
 def notes(measured: Iterable[Row]) -> list[Note]:
-    """What the measured operations include beyond the bare primitive, what libraries add on purpose, and which objects
-    they do not write, as the adapters declare it: each text once per library.
+    """What the measured operations include beyond the bare primitive, the decryption noise (IND-CPA-D) that libraries
+    add, and which objects they do not write, as the adapters declare it: each text once per library.
 
     ``measured`` are rows with variant, experiment, operation, metric and status, as the view ``results`` has them.
     """
@@ -130,7 +131,7 @@ def _included(rows: Iterable[Row]) -> Iterator[_Said]:
 
 
 def _additions(rows: Iterable[Row]) -> Iterator[_Said]:
-    """What libraries add on purpose, of the metrics that were recorded."""
+    """The decryption noise (IND-CPA-D) that libraries add, of the metrics that were recorded."""
     for variant, metric in sorted({(row["variant"], row["metric"]) for row in rows if row["metric"]}):
         what = registry.declaration(variant).adds.get(metric)
         if what:

@@ -1,4 +1,4 @@
-"""How Template is installed where this folder is shipped with Ciphermark. Read by the set-up, and by images.
+"""How Template is installed where this folder is shipped with Ciphermark. Read by the setup, and by images.
 
 REPLACE the stage by one that installs your library; it is called like the variant. REMOVE the file where users install
 the library themselves.

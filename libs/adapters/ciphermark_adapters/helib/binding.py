@@ -62,7 +62,7 @@ class NativeEvaluator(Protocol):
     sub: Binder
     add_plain: Binder
     sub_plain: Binder
-    add_plain_prepared: Binder
+    add_plain_ntt: Binder
     mul_plain: Binder
     mul: Binder
     mul_full: Binder

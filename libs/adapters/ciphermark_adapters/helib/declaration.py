@@ -28,7 +28,7 @@ DECLARATIONS = (
         implementation="ciphermark_adapters.helib.adapter:HElibAdapter",
         license="Apache-2.0",
         operations={
-            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_prepared", "mul_plain_prepared"),
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_ntt", "mul_plain_ntt"),
             "ckks": (*_COMMON, "rescale", "conjugate"),
         },
         manages_levels=("bgv",),
@@ -84,8 +84,8 @@ DECLARATIONS = (
                 "multiplyBy, which relinearizes, and the division by the special prime; in ckks then bringToSet with "
                 "one prime less; bgv leaves the switch to the next product, which begins with it"
             ),
-            "add_plain_prepared": "addConstant of a DoubleCRT, without a factor that would keep the noise small",
-            "mul_plain_prepared": (
+            "add_plain_ntt": "addConstant of a DoubleCRT, without a factor that would keep the noise small",
+            "mul_plain_ntt": (
                 "multByConstant of a DoubleCRT: the same call as mul_plain, for HElib encodes to that form"
             ),
             "square": "multLowLvl, without relinearization: first switches to the modulus that the noise asks for",
@@ -122,7 +122,7 @@ DECLARATIONS = (
             "mul_scalar": _NOT_BOUND.format("multByConstant of a number"),
             "mul_monomial": _NOT_BOUND.format("multByConstant of a polynomial"),
             "encode": "the adapter orders slots before HElib encodes: the time would not be HElib's alone",
-            "transform_plain": "HElib encodes to evaluation form",
+            "transform_plain": "HElib encodes to NTT form",
             "bootstrap": _NOT_BOUND.format("thin and thick bootstrapping for bgv"),
             "dump_plaintext": "HElib does not serialize encoded plaintexts",
         },

@@ -15,7 +15,7 @@ from ciphermark_core.model import ParameterSpec
 # Where t ≡ 1 modulo 2N, HElib's tables for encoding take 12.5 N² bytes in each of a worker's two contexts, and decoding
 # takes N² steps: 1.6 GB at this ring; 6.3 GB and minutes for a single case at the next; 25 GB at the one after.
 LARGEST_BGV_RING = 8192
-DEFAULT_DIGITS = 3
+DEFAULT_DECOMPOSITION_DIGITS = 3
 MOST_BITS = 60
 LEAST_SPECIAL_BITS = 33  # 0.55 · 60
 LOSS_BITS = -math.log2(1 - 1 / 8)  # a prime counts as this much smaller
@@ -34,26 +34,26 @@ def refusal(spec: ParameterSpec) -> str | None:
 
 def choices(spec: ParameterSpec, primes: int) -> range:
     """Numbers of digits to try for so many ciphertext primes: the first that is as secure as asked is taken."""
-    least = min(DEFAULT_DIGITS, primes) if spec.division == "best" else primes
+    least = min(DEFAULT_DECOMPOSITION_DIGITS, primes) if spec.division == "best" else primes
     return range(least, primes + 1)
 
 
-def split(primes: int, digits: int) -> list[list[int]]:
+def split(primes: int, decomposition_digits: int) -> list[list[int]]:
     """Which ciphertext primes each digit has: as even as can be, the first ones larger."""
-    return list(_split(list(range(primes)), digits))
+    return list(_split(list(range(primes)), decomposition_digits))
 
 
-def _split(left: list[int], digits: int) -> Iterator[list[int]]:
+def _split(left: list[int], decomposition_digits: int) -> Iterator[list[int]]:
     while left:
-        size = math.ceil(len(left) / digits)
+        size = math.ceil(len(left) / decomposition_digits)
         yield left[:size]
-        left, digits = left[size:], digits - 1
+        left, decomposition_digits = left[size:], decomposition_digits - 1
 
 
-def special(spec: ParameterSpec, prime_bits: Sequence[float], digits: int) -> tuple[int, int]:
+def special(spec: ParameterSpec, prime_bits: Sequence[float], decomposition_digits: int) -> tuple[int, int]:
     """Number and size of the special primes, for ciphertext primes of so many bits (logarithms) in so many digits."""
-    largest = max(sum(prime_bits[i] for i in digit) for digit in split(len(prime_bits), digits))
-    needed = max(1.0, largest + math.log2(_DEVIATION * digits) - _gain_bits(spec))
+    largest = max(sum(prime_bits[i] for i in digit) for digit in split(len(prime_bits), decomposition_digits))
+    needed = max(1.0, largest + math.log2(_DEVIATION * decomposition_digits) - _gain_bits(spec))
     count = math.ceil(needed / (MOST_BITS - LOSS_BITS))
     return count, max(LEAST_SPECIAL_BITS, math.ceil(needed / count + LOSS_BITS))
 

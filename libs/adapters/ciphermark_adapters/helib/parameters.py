@@ -44,12 +44,12 @@ def _several(spec: ParameterSpec) -> Iterator[Parameters]:
     """One parameter set for each number of digits that may be tried."""
     make = _ckks if spec.scheme == "ckks" else _foretold
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
-    for digits in limits.choices(spec, _data_count(spec)):
-        context = make(spec, digits)
+    for decomposition_digits in limits.choices(spec, _data_count(spec)):
+        context = make(spec, decomposition_digits)
         special = context.special_primes if asks_for_special else ()
         yield replace(
             requests.resolved(spec, context.ciphertext_primes, special),
-            key_switching=KeySwitching("hybrid", digits) if special else None,
+            key_switching=KeySwitching("hybrid", decomposition_digits) if special else None,
             scaling="managed",
             secret_distribution="ternary, half of it zeros",
         )
@@ -65,7 +65,9 @@ def _data_count(spec: ParameterSpec) -> int:
 def context_of(parameters: Parameters) -> HElibContext:
     """The context behind resolved parameters."""
     switching = parameters.key_switching
-    context = _context(parameters.spec, len(parameters.moduli) if switching is None else switching.digits)
+    context = _context(
+        parameters.spec, len(parameters.moduli) if switching is None else switching.decomposition_digits
+    )
     special = parameters.special_moduli or tuple(context.special_primes)  # unused where none was asked for
     if (tuple(context.ciphertext_primes), tuple(context.special_primes)) != (parameters.moduli, special):
         raise RuntimeError("HElib's primes are not those that were foretold: its rule has changed")
@@ -73,12 +75,14 @@ def context_of(parameters: Parameters) -> HElibContext:
 
 
 @lru_cache(maxsize=4)  # a bgv context takes seconds, and hundreds of MB
-def _context(spec: ParameterSpec, digits: int) -> HElibContext:
+def _context(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     if spec.scheme == "ckks":
-        return _ckks(spec, digits)
+        return _ckks(spec, decomposition_digits)
     count, size = _recipe(spec)
     m, t = 2 * spec.ring_dimension, spec.plain_modulus or 0
-    return _made(spec, lambda: binding.module().choose_context(m, t, _bits(count, size), digits))
+    return _made(
+        spec, lambda: binding.module().choose_context(m, t, _bits(count, size), decomposition_digits)
+    )
 
 
 # -- ckks -----------------------------------------------------------------------------------------------------
@@ -90,27 +94,27 @@ def _ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
     return spec.modulus_bits
 
 
-def _ckks(spec: ParameterSpec, digits: int) -> HElibContext:
+def _ckks(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     scale_bits = spec.scale_bits or 0
     chain = requests.chosen_primes(spec, _ckks_bits(spec), "HElib")
     data = len(chain[:-1] or chain)
     requests.require_room(spec, math.prod(chain[:data]).bit_length())
     if spec.division == "best" and len(chain) > data:
-        chain = (*chain[:data], *_own_special(spec, chain[:data], digits))
+        chain = (*chain[:data], *_own_special(spec, chain[:data], decomposition_digits))
     text = json.loads(
         binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MOST_PRECISION))
     )
     text["content"] |= {
         "qs": chain,
         "specialPrimes": list(range(data, len(chain))),
-        "digits": limits.split(data, digits),
+        "digits": limits.split(data, decomposition_digits),
     }
     return _made(spec, lambda: binding.module().read_context(json.dumps(text)))
 
 
-def _own_special(spec: ParameterSpec, data: tuple[int, ...], digits: int) -> list[int]:
+def _own_special(spec: ParameterSpec, data: tuple[int, ...], decomposition_digits: int) -> list[int]:
     """The special primes that HElib would choose, of those that are not in the chain."""
-    count, size = limits.special(spec, [math.log2(prime) for prime in data], digits)
+    count, size = limits.special(spec, [math.log2(prime) for prime in data], decomposition_digits)
     candidates = primes.ntt_primes(size, spec.ring_dimension, count + len(data))
     return [prime for prime in candidates if prime not in data][:count]
 
@@ -127,7 +131,7 @@ def _recipe(spec: ParameterSpec) -> tuple[int, int]:
     count, wanted = len(data), sum(data) / len(data)
     sizes = [size for size in range(LEAST_BITS, MOST_BITS + 1) if _count(_bits(count, size)) == count]
     if not sizes:
-        raise Unsupported(f"HElib makes no chain of {count} primes: ask for fewer")
+        raise Unsupported(f"HElib makes no modulus chain of {count} primes: ask for fewer")
     return count, min(sizes, key=lambda size: abs(size - wanted))
 
 
@@ -144,8 +148,8 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
     ]
     if not chains:
         raise Unsupported(
-            f"no default chain at N = {spec.ring_dimension}: {level} bits of security leave no room for primes of "
-            f"{LEAST_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
+            f"no default modulus chain at N = {spec.ring_dimension}: {level} bits of security leave no room for primes "
+            f"of {LEAST_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
         )
     _, count, size = max(chains)
     return count, size
@@ -167,13 +171,13 @@ def _count(bits: int) -> int:
     return math.ceil(bits / (MOST_BITS - _LOSS_BITS))
 
 
-def _foretold(spec: ParameterSpec, digits: int) -> HElibContext:
+def _foretold(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     """A context of no other use than to tell the primes. HElib takes ciphertext primes first, whatever comes after."""
     count, size = _recipe(spec)
     make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
     chain = _made(spec, lambda: make(m, bits, count, limits.LEAST_SPECIAL_BITS)).ciphertext_primes
-    number, special = limits.special(spec, [math.log2(prime) for prime in chain], digits)
-    context = _made(spec, lambda: make(m, bits, digits, _bits(number, special)))
+    number, special = limits.special(spec, [math.log2(prime) for prime in chain], decomposition_digits)
+    context = _made(spec, lambda: make(m, bits, decomposition_digits, _bits(number, special)))
     if len(context.ciphertext_primes) != count or len(context.special_primes) != number:
         raise Unsupported(
             f"HElib makes {len(context.ciphertext_primes)} primes and {len(context.special_primes)} special "

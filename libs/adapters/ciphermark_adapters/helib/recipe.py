@@ -1,4 +1,4 @@
-"""How our native module for HElib is built. The user installs HElib: no package registry has it. Read by the set-up."""
+"""How our native module for HElib is built. The user installs HElib: no package registry has it. Read by the setup."""
 
 import os
 import re

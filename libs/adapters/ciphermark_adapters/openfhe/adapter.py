@@ -282,9 +282,9 @@ class OpenFheEvaluator(DeclaredEvaluator):
             "sub": context.EvalSub,
             "add_plain": context.EvalAdd,
             "sub_plain": context.EvalSub,
-            "add_plain_prepared": context.EvalAdd,
+            "add_plain_ntt": context.EvalAdd,
             "mul_plain": context.EvalMult if self._scheme != "ckks" else self._scaled_product,
-            "mul_plain_prepared": context.EvalMult,
+            "mul_plain_ntt": context.EvalMult,
             "mul": multiply,
             "mul_full": self._full_products[self._scheme],
             "square": lambda a: multiply(a, a),
@@ -406,7 +406,7 @@ class OpenFheAdapter(DeclaredAdapter):
 
 
 def version() -> str:
-    """The version of OpenFHE itself: the wrapper counts its own releases in a fourth figure."""
+    """The version of OpenFHE itself: the wrapper counts its own releases in a fourth number."""
     return ".".join(str(openfhe.__version__).split(".")[:3])
 
 

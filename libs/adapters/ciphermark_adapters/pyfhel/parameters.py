@@ -70,7 +70,7 @@ def _generated(spec: ParameterSpec, **chain: Any) -> Any:
 def _refusal(spec: ParameterSpec, text: str) -> Unsupported:
     if "not valid for batching" in text:
         return requests.no_slots(spec)
-    sizes = list(spec.modulus_bits) if spec.modulus_bits else "the default chain"
+    sizes = list(spec.modulus_bits) if spec.modulus_bits else "the default modulus chain"
     return Unsupported(
         f"Pyfhel refuses N = {spec.ring_dimension} with {sizes} and t = {spec.plain_modulus}: {text}"
     )

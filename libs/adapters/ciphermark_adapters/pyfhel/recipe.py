@@ -1,4 +1,4 @@
-"""How Pyfhel is built, from its source distribution, which brings its own SEAL. Read by the set-up."""
+"""How Pyfhel is built, from its source distribution, which brings its own SEAL. Read by the setup."""
 
 from collections.abc import Collection
 from pathlib import Path

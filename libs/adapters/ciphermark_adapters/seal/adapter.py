@@ -320,7 +320,7 @@ _SUMS = 32
 # Operations and schemes whose plaintexts SEAL would transform in every call, or wants transformed.
 _TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
     "mul_plain": ("bgv",),
-    "mul_plain_prepared": ("bfv", "bgv"),
+    "mul_plain_ntt": ("bfv", "bgv"),
     "multiply_accumulate": ("bfv", "bgv"),
 }
 

@@ -44,7 +44,7 @@ class SealContext(Protocol):
 
     def residues(self, ciphertext: Handle, /) -> Vector:
         """Those of a bfv ciphertext, polynomial by polynomial, prime by prime; raises ``ValueError`` for one in
-        evaluation form.
+        NTT form.
         """
 
     def from_residues(self, residues: Vector, level: int, /) -> Handle:
@@ -79,7 +79,7 @@ class NativeKeyOwner(Protocol):
     generate_rotation_key: Callable[[int], None]
 
     def noise_budget_bits(self, ciphertext: Handle, /) -> int:
-        """Bits left (bfv, bgv)."""
+        """Remaining noise budget in bits (bfv, bgv)."""
 
     def dump_rotation_key(self, element: int, /) -> bytes:
         """A new one by itself, uncompressed: what an evaluator loads."""
@@ -93,7 +93,7 @@ class NativeEvaluator(Protocol):
     encode_integers: Callable[[Rows, float], NativeBound]
     encode_reals: Callable[[Rows, float], NativeBound]
     encode_coefficients: Binder
-    # In bfv and bgv in evaluation form at a level, or encoded alone for ``None``, without a scale: raises
+    # In bfv and bgv in NTT form at a level, or encoded alone for ``None``, without a scale: raises
     # ``ValueError`` for numbers that are not in [0, t). In ckks at a level and scale.
     prepare_integers: Prepare
     prepare_reals: Prepare

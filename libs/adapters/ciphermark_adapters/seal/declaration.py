@@ -8,7 +8,7 @@ _COMMON = (
     *("relinearize", "mod_switch", "rotate", "substitute", "add_many", "encode", "multiply_accumulate"),
     "weighted_sum",
 )
-_EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_prepared")
+_EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_ntt")
 _OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "mul_word", "transform_ciphertext", "transform_back")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
@@ -28,10 +28,10 @@ _COMPOSED = {
 }
 
 _REASONS = {
-    "add_plain_prepared": (
+    "add_plain_ntt": (
         "SEAL adds plaintexts of bfv and bgv by their coefficients: bfv scales them, bgv transforms them afterwards"
     ),
-    "rotate_hoisted": "SEAL decomposes a ciphertext anew for every rotation",
+    "rotate_hoisted": "SEAL decomposes a ciphertext again for every rotation",
     "add_scalar": "SEAL adds no single number: encode it as a plaintext",
     "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
     "mul_monomial": "SEAL keeps bgv in NTT form, where X^k is a factor like any other: use mul_plain",
@@ -53,7 +53,7 @@ _NOTES = {
         "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
         "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
     ),
-    "mul_plain_prepared": (
+    "mul_plain_ntt": (
         "multiply_plain on operands that transform_to_ntt has transformed; bfv leaves the result so, for more of its "
         "kind and for transform_back"
     ),
@@ -125,7 +125,7 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
 DECLARATIONS = (
     _declaration("seal", ("#0072B2", "circle"), hexl=False, isa=()),
     # HEXL's vector kernels need avx512dq; without it (or avx512ifma, which comes with it) HEXL runs scalar
-    # code, and figures named HEXL would measure none of it. The code around the kernels is compiled for the CPU
+    # code, and results named HEXL would measure none of it. The code around the kernels is compiled for the CPU
     # of the host that builds it, or, portable, for all that have these five: so it does not even run without.
     _declaration(
         "seal-hexl",

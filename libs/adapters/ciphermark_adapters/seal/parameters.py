@@ -14,7 +14,7 @@ from ciphermark_contract.interfaces import Unsupported, Vector
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec
 
-# SEAL_POLY_MOD_DEGREE_MIN and _MAX; default chains exist for fewer.
+# SEAL_POLY_MOD_DEGREE_MIN and _MAX; default modulus chains exist for fewer.
 SMALLEST_RING = 2
 LARGEST_RING = 131072
 LARGEST_PLAIN_MODULUS_BITS = 60
@@ -68,7 +68,7 @@ def _chain(module: SealModule, spec: ParameterSpec) -> Sequence[int]:
         return _created(module, n, primes.default_ckks_chain(n, spec.scale_bits or 0, spec.security_table))
     if n not in DEFAULT_RINGS:
         raise Unsupported(
-            f"SEAL has a default chain for N = {', '.join(map(str, DEFAULT_RINGS))}, none for {n}: "
+            f"SEAL has a default modulus chain for N = {', '.join(map(str, DEFAULT_RINGS))}, none for {n}: "
             "write modulus_bits"
         )
     return module.default_chain(n)
@@ -81,7 +81,7 @@ def _created(module: SealModule, ring_dimension: int, bits: tuple[int, ...]) -> 
         return module.create_chain(ring_dimension, bits)
     except (ValueError, RuntimeError) as error:
         raise Unsupported(
-            f"SEAL makes no chain of {_in_words(bits)} at N = {ring_dimension}: {error}. It takes at most "
+            f"SEAL makes no modulus chain of {_in_words(bits)} at N = {ring_dimension}: {error}. It takes at most "
             f"256 primes of at most {primes.LARGEST_PRIME_BITS} bits, all different and 1 modulo "
             f"{2 * ring_dimension}"
         ) from error

@@ -1,4 +1,4 @@
-"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the set-up.
+"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the setup.
 
 SEAL comes with the source distribution of Pyfhel. HEXL, zlib, zstd and Microsoft's GSL come with the Rust crate
 `sealy`, which carries SEAL's third-party code.
@@ -70,7 +70,7 @@ SEAL_SETTINGS = {
 }
 # SEAL's installed CMake package forgets what the HEXL inside its static library needs.
 HEXL_LINK = """
-# Added by Ciphermark's set-up: the HEXL inside needs cpu_features at the final link.
+# Added by Ciphermark's setup: the HEXL inside needs cpu_features at the final link.
 find_dependency(CpuFeatures)
 set_property(TARGET SEAL::seal APPEND PROPERTY INTERFACE_LINK_LIBRARIES CpuFeatures::cpu_features)
 """
@@ -275,7 +275,7 @@ def added(order: Order) -> Taken:
         require_compiler(order)
         own = _own(order)
         prefix, library, outside, base = own.prefix, own.library, (), "seal-hexl" if order.hexl else "seal"
-        origin = f"{own.title}, from the sources that set-up has"
+        origin = f"{own.title}, from the sources that setup has"
         is_there = library_facts.is_recorded(own.prefix, own.library)
         steps = [] if is_there else [(own.title, partial(build_seal, own))]
     module = MODULES[base == WITH_HEXL.name]

@@ -78,8 +78,8 @@ DECLARATIONS = (
             **dict.fromkeys(
                 SEEDED_ITEMS, "TenSEAL keeps SEAL's objects expanded, and has no call that writes seeded ones"
             ),
-            "mul_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
-            "add_plain_prepared": "TenSEAL encodes plaintexts inside its operations",
+            "mul_plain_ntt": "TenSEAL encodes plaintexts inside its operations",
+            "add_plain_ntt": "TenSEAL encodes plaintexts inside its operations",
             "key_pair": "TenSEAL makes a context and all its keys in one call",
             "rotation_key": "TenSEAL makes the keys of all rotations in one call",
             "negate": "TenSEAL's bfv vectors have no negation",

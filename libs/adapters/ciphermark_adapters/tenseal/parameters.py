@@ -45,7 +45,7 @@ def _seal_context(spec: ParameterSpec, chain: list[int]) -> Any:
             return make.context(make.ckks_parameters(spec.ring_dimension, chain))
         return make.context(make.bfv_parameters(spec.ring_dimension, spec.plain_modulus, chain))
     except (ValueError, RuntimeError) as error:
-        sizes = chain or "SEAL's default chain"
+        sizes = chain or "SEAL's default modulus chain"
         raise Unsupported(
             f"TenSEAL refuses N = {spec.ring_dimension} with {sizes} and t = {spec.plain_modulus}: {error}"
         ) from error
@@ -59,7 +59,7 @@ def _checked(context: Any, spec: ParameterSpec) -> Any:
         raise Unsupported(f"TenSEAL refuses the parameters: {context.parameters_error_message()}{advice}")
     if not context.using_keyswitching():
         raise Unsupported(
-            "TenSEAL always makes relinearization keys, which a chain of one prime leaves no room for: "
+            "TenSEAL always makes relinearization keys, which a modulus chain of one prime leaves no room for: "
             "use N = 4096 or more, or write modulus_bits with two primes"
         )
     qualifiers = context.first_context_data().qualifiers()

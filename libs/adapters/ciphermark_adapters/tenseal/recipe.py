@@ -1,4 +1,4 @@
-"""How TenSEAL is installed, from its wheel. Read by the set-up."""
+"""How TenSEAL is installed, from its wheel. Read by the setup."""
 
 from collections.abc import Collection
 from pathlib import Path

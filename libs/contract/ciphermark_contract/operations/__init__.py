@@ -80,9 +80,9 @@ def key_kinds(names: Iterable[str]) -> KeyRequest:
 
 def multiplies(call: Call) -> bool:
     """Whether noise grows by a factor in the operation, or in what its operand comes from."""
-    prepared_by = call.operation.prepared_by
+    transformed_by = call.operation.transformed_by
     return call.operation.is_multiplication or (
-        prepared_by is not None and OPERATIONS[prepared_by].is_multiplication
+        transformed_by is not None and OPERATIONS[transformed_by].is_multiplication
     )
 
 

@@ -21,18 +21,18 @@ Arguments: TypeAlias = tuple[Number, ...]
 class Kind(Enum):
     """What an operand or a result is.
 
-    A *prepared* plaintext is in evaluation form: what ``transform_plain`` makes of an encoded one, or the encoded one
-    itself where the library encodes to evaluation form. A ciphertext *in evaluation form* is what
+    A *prepared* plaintext is in NTT form: what ``transform_plain`` makes of an encoded one, or the encoded one
+    itself where the library encodes to NTT form. A ciphertext *in NTT form* is what
     ``transform_ciphertext`` makes of one, or the ciphertext itself where the library keeps them so. A ciphertext that
     is taken *as words* is no secret to the operation: not what it holds counts, but its own coefficients.
     """
 
     CIPHERTEXT = "ciphertext"
     CIPHERTEXTS = "several ciphertexts"
-    TRANSFORMED = "ciphertext in evaluation form"
+    TRANSFORMED = "ciphertext in NTT form"
     WORDS = "ciphertext, as words"
     PLAINTEXT = "encoded plaintext"
-    PREPARED = "prepared plaintext"
+    NTT_PLAINTEXT = "plaintext in NTT form"
     VECTOR = "vector of all slots"
     NUMBER = "number, for all slots"
 
@@ -80,7 +80,7 @@ class Operation:
 
     ``is_product``: of two ciphertexts, with a polynomial more. ``not_in`` is why it is missing in other ``schemes``,
     ``absence`` why a library may lack it that gives no reason of its own. ``is_rotation`` moves slots.
-    ``is_multiplication`` lets noise grow by a factor. ``prepared_by`` names the operation whose result the one
+    ``is_multiplication`` lets noise grow by a factor. ``transformed_by`` names the operation whose result the one
     operand is. ``is_at_scale`` encodes the plaintext at the ciphertext's scale. ``is_repeatable`` takes its own
     result for its first operand again. ``is_managed``: circuits may use it, with levels and scales taken care of.
     ``is_maintenance``: what a library in charge of levels does by itself, so that it is no node of a managed program.
@@ -105,7 +105,7 @@ class Operation:
     is_rotation: bool = False
     is_multiplication: bool = False
     is_product: bool = False
-    prepared_by: str | None = None
+    transformed_by: str | None = None
     is_at_scale: bool = False
     is_repeatable: bool = False
     is_managed: bool = False

@@ -13,9 +13,9 @@ from ciphermark_contract.operations.operation import Kind, Number, Operation
 _ONE = (Kind.CIPHERTEXT,)
 _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
 _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
-_PREPARED = (Kind.TRANSFORMED, Kind.PREPARED)
-_ENCODED_SO = "ckks encodes to evaluation form: {} takes such plaintexts"
-_KEPT_SO = "bgv and ckks ciphertexts are kept in evaluation form"
+_IN_NTT_FORM = (Kind.TRANSFORMED, Kind.NTT_PLAINTEXT)
+_ENCODED_SO = "ckks encodes to NTT form: {} takes such plaintexts"
+_KEPT_SO = "bgv and ckks ciphertexts are kept in NTT form"
 _NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
 
@@ -67,9 +67,9 @@ _ROWS = (
         is_default=True,
     ),
     Operation(
-        "add_plain_prepared",
-        "The sum of a ciphertext and a plaintext, both in evaluation form already.",
-        _PREPARED,
+        "add_plain_ntt",
+        "The sum of a ciphertext and a plaintext, both in NTT form already.",
+        _IN_NTT_FORM,
         meaning.total,
         shapes.added,
         result=Kind.TRANSFORMED,
@@ -78,9 +78,9 @@ _ROWS = (
         absence="has no sum with a plaintext that was transformed before",
     ),
     Operation(
-        "mul_plain_prepared",
-        "The product of a ciphertext and a plaintext, both in evaluation form already.",
-        _PREPARED,
+        "mul_plain_ntt",
+        "The product of a ciphertext and a plaintext, both in NTT form already.",
+        _IN_NTT_FORM,
         meaning.product,
         shapes.multiplied,
         result=Kind.TRANSFORMED,
@@ -127,7 +127,7 @@ _ROWS = (
         meaning.same,
         shapes.relinearized,
         keys=_relinearization,
-        prepared_by="mul",
+        transformed_by="mul",
         is_maintenance=True,
     ),
     Operation(
@@ -138,7 +138,7 @@ _ROWS = (
         shapes.rescaled,
         schemes=("ckks",),
         not_in="bfv and bgv have no scale: use mod_switch",
-        prepared_by="mul_plain",
+        transformed_by="mul_plain",
         is_maintenance=True,
     ),
     Operation(
@@ -278,18 +278,18 @@ _ROWS = (
     ),
     Operation(
         "transform_plain",
-        "An encoded plaintext brought to evaluation form, at the level of a ciphertext.",
+        "An encoded plaintext brought to NTT form, at the level of a ciphertext.",
         (Kind.PLAINTEXT, Kind.CIPHERTEXT),
         meaning.same,
         shapes.placed,
-        result=Kind.PREPARED,
+        result=Kind.NTT_PLAINTEXT,
         schemes=("bfv", "bgv"),
-        not_in="ckks encodes to evaluation form",
+        not_in="ckks encodes to NTT form",
         absence="has no call that transforms a plaintext apart from other operations",
     ),
     Operation(
         "transform_ciphertext",
-        "A ciphertext brought to evaluation form.",
+        "A ciphertext brought to NTT form.",
         _ONE,
         meaning.same,
         result=Kind.TRANSFORMED,
@@ -299,7 +299,7 @@ _ROWS = (
     ),
     Operation(
         "transform_back",
-        "A ciphertext brought from evaluation form back to its coefficients.",
+        "A ciphertext brought from NTT form back to its coefficients.",
         (Kind.TRANSFORMED,),
         meaning.same,
         schemes=("bfv",),
@@ -308,8 +308,8 @@ _ROWS = (
     ),
     Operation(
         "multiply_accumulate",
-        "The inner product of as many ciphertexts and plaintexts, all in evaluation form already, not rescaled.",
-        (Kind.TRANSFORMED, Kind.PREPARED),
+        "The inner product of as many ciphertexts and plaintexts, all in NTT form already, not rescaled.",
+        (Kind.TRANSFORMED, Kind.NTT_PLAINTEXT),
         meaning.inner_product,
         shapes.accumulated,
         result=Kind.TRANSFORMED,
@@ -319,13 +319,13 @@ _ROWS = (
     ),
     Operation(
         "mul_word",
-        "The product of a ciphertext in evaluation form and a plaintext of one word of another ciphertext.",
+        "The product of a ciphertext in NTT form and a plaintext of one word of another ciphertext.",
         (Kind.TRANSFORMED, Kind.WORDS),
         words.multiplied,
         words.shape_of_product,
         result=Kind.TRANSFORMED,
         schemes=("bfv",),
-        not_in="words are those of ciphertexts in coefficient form: bgv and ckks keep evaluation form",
+        not_in="words are those of ciphertexts in coefficient form: bgv and ckks keep NTT form",
         absence="gives no access to the coefficients of a ciphertext",
         argument=operation.WORD,
         is_multiplication=True,

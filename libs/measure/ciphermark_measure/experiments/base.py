@@ -65,8 +65,8 @@ class Findings:
 class Experiment(ABC):
     """One trial in progress.
 
-    :meth:`open` does everything that is not timed; then :meth:`turn` is called until it returns True, in turns
-    with the other variants of the comparison; then :meth:`close`.
+    :meth:`open` does everything that is not timed; then :meth:`turn` is called until it returns True, interleaved
+    with the other variants of the comparison group; then :meth:`close`.
     """
 
     def __init__(self, setting: Setting) -> None:

@@ -34,7 +34,7 @@ from ciphermark_measure.experiments.base import (
 from ciphermark_measure.session import Session
 
 DEFAULT_CAP = 16_384
-_DEEPEST_PRODUCTS = 64  # more, no chain has room for
+_DEEPEST_PRODUCTS = 64  # more, no modulus chain has room for
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class KeyGeneration(Sampled):
     def open(self) -> None:
         if self.keys(self.case) and self.session.parameters.key_switching is None:
             raise Unsupported(
-                f"a chain of one prime leaves none for a {self.case.operation.replace('_', ' ')}"
+                f"a modulus chain of one prime leaves none for a {self.case.operation.replace('_', ' ')}"
             )
         vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         (ciphertext,) = self.session.to_evaluator([vector])

@@ -50,7 +50,7 @@ from ciphermark_measure.sampling import Phase, is_long, make_ready, target
 from ciphermark_measure.session import Session, possible, require_scheme
 
 _SETS = 2
-_MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer chains have larger rings, too
+_MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer modulus chains have larger rings, too
 _ADDITION_S = 2e-5
 _CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
 
@@ -120,7 +120,7 @@ def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
 
 
 class Repetition(Sampled):
-    """Samples whole chains on two sets of operands in turns, checked before the first sample and after the last."""
+    """Samples whole chains on two sets of operands interleaved, checked before the first sample and after the last."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)

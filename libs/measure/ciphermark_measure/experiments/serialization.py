@@ -38,7 +38,7 @@ class Serialization(Sampled):
 
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
-        """Relinearization keys: their size is one of the figures. A case's operation is a compression here."""
+        """Relinearization keys: their size is one of the results. A case's operation is a compression here."""
         return KeyRequest.of(relinearization=True)
 
     def open(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _SCHEDSTAT = "/proc/self/schedstat"
 _STAT = Path("/proc/stat")
-_STEAL = 8  # proc(5): the eighth figure of a line "cpu…", after its name
+_STEAL = 8  # proc(5): the eighth value of a line "cpu…", after its name
 
 
 @cache

@@ -1,12 +1,12 @@
 """The state of the host around samples: how much others on the core slowed it.
 
-An :class:`~.anchor.Anchor` is read before and after a sample, where it can be afforded: it takes 3 % of the time of
-samples at most, and the memory kernel 1 %. The mean of the readings beside a sample, over the quiet level, tells its
-slow-down, by which its time is divided. Where the process waited for its core, the kernel tells for how long, and the
-time is divided by that as well. A sample that was mostly waiting is disturbed: too little is left of it. The quiet
-level is a low quantile of all readings of this process, or what another worker of the run found, if that is lower: a
-worker that begins in a slow state learns the level when the host calms down, and what it took before is corrected by
-that.
+A :class:`~.reference_kernel.ReferenceKernel` is read before and after a sample, where it can be afforded: it takes 3 %
+of the time of samples at most, and the memory kernel 1 %. The mean of the readings beside a sample, over the
+reference-kernel baseline, tells its slowdown, by which its time is divided. Where the process waited for its core, the
+kernel tells for how long, and the time is divided by that as well. A sample that was mostly waiting is disturbed: too
+little is left of it. The reference-kernel baseline is a low quantile of all readings of this process, or what another
+worker of the run found, if that is lower: a worker that begins in a slow state learns the level when the host calms
+down, and what it took before is corrected by that.
 
 The memory kernel corrects nothing: operations depend on the shared cache by anything from nothing to all of it
 (docs/decisions/0080). Its median is a fact of the trial, by which comparisons of two runs are made wider.
@@ -24,9 +24,9 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, MonotonicClock
 from ciphermark_measure.interference import cpu_steal
-from ciphermark_measure.interference.anchor import KERNEL, MEMORY_KERNEL
+from ciphermark_measure.interference.reference_kernel import KERNEL, MEMORY_KERNEL
 
-# A sample is quiet that was slowed by less: that shows no difference between figures either.
+# A sample is undisturbed that was slowed by less: that shows no difference between results either.
 TOLERANCE = SIGNIFICANCE_THRESHOLD
 _QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
 _SHARE = 0.03  # of the time of samples, for readings
@@ -35,8 +35,8 @@ _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
 _MOST_WAITED = 0.5  # of a sample
 _ALL_WAITED = 0.99
-# What is measured is slowed by so many times as much as the anchor, of which a third is hardly slowed, and of three
-# counts the calmest: docs/decisions/0045.
+# What is measured is slowed by so many times as much as the reference kernel, of which a third is hardly slowed, and of
+# three counts the calmest: docs/decisions/0045.
 GAIN = 1.25
 
 
@@ -76,8 +76,8 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Slowing:
-    """How others slowed what was done: ``by_host`` times, as the anchor beside it tells, and by the wait for the core
-    for ``waited_share`` of its time.
+    """How others slowed what was done: ``by_host`` times, as the reference kernel beside it tells, and by the run-queue
+    delay for ``waited_share`` of its time.
     """
 
     by_host: float = 1.0
@@ -90,20 +90,21 @@ class Slowing:
 
     @property
     def factor(self) -> float:
-        """How many times as long as in the quiet state it took. The wait may be told to be longer than all of it."""
+        """How many times as long as in the undisturbed state it took. The wait may be told to be longer than all of
+        it."""
         return self.by_host / (1 - min(self.waited_share, _ALL_WAITED))
 
 
 def level_of(readings: Sequence[int]) -> float:
-    """The quiet level among sorted readings, in their unit. Pure."""
+    """The reference-kernel baseline among sorted readings, in their unit. Pure."""
     return float(readings[int(_QUANTILE * len(readings))])
 
 
-def slowing(anchor_ratio: float, waited_share: float) -> Slowing:
-    """How a sample was slowed beside which the anchor took ``anchor_ratio`` times as long as in the quiet state, and
-    for ``waited_share`` of which the process waited for its core. Pure.
+def slowing(reference_kernel_ratio: float, waited_share: float) -> Slowing:
+    """How a sample was slowed beside which the reference kernel took ``reference_kernel_ratio`` times as long as in the
+    undisturbed state, and for ``waited_share`` of which the process waited for its core. Pure.
     """
-    return Slowing(1 + GAIN * (anchor_ratio - 1), waited_share)
+    return Slowing(1 + GAIN * (reference_kernel_ratio - 1), waited_share)
 
 
 def together(pieces: Sequence[tuple[Slowing, float]]) -> Slowing:
@@ -112,9 +113,9 @@ def together(pieces: Sequence[tuple[Slowing, float]]) -> Slowing:
     if not whole:
         return Slowing()
     worked = [(one.by_host, lasted * (1 - min(one.waited_share, 1.0))) for one, lasted in pieces]
-    quiet = sum(lasted / by_host for by_host, lasted in worked)
+    undisturbed = sum(lasted / by_host for by_host, lasted in worked)
     waited_share = 1 - sum(lasted for _, lasted in worked) / whole
-    return Slowing(sum(lasted for _, lasted in worked) / quiet if quiet else 1.0, waited_share)
+    return Slowing(sum(lasted for _, lasted in worked) / undisturbed if undisturbed else 1.0, waited_share)
 
 
 class MemoryWatch:
@@ -160,7 +161,7 @@ class MemoryWatch:
         if self._is_primed and self._reader is not None:
             delay_ns = self._run_delay_ns()
             reading, elapsed_ns = self._timed(self._reader)
-            if self._run_delay_ns() == delay_ns:  # else it is mostly the wait for the core
+            if self._run_delay_ns() == delay_ns:  # else it is mostly the run-queue delay
                 self._of_trial.append(reading)
                 insort(self._sorted, reading)
             self._cost_ns = self._primed_ns + elapsed_ns
@@ -212,15 +213,16 @@ class Gate:
         self._spent_ns = 0
 
     @property
-    def quiet_ns(self) -> float | None:
-        """The quiet level, as far as it is known."""
+    def baseline_ns(self) -> float | None:
+        """The reference-kernel baseline, as far as it is known."""
         if not self._sorted:
             return self._known_ns
         own = level_of(self._sorted)
         return own if self._known_ns is None else min(own, self._known_ns)
 
     def begin_trial(self, known_ns: float | None) -> None:
-        """What :meth:`facts` tells is of the time from now on. ``known_ns`` is the quiet level that others found."""
+        """What :meth:`facts` tells is of the time from now on. ``known_ns`` is the reference-kernel baseline that
+        others found."""
         self._known_ns = known_ns
         self._memory.begin_trial()
         self._first, self._spent_ns = len(self._readings), 0
@@ -259,35 +261,35 @@ class Gate:
         if self._reader is not None and len(self._readings) > self._first:
             self._read(self._reader)
 
-    def slow_downs(self, arounds: Sequence[Around]) -> list[float | None]:
-        """How many times as long as in the quiet state each sample took, by what is known now of the anchor beside it
-        and of the wait for the core; ``None`` where nobody knows.
+    def slowdowns(self, arounds: Sequence[Around]) -> list[float | None]:
+        """How many times as long as in the undisturbed state each sample took, by what is known now of the reference
+        kernel beside it and of the run-queue delay; ``None`` where nobody knows.
         """
         return [None if one.is_disturbed else one.factor for one in map(self.slowing, arounds)]
 
     def slowing(self, around: Around) -> Slowing:
         """How a sample was slowed, by what is known now."""
-        level = self.quiet_ns
+        level = self.baseline_ns
         if level is None:
             return Slowing()
         beside = self._readings[around.reading : around.reading + 2]
         return slowing(fmean(beside) / level, around.waited_share)
 
     def facts(self) -> dict[str, float]:
-        """Of the trial: which anchor it was, how much more than it samples are taken to be slowed, its time in the
-        quiet state, to which times are corrected (s), its spread, how many readings and what they cost (s); and
-        :meth:`MemoryWatch.facts`. Nothing where nothing is known.
+        """Of the trial: which reference kernel it was, how much more than it samples are taken to be slowed, its time
+        in the undisturbed state, to which times are corrected (s), its spread, how many readings and what they cost
+        (s); and :meth:`MemoryWatch.facts`. Nothing where nothing is known.
         """
-        readings, level = sorted(self._readings[self._first :]), self.quiet_ns
+        readings, level = sorted(self._readings[self._first :]), self.baseline_ns
         if not readings or level is None:
             return {}
         return {
-            "anchor_kernel": float(KERNEL),
-            "anchor_gain": GAIN,
-            "anchor_s": level / 1e9,
-            "anchor_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
-            "anchor_readings": float(len(readings)),
-            "anchor_cost_s": self._spent_ns / 1e9,
+            "reference_kernel_version": float(KERNEL),
+            "reference_kernel_gain": GAIN,
+            "reference_kernel_s": level / 1e9,
+            "reference_kernel_spread": readings[int(0.9 * (len(readings) - 1))] / level - 1,
+            "reference_kernel_readings": float(len(readings)),
+            "reference_kernel_cost_s": self._spent_ns / 1e9,
             **self._memory.facts(),
         }
 
@@ -307,18 +309,18 @@ class Gate:
 
 
 def counts(samples: Iterable[Sample]) -> dict[str, float]:
-    """Of a trial: its timed samples, those of them that are quiet, its phases without a sample that counts, and by how
-    much those that count were slowed, in the median. Pure.
+    """Of a trial: its timed samples, those of them that are undisturbed, its phases without a sample that counts, and
+    by how much those that count were slowed, in the median. Pure.
     """
     phases: dict[str, list[Sample]] = {}
     for sample in samples:
         if sample.metric == "time" and not sample.is_warmup:
             phases.setdefault(sample.phase, []).append(sample)
     timed = [sample for of_phase in phases.values() for sample in of_phase]
-    counted = [sample.slow_down for sample in timed if not sample.is_disturbed]
+    counted = [sample.slowdown for sample in timed if not sample.is_disturbed]
     totals = {
         "timed_samples": float(len(timed)),
-        "quiet_samples": float(sum(slow_down <= TOLERANCE for slow_down in counted)),
+        "undisturbed_samples": float(sum(slowdown <= TOLERANCE for slowdown in counted)),
         "disturbed_phases": float(sum(all(s.is_disturbed for s in items) for items in phases.values())),
     }
-    return totals | ({"slow_down": median(counted)} if counted else {})
+    return totals | ({"slowdown": median(counted)} if counted else {})

@@ -149,16 +149,16 @@ class Client(Party):
         samples = steps.samples()
         with check.step(messages.CHECK):
             judgment = self.judged(workload, outputs, given.truths)
-            left = _bits_left(owner, workload.opened(owner, ciphertexts))
+            left = _remaining_bits(owner, workload.opened(owner, ciphertexts))
         if judgment.complaint and 0 in left.values():
             raise Exhausted("no noise budget is left in what the server returned")
-        own = {MAX_ERROR.name: judgment.accuracy.max_abs_error, **judgment.figures, **left}
-        figures = tuple(Sample(name, value, last) for name, value in own.items())
+        own = {MAX_ERROR.name: judgment.accuracy.max_abs_error, **judgment.results, **left}
+        results = tuple(Sample(name, value, last) for name, value in own.items())
         rounded_output = None if request.source.given is None else _to_two_digits(outputs[0])
         return messages.Scored(
             accuracy=judgment.accuracy,
             complaint=judgment.complaint,
-            samples=samples + check.samples() + figures,
+            samples=samples + check.samples() + results,
             found=rounded_output,
             host_facts=self.host.facts,
         )
@@ -240,7 +240,7 @@ def _told(
     workload: AnyWorkload, stage: Stage, given: Subject, parameters: Parameters, host: HostWatch
 ) -> tuple[Arrays, tuple[Sample, ...]]:
     """What the server is told in the clear with a stage, and what the client spent on the stages without the server
-    that come right before it: they are carried out anew.
+    that come right before it: they are carried out again.
     """
     public, samples = given.public[stage.name], list[Sample]()
     for alone in alone_before(workload.stages, stage):
@@ -277,7 +277,7 @@ def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
     return parameters
 
 
-def _bits_left(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> Mapping[str, float]:
+def _remaining_bits(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> Mapping[str, float]:
     """The least noise budget of all, by the name of the metric; nothing where the library tells none."""
     readings = [owner.noise_budget_bits(item) for item in ciphertexts]
     budgets = [float(bits) for bits in readings if bits is not None]

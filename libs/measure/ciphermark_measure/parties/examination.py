@@ -37,7 +37,7 @@ TINY = Override(ring_dimension=2048, security=0)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What came of a workload with a library: ``right``; ``wrong``, where the workload has to be mended; or
+    """What came of a workload with a library: ``right``; ``wrong``, where the workload has to be fixed; or
     ``unsupported``, where the library lacks something that it needs.
     """
 
@@ -117,7 +117,7 @@ def found_in(path: str, variant: str, scheme: Scheme) -> Found:
 
 def _refused(error: Unsupported, file: Path) -> Found:
     """A chain that is too short, or an operation that no library has, is the workload's fault; another is not."""
-    is_fault = "does not fit its chain" in str(error) or "there is no operation" in str(error)
+    is_fault = "does not fit its modulus chain" in str(error) or "there is no operation" in str(error)
     if not is_fault:
         return Found("unsupported", str(error))
     where = user_workloads.place(error.__cause__ or error, file) or user_workloads.place(error, file)

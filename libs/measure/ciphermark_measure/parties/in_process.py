@@ -88,7 +88,7 @@ class InProcess:
     """
 
     def __init__(self, workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, given: Any) -> None:
-        """Raises ``Unsupported`` for what the library does not have, or the chain no room for."""
+        """Raises ``Unsupported`` for what the library does not have, or the modulus chain no room for."""
         self.workload = workload
         store, workloads = _Memory(), {workload.name: workload}
         self._client, self._server = _Client(store, workloads, _no_data), _Server(store, workloads)
@@ -165,7 +165,7 @@ class InProcess:
             self._driver.subject = replace(about, source=Source(about.source.seed + 1))
 
     def _load(self, threads: int) -> None:
-        """Have the server use so many threads: its programs are made anew for another number."""
+        """Have the server use so many threads: its programs are rebuilt for another number."""
         if threads != self._server.loaded.threads:
             self._driver.subject = replace(self._driver.subject, threads=threads)
             self._driver.load(self._store.put_parts(self.owner.public_material()))

@@ -83,7 +83,7 @@ def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], para
 
 
 def judged(workload: AnyWorkload, found: Sequence[Any], truths: Sequence[Truth[Any, Any]]) -> Judgement:
-    """The judgement of a batch: the worst accuracy, the first complaint, and the mean of each figure."""
+    """The judgement of a batch: the worst accuracy, the first complaint, and the mean of each result."""
     judgements = [workload.judge(output, truth) for output, truth in zip(found, truths, strict=True)]
     if len(judgements) == 1:
         return judgements[0]
@@ -91,7 +91,7 @@ def judged(workload: AnyWorkload, found: Sequence[Any], truths: Sequence[Truth[A
     return Judgement(
         _worst([item.accuracy for item in judgements]),
         complaints[0] if complaints else None,
-        {name: float(np.mean([item.figures[name] for item in judgements])) for name in judgements[0].figures},
+        {name: float(np.mean([item.results[name] for item in judgements])) for name in judgements[0].results},
     )
 
 

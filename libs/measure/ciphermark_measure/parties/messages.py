@@ -11,7 +11,7 @@ party may answer ``Refused``.
 
 Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and
 ``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Each time says how
-it was slowed (``slow_down``, also where it ``is_disturbed``). Getting and storing blobs is no step: it is part of the
+it was slowed (``slowdown``, also where it ``is_disturbed``). Getting and storing blobs is no step: it is part of the
 transfer.
 
 Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
@@ -80,8 +80,15 @@ HostFacts = Annotated[
     dict[str, float],
     Meta(
         description="what the party read of its host since its session began: the reference kernel, the memory "
-        "kernel, the wait for the core, steal time",
-        examples=[{"anchor_s": 5.4e-05, "anchor_spread": 0.02, "run_delay_s": 0.001, "steal_s": 0.0}],
+        "kernel, the run-queue delay, steal time",
+        examples=[
+            {
+                "reference_kernel_s": 5.4e-05,
+                "reference_kernel_spread": 0.02,
+                "run_delay_s": 0.001,
+                "steal_s": 0.0,
+            }
+        ],
     ),
 ]
 
@@ -197,7 +204,7 @@ class Score(msgspec.Struct, tag="score", frozen=True):
 class Scored(msgspec.Struct, tag="scored", frozen=True):
     """How good the result is: see :meth:`~ciphermark_workloads.workload.Workload.judge`.
 
-    ``samples`` hold the workload's own figures, too. ``complaint`` says why the outcome is wrong; null where it is
+    ``samples`` hold the workload's own results, too. ``complaint`` says why the outcome is wrong; null where it is
     right. ``found`` is the output, to two digits after the point, where the input was given with the request.
     """
 
@@ -284,7 +291,7 @@ class Described(msgspec.Struct, tag="described", frozen=True):
 class EvaluateLayers(msgspec.Struct, tag="evaluate_layers", frozen=True):
     """Evaluate the last stage, which was evaluated before, on the first input of a batch and layer by layer: ``passes``
     times, after one that counts for nothing. The constants of layers take the place of the whole program's, which is
-    made anew where that is evaluated once more.
+    rebuilt where that is evaluated once more.
     """
 
     inputs: Blobs

@@ -16,7 +16,7 @@ import numpy as np
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import MonotonicClock
-from ciphermark_measure.interference import anchor, host_state
+from ciphermark_measure.interference import host_state, reference_kernel
 from ciphermark_measure.interference.cpu_steal import CpuSteal
 from ciphermark_measure.interference.host_state import Around, Gate, Slowing
 from ciphermark_measure.parties import messages
@@ -36,25 +36,28 @@ class OutOfOrder(Exception):
 
 
 class HostWatch:
-    """What others on the host do to a party: the same readings as beside samples of operations. ``quiet_ns`` is the
-    lowest quiet level of the anchor that is known; without an anchor nothing is watched.
+    """What others on the host do to a party: the same readings as beside samples of operations. ``baseline_ns`` is the
+    lowest reference-kernel baseline that is known; without a reference kernel nothing is watched.
     """
 
-    def __init__(self, gate: Gate, quiet_ns: float | None = None) -> None:
+    def __init__(self, gate: Gate, baseline_ns: float | None = None) -> None:
         self.gate = gate
-        self._quiet_ns = quiet_ns
+        self._baseline_ns = baseline_ns
         self._steal = CpuSteal()
 
     @classmethod
-    def of_this_process(cls, quiet_ns: float | None = None) -> HostWatch:
+    def of_this_process(cls, baseline_ns: float | None = None) -> HostWatch:
         """With the kernels, where they are built."""
-        if anchor.reason_against():
+        if reference_kernel.reason_against():
             return cls(Gate())
-        return cls(Gate(anchor.Anchor(), MonotonicClock(), memory=anchor.Memory()), quiet_ns)
+        return cls(
+            Gate(reference_kernel.ReferenceKernel(), MonotonicClock(), memory=reference_kernel.Memory()),
+            baseline_ns,
+        )
 
     def begin_trial(self) -> None:
         """What :attr:`facts` tells is of the time from now on."""
-        self.gate.begin_trial(self._quiet_ns)
+        self.gate.begin_trial(self._baseline_ns)
         self._steal = CpuSteal()
 
     @property
@@ -205,8 +208,8 @@ def _slowed(sample: Sample, slowing: Slowing) -> Sample:
     """A sample with how it was slowed. CPU time has no wait in it; what is no time is left as it is."""
     if sample.metric not in _TIMES:
         return sample
-    slow_down = slowing.factor if sample.metric == "time" else slowing.by_host
-    return replace(sample, slow_down=slow_down, is_disturbed=slowing.is_disturbed)
+    slowdown = slowing.factor if sample.metric == "time" else slowing.by_host
+    return replace(sample, slowdown=slowdown, is_disturbed=slowing.is_disturbed)
 
 
 class Steps(Watch):

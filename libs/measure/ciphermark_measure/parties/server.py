@@ -118,7 +118,7 @@ class Server(Party):
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
-        samples = steps.samples() + (() if ready is cache_entry else _own_figures(loaded, ready))
+        samples = steps.samples() + (() if ready is cache_entry else _own_results(loaded, ready))
         return messages.Evaluated(self.kept(results), ready.made.program.digest, samples, self.host.facts)
 
     def _describe(self, request: messages.Describe) -> messages.Described:
@@ -182,7 +182,7 @@ def _require_count(loaded: Session, stage: Stage, found: int) -> None:
 
 
 def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
-    """The program of a stage and its plaintext operands: made anew only for another number of inputs, or where the
+    """The program of a stage and its plaintext operands: rebuilt only for another number of inputs, or where the
     server is told something else.
     """
     ready = loaded.ready.get(call.stage)
@@ -199,12 +199,12 @@ def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
     return ready
 
 
-def _own_figures(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
+def _own_results(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
     """What the workload tells of a program that was just made, off the clock and off the request's memory."""
     stage, check = ready.call.stage, Watch(ready.call.stage)
     with check.step(messages.CHECK):
-        figures = loaded.workload.server_figures(ready.made.program, loaded.threads)
-    samples = tuple(Sample(name, value, stage) for name, value in figures.items())
+        results = loaded.workload.server_results(ready.made.program, loaded.threads)
+    samples = tuple(Sample(name, value, stage) for name, value in results.items())
     return samples + check.samples() if samples else ()
 
 

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
     parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
     parser.add_argument("--files", type=Path, help="a folder of files that options name: NAME@DIGEST.SUFFIX")
-    parser.add_argument("--quiet-ns", type=float, help="the quiet level of the anchor on this host")
+    parser.add_argument("--baseline-ns", type=float, help="the reference-kernel baseline on this host")
     parser.add_argument(
         "--led", action="store_true", help="below another process, which ends what this one leaves behind"
     )
@@ -70,7 +70,7 @@ def _party(arguments: argparse.Namespace) -> Party:
         user_workloads.look_in(arguments.files)
     store = BlobStore(arguments.blobs, is_scratch=arguments.scratch)
     workloads = user_workloads.CatalogueWithCopies(WORKLOADS, arguments.workloads)
-    host = HostWatch.of_this_process(arguments.quiet_ns)
+    host = HostWatch.of_this_process(arguments.baseline_ns)
     if arguments.role == "client":
         return Client(store, workloads, finder(arguments.data_sets), host)
     return Server(store, workloads, host)

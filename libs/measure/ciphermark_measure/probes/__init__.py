@@ -17,7 +17,7 @@ from ciphermark_core import host
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_core.run import Host
-from ciphermark_measure.interference import anchor, cpu_steal
+from ciphermark_measure.interference import cpu_steal, reference_kernel
 from ciphermark_measure.probes.base import Probe, Span
 
 
@@ -54,8 +54,8 @@ def host_facts() -> Host:
 
 def _unwatched() -> tuple[str, ...]:
     """What of the host's state beside samples cannot be told here."""
-    reason = anchor.reason_against()
-    without = () if reason is None else (f"disturbed samples are not told from quiet ones: {reason}",)
+    reason = reference_kernel.reason_against()
+    without = () if reason is None else (f"disturbed samples are not told from undisturbed ones: {reason}",)
     return (*without, *cpu_steal.unreadable())
 
 

@@ -25,7 +25,7 @@ from ciphermark_present.query import Answer, Row
 _MOST_SAMPLES = 20_000
 _COLUMNS = (
     *("variant", "phase", "process", "ordinal", "corrected", "value"),
-    *("slow_down", "loops", "is_warmup", "is_disturbed"),
+    *("slowdown", "loops", "is_warmup", "is_disturbed"),
 )
 
 
@@ -53,7 +53,7 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
                 "ordinal:Q",
                 alt.Tooltip("corrected:Q", format=".4s"),
                 alt.Tooltip("value:Q", format=".4s", title="as it was taken"),
-                alt.Tooltip("slow_down:Q", format=".3f", title="slowed"),
+                alt.Tooltip("slowdown:Q", format=".3f", title="slowed"),
                 "loops:Q",
                 "is_disturbed:N",
             ),
@@ -69,8 +69,8 @@ def with_corrected(answer: Answer, _: Row) -> Answer:
     """The samples with a column ``corrected`` before their values. Pure."""
     from ciphermark_analysis.correction import divided  # loads numpy
 
-    value, slow_down = (answer.columns.index(name) for name in ("value", "slow_down"))
-    rows = [(*row[:value], divided(row[value], row[slow_down]), *row[value:]) for row in answer.rows]
+    value, slowdown = (answer.columns.index(name) for name in ("value", "slowdown"))
+    rows = [(*row[:value], divided(row[value], row[slowdown]), *row[value:]) for row in answer.rows]
     return Answer((*answer.columns[:value], "corrected", *answer.columns[value:]), rows)
 
 
@@ -92,7 +92,7 @@ CASE_SAMPLES = Figure(
         Column("ordinal", "Sample", formats.text, is_number=True),
         columns.seconds("corrected", "Time"),
         columns.seconds("value", "As it was taken"),
-        columns.count("slow_down", "Slowed"),
+        columns.count("slowdown", "Slowed"),
         columns.count("loops", "Executions"),
         Column("is_warmup", "Warm-up", formats.yes),
         Column("is_disturbed", "Disturbed", formats.yes),
@@ -119,11 +119,11 @@ CASE_OUTCOMES = Figure(
         Column("version", "Version", formats.text),
     ),
 )
-CASE_FIGURES = Figure(
-    name="case-figures",
+CASE_RESULTS = Figure(
+    name="case-results",
     title="Figures",
     lead="Medians over all samples that count, with the 95 % interval of the median.",
-    view="case_figures",
+    view="case_results",
     printed=(),
     columns=(
         BUILD,
@@ -136,6 +136,6 @@ CASE_FIGURES = Figure(
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
         columns.count("n", "Samples"),
         columns.UNDISTURBED,
-        columns.count("slow_down", "Slowed"),
+        columns.count("slowdown", "Slowed"),
     ),
 )

@@ -196,11 +196,11 @@ def marked(rows: Sequence[Row], most: int | None = None) -> list[Row]:
     keys: dict[str, set[str]] = {}
     for row in rows:
         if row.get("encryption"):
-            keys.setdefault(row.get("comparison_key", ""), set()).add(row["encryption"])
+            keys.setdefault(row.get("comparison_group", ""), set()).add(row["encryption"])
     marks: list[Row] = []
     for row in rows[:most]:
         is_secret = row.get("encryption") == encryption.SECRET_KEY
-        is_unlike = is_secret and len(keys[row.get("comparison_key", "")]) > 1
+        is_unlike = is_secret and len(keys[row.get("comparison_group", "")]) > 1
         own = {
             _ACCELERATION: acceleration.get(row.get("variant", ""), ""),
             _ENCRYPTION: UNLIKE[0] if is_unlike else "",
@@ -216,6 +216,6 @@ def legend(rows: Sequence[Row], texts: Iterable[str]) -> list[str]:
     return [meaning for name, meaning in _MEANINGS.items() if name in shown]
 
 
-UNDISTURBED = Column("quiet_share", "Undisturbed", formats.percent, is_number=True)
-_CASE = Column("comparison_key", "Case", lambda key: (key or formats.NOTHING)[:6])
+UNDISTURBED = Column("undisturbed_share", "Undisturbed", formats.percent, is_number=True)
+_CASE = Column("comparison_group", "Case", lambda key: (key or formats.NOTHING)[:6])
 PARAMETERS = (*OF_CASE, *OF_LIBRARY)

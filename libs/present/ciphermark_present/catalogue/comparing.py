@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ciphermark_analysis.comparison import COLUMNS, LEVELS, READ, UNDECIDED, Rule, paired, settled
 from ciphermark_analysis.family import ERROR, POWER
-from ciphermark_analysis.two_runs import TOGETHER, judgements
+from ciphermark_analysis.two_runs import HOST_WIDE_SHIFT, judgements
 from ciphermark_core import percentages
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import charting, formats, headings, parameters
@@ -28,17 +28,23 @@ ALL = "all operations"
 _PHASES = ("keys", "encrypt")
 _METRIC = "peak_memory"
 _OF_OPERATION = frozenset(
-    ("experiment", "operation", "label", "is_composed", "comparison_key", "case_key", "repetitions")
+    ("experiment", "operation", "label", "is_composed", "comparison_group", "case_key", "repetitions")
 )
 # Of the trials that tell the peak, and not of the peak.
 _OF_TRIALS = frozenset(
-    ("anchor_s", "anchor_spread", "steal_share", "memory_kernel_s", "executed_ciphertexts")
+    (
+        "reference_kernel_s",
+        "reference_kernel_spread",
+        "steal_share",
+        "memory_kernel_s",
+        "executed_ciphertexts",
+    )
 )
 
 
 def said_once(rows: Iterable[Row]) -> list[Row]:
     """The rows, of which those that differ in nothing but the operation are one, where they are about what belongs to
-    the parameters; its operation is :data:`ALL`, and its case the first one's. Where any figure differs, rows stay
+    the parameters; its operation is :data:`ALL`, and its case the first one's. Where any result differs, rows stay
     apart.
     """
     groups: dict[object, list[Row]] = {}
@@ -64,8 +70,8 @@ def _alike(row: Row) -> str | None:
 
 INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
-GAINS = ("mended", "faster", "better")
-_OPEN = (TOGETHER, UNDECIDED)  # neither a change of the build nor the absence of one
+GAINS = ("fixed", "faster", "better")
+_OPEN = (HOST_WIDE_SHIFT, UNDECIDED)  # neither a change of the build nor the absence of one
 _SAME = ("unchanged",)
 _ORDER = (*REGRESSIONS, "changed", *GAINS, *_OPEN, *_SAME, INCOMPARABLE)
 _SHOWN = {
@@ -78,7 +84,7 @@ _SHOWN = {
 
 
 def judged(answers: Sequence[Answer], params: Row) -> Answer:
-    """The figures of run a and run b side by side with their judgements, what changed first. Pure."""
+    """The results of run a and run b side by side with their judgements, what changed first. Pure."""
     rows = []
     pairs = settled(paired(*(answer.mappings for answer in answers)))
     chosen = params[THRESHOLD.name]
@@ -123,7 +129,7 @@ def _text(value: Any) -> str:
 
 def _bits(metric: str) -> str:
     """By how many bits values of a metric may differ and count as unchanged."""
-    return f"{METRICS[metric].floor:g} bits"
+    return f"{METRICS[metric].threshold:g} bits"
 
 
 _MOST_CASES = 40
@@ -174,12 +180,12 @@ TWO_RUNS = Figure(
         "lies beyond the significance threshold (5% for most, or as chosen), unchanged where all of it lies within, "
         "else undecided. "
         f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
-        "widened by what the hosts' anchors differ. The detectable slowdown is the smallest that a comparison "
-        f"reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are unchanged, as are "
-        f"noise budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. What failed in b "
-        "alone is a regression. The SQL has the results that are judged here."
+        "widened by what the hosts' reference kernels differ. The detectable slowdown is the smallest that a "
+        f"comparison reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are "
+        f"unchanged, as are noise budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. "
+        "What failed in b alone is a regression. The SQL has the results that are judged here."
     ),
-    view="run_figures",
+    view="run_results",
     narrowed_by=(),
     order="case_key, phase, metric, repetitions",
     read=READ,
@@ -204,7 +210,7 @@ TWO_RUNS = Figure(
         columns.count("ratio_low", "Interval from"),
         columns.count("ratio_high", "to"),
         columns.count("detectable_slowdown", "Detectable slowdown"),
-        columns.count("anchor_ratio", "Anchor a / b"),
+        columns.count("reference_kernel_ratio", "Reference kernel a / b"),
         Column("remark", "Parameters", _text),
     ),
     empty="No case is judged so.",
@@ -287,7 +293,7 @@ def _rules_out(row: Row, slowdown: float | None) -> bool:
 def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
     """The conclusion in words, and how many results were judged how."""
     whole = summary(rows, power)
-    counts = ", ".join(counted(rows)) or "no figures"
+    counts = ", ".join(counted(rows)) or "no results"
     match whole.conclusion:
         case "nothing compared":
             reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
@@ -339,7 +345,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         (Head("verdict"), lambda row: kind_of(row["verdict"])),
         of(VARIANT),
         (Head("case", is_prose=True), _case_in_words),
-        (Head("figure", is_prose=True), lambda row: f"{row['phase'] or ''} {row['metric'] or ''}".strip()),
+        (Head("result", is_prose=True), lambda row: f"{row['phase'] or ''} {row['metric'] or ''}".strip()),
         (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
         (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
         (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),

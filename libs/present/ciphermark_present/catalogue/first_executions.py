@@ -26,7 +26,7 @@ LAYOUT = Layout(
     rows=lambda answers, _: [row for row in answers[0] if row["cold_s"] is not None],
     table=("ring_dimension", "log_qp", "scheme", "division", "size", "data_pattern", "threads"),
     varied=lambda row: row["label"],
-    order=lambda row: (row["label"], row["comparison_key"], row["variant"]),
+    order=lambda row: (row["label"], row["comparison_group"], row["variant"]),
     title="",
     about=lambda rows, _: (
         "cold: first execution in a process; first touch: of operands never touched; both beside the warm median, "
@@ -49,7 +49,7 @@ FIRST_EXECUTIONS = Figure(
     ),
     view="first_executions",
     subject=subject.OPERATION,
-    order="label, ring_dimension, size, data_pattern, threads, comparison_key, variant",
+    order="label, ring_dimension, size, data_pattern, threads, comparison_group, variant",
     page="/operations",
     printed=(LAYOUT,),
     columns=(

@@ -189,7 +189,7 @@ KEY_GENERATION = Figure(
     view="key_generation",
     subject=subject.KEY,
     narrowed_by=("scheme", "security_2018", "ring_dimension", "variant"),
-    order="operation, ring_dimension, median, variant, comparison_key",
+    order="operation, ring_dimension, median, variant, comparison_group",
     page="/memory",
     printed=(KEYS,),
     columns=(
@@ -234,7 +234,7 @@ SIZES = Figure(
     view="sizes",
     subject=subject.OBJECT,
     narrowed_by=tuple(name for name in FILTERS if name != "operation"),
-    order="object, compression, ring_dimension, size, variant, comparison_key",
+    order="object, compression, ring_dimension, size, variant, comparison_group",
     tell=tell_sizes,
     chart=draw_sizes,
     printed=(OBJECTS,),

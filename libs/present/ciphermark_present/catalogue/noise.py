@@ -46,15 +46,15 @@ def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     )
 
 
-def tell_bits_left(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+def tell_remaining_bits(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """After which operation the fewest bits are left, at the largest N."""
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     least = min(here, key=lambda row: float(row["bits"]))
     same = [row for row in here if all(row[name] == least[name] for name in ("operation", "meaning"))]
     yield (
-        f"Bits left, {sentences.place(parameters)}, N = {largest}: after one operation the least "
-        f"{least['meaning']} is left by {least['operation']}, {sentences.extent(same, 'bits', bits)}."
+        f"Remaining noise budget or precision, {sentences.place(parameters)}, N = {largest}: after one operation the "
+        f"least {least['meaning']} is left by {least['operation']}, {sentences.extent(same, 'bits', bits)}."
     )
 
 
@@ -88,7 +88,8 @@ def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def draw_noise(rows: Sequence[Row]) -> Chart | None:
-    """Bits left of a full vector against the number of operations: noise budget (bfv, bgv) or precision (ckks).
+    """Remaining noise budget or precision of a full vector against the number of operations: noise budget (bfv, bgv) or
+    precision (ckks).
 
     One small chart per operation and ring. Counts are powers of 2, so that a place for each makes a logarithmic axis
     that has a 0. Libraries often agree to the bit: then marks and lines lie upon each other, the first variant's the
@@ -106,7 +107,7 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
     order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
     base = alt.Chart().encode(
         x=alt.X("repetitions:O", title="Operations applied", axis=charting.counts_axis()),
-        y=alt.Y("bits:Q", title="Bits left"),
+        y=alt.Y("bits:Q", title="Noise budget or precision"),
         color=charting.colour(names),
     )
     line = base.mark_line().encode(strokeWidth=charting.nested_widths(names, 6, 1))
@@ -119,10 +120,10 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
     return charting.small_charts(chart, "place", order, scales=("x",), axes=("y",))
 
 
-def draw_bits_left(rows: Sequence[Row]) -> Chart | None:
-    """Bits left of one ciphertext's vector after one operation, by ring and variant."""
+def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
+    """Remaining noise budget or precision of one ciphertext's vector after one operation, by ring and variant."""
     bars = [{**row, "text": f"{row['bits']:.0f}"} for row in charting.with_rings(charting.fullest(rows))]
-    return charting.grouped_bars(bars, "bits", "Bits left", alt.Axis(tickCount=6))
+    return charting.grouped_bars(bars, "bits", "Noise budget or precision", alt.Axis(tickCount=6))
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
@@ -134,7 +135,7 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
     return charting.grouped_bars(bars, "depth", "Operations that decrypt right", charting.whole_axis())
 
 
-_ADDITION = Column("addition", "What the library adds on purpose", formats.text, is_prose=True)
+_ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)
 Write = Callable[[Row], str]
 Prepare = Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]
 _OTHERS = "; * at other parameters than most of its line"
@@ -150,28 +151,30 @@ _ABOUT_DETAILS = {
 
 
 def _cases(rows: Sequence[Row]) -> list[list[Row]]:
-    return grouped(rows, lambda row: (row["comparison_key"], row["variant"]))
+    return grouped(rows, lambda row: (row["comparison_group"], row["variant"]))
 
 
 def _ends(rows: Sequence[Row]) -> dict[str, Any]:
-    """Bits left of fresh ciphertexts, and after the most operations that were looked at."""
+    """Remaining noise budget or precision of fresh ciphertexts, and after the most operations that were looked at."""
     by_count = {row["repetitions"]: row["bits"] for row in rows if row["repetitions"] is not None}
     return {"fresh": by_count.get(0), "last": by_count[max(by_count)] if by_count else None}
 
 
 def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """A row for each case and variant that has a depth, with its bits left at both ends, as far as they are known."""
-    bits = {(rows[0]["comparison_key"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[1])}
+    """A row for each case and variant that has a depth, with its remaining noise budget or precision at both ends, as
+    far as they are known."""
+    bits = {(rows[0]["comparison_group"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[1])}
     none = {"fresh": None, "last": None, "count": None}
     return [
-        {**row, **none, **bits.get((row["comparison_key"], row["variant"]), {})}
+        {**row, **none, **bits.get((row["comparison_group"], row["variant"]), {})}
         for row in answers[0]
         if row["depth"] is not None
     ]
 
 
 def noises(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """A row for each case and variant that has bits left; its depth is the most operations that were looked at."""
+    """A row for each case and variant that has a remaining noise budget or precision; its depth is the most operations
+    that were looked at."""
     most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[0])]
     return [
         {**rows[0], "depth": count, "count": count, "is_capped": False, **_ends(rows)} for rows, count in most
@@ -198,7 +201,7 @@ def _is_other(row: Row, line: Sequence[Row]) -> bool:
 
 
 def _line(row: Row) -> tuple[object, ...]:
-    return row["comparison_key"], row["count"], row["security_2018"]
+    return row["comparison_group"], row["count"], row["security_2018"]
 
 
 def _others(rows: Sequence[Row]) -> str:
@@ -228,7 +231,7 @@ def _levels(row: Row) -> str:
 
 
 def _added(rows: Sequence[Row]) -> str:
-    """What libraries add on purpose when they decrypt, where precision is told."""
+    """The decryption noise (IND-CPA-D) that libraries add, where precision is told."""
     additions = {row["variant"]: addition(row) for row in rows if "meaning" in row}
     return "; ".join(f"{variant}: {text}" for variant, text in sorted(additions.items()) if text)
 
@@ -248,7 +251,7 @@ def _detailed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield from map(of, (OPERATION, DATA, VARIANT, *headings.LEVELS))
     yield Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"
     added: Cells = (
-        Head("added on purpose", is_prose=True),
+        Head("decryption noise (IND-CPA-D)", is_prose=True),
         lambda row: addition(row) if "meaning" in row else "",
     )
     yield from present([_end("fresh"), _end("last"), added], rows)
@@ -310,7 +313,7 @@ def _layouts(
         is_by_level=False,
         order=lambda row: (
             *(row[name] for name in ("scheme", "ring_dimension", "operation", "data_pattern")),
-            row["comparison_key"],
+            row["comparison_group"],
             row["variant"],
         ),
         title=lambda rows, _: title,
@@ -325,11 +328,11 @@ def _layouts(
 
 NOISE = Figure(
     name="noise",
-    title="Bits left against the number of operations",
+    title="Noise budget or precision over operations",
     lead=(
         "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants that agree "
         "lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less is no "
-        "difference. What a library adds on purpose when it decrypts stands beside."
+        "difference. Decryption noise (IND-CPA-D) that a library adds stands beside."
     ),
     view="noise",
     subject=subject.NOISE,
@@ -347,26 +350,26 @@ NOISE = Figure(
         SIZE,
         VARIANT,
         columns.count("repetitions", "Operations"),
-        Column("bits", "Bits left", formats.bits, is_number=True),
+        Column("bits", "Noise budget or precision", formats.bits, is_number=True),
         Column("meaning", "Of"),
         _ADDITION,
     ),
 )
-BITS_LEFT = Figure(
-    name="bits-left",
-    title="Bits left after one operation",
+REMAINING_BITS = Figure(
+    name="remaining-bits",
+    title="Noise budget or precision of one operation",
     lead=(
         "Noise budget (bfv, bgv) or precision (ckks) of the result of one operation on fresh ciphertexts. The chart "
         "has one ciphertext's vector, the table every size. Fresh keys move a budget by a bit or two: less is no "
         "difference."
     ),
-    view="bits_left",
+    view="remaining_bits",
     subject=subject.OPERATION,
     where={"phase": "operation"},
     order="operation, ring_dimension, size, variant, meaning",
     derive=with_additions,
-    tell=tell_bits_left,
-    chart=draw_bits_left,
+    tell=tell_remaining_bits,
+    chart=draw_remaining_bits,
     printed=(),
     noted_by=("metric", "meaning"),
     columns=(
@@ -375,7 +378,7 @@ BITS_LEFT = Figure(
         CHAIN,
         SIZE,
         VARIANT,
-        Column("bits", "Bits left", formats.bits, is_number=True),
+        Column("bits", "Noise budget or precision", formats.bits, is_number=True),
         Column("meaning", "Of"),
         columns.count("n", "Samples"),
         _ADDITION,

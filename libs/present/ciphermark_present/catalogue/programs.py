@@ -19,7 +19,7 @@ TOLD_DIGITS = 12  # of a digest
 def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Of the stages that several variants executed, in which their programs were not equal."""
     stages = {
-        (row["comparison_key"], row["stage"]): row for row in every if row["is_equal_program"] is not None
+        (row["comparison_group"], row["stage"]): row for row in every if row["is_equal_program"] is not None
     }
     unequal = [row for row in stages.values() if not row["is_equal_program"]]
     if not stages:

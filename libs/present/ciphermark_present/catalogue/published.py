@@ -1,4 +1,4 @@
-"""Figures that others published, beside ours."""
+"""Values that others published, beside ours."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciphermark_present.query import Row
 
 PUBLISHED = Figure(
     name="published",
-    title="Published figures beside ours",
+    title="Published values beside ours",
     lead=(
         "From papers, each with the host it was measured on. Hosts differ, and so may parameters: they are no "
         "comparison of libraries, and are never ranked."
@@ -22,7 +22,7 @@ PUBLISHED = Figure(
     order="id, operation, ring_dimension, ring_dimension_is_minimum, median",
     printed=(),
     columns=(
-        Column("figure", "Figure", is_prose=True),
+        Column("result", "Result", is_prose=True),
         SCHEME,
         Column("system", "System"),
         Column("published_value", "Published", is_number=True, unit="unit"),
@@ -38,19 +38,19 @@ PUBLISHED = Figure(
 )
 
 
-ABOUT = "Hosts differ, and so may parameters: these figures are no comparison of libraries."
+ABOUT = "Hosts differ, and so may parameters: these values are no comparison of libraries."
 _UNSTATED = "unstated"
 _HEADS = (
     Head("system"),
     Head("scheme"),
-    Head("figure", is_prose=True, least_width=20),
+    Head("result", is_prose=True, least_width=20),
     Head("published", True),
     Head("note", is_prose=True),
     Head("ours", True),
     Head("95 % interval", True),
     Head("our case", is_prose=True, least_width=24),
 )
-_STATED = 5  # columns of the published figure, which are told once beside all of ours
+_STATED = 5  # columns of the published value, which are told once beside all of ours
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
@@ -63,7 +63,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
 
 
 def told_apart(rows: Sequence[Row]) -> list[Row]:
-    """The rows, those with a case of ours with what tells it from the others beside the same figure."""
+    """The rows, those with a case of ours with what tells it from the others beside the same value."""
     measured = [row for row in rows if row["median"] is not None]
     labels = parameters.apart(measured, lambda row: (row["id"], row["variant"], row["operation"]))
     of_case = {(row["id"], row["case_key"]): label for row, label in zip(measured, labels, strict=True)}
@@ -72,11 +72,11 @@ def told_apart(rows: Sequence[Row]) -> list[Row]:
 
 def _published(row: Row) -> tuple[str, ...]:
     value = formats.brief_quantity(row["published_value"], row["unit"])
-    return row["system"], row["scheme"], row["figure"], value, row["note"] or ""
+    return row["system"], row["scheme"], row["result"], value, row["note"] or ""
 
 
 def _ours(row: Row) -> tuple[str, str, str]:
-    """Our figure, its interval, and the parameters that it was measured with."""
+    """Our result, its interval, and the parameters that it was measured with."""
     if row["median"] is None:
         return formats.NOTHING, "", ""
     place = case(row)

@@ -26,10 +26,10 @@ from ciphermark_present.printed import Cells, Head, Pivot, Wanted, absent_last, 
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
-UNPAIRED = "not in turns"
+UNPAIRED = "not interleaved"
 EXPLAINED = (
     "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
-    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not in turns with it"
+    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not interleaved with it"
 )
 MARKS = {"no difference": "≈", "too few samples": "?"}
 # Whatever has phases has its ranks here; operations in a row have a table of their own.
@@ -53,32 +53,33 @@ def contests(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[list[Row]
 
 
 def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """Every rank with its time's interval and what HEXL brings, and the parameters by which tables are told apart: the
+    """Every rank with its time's interval and the HEXL speedup, and the parameters by which tables are told apart: the
     chain that a case came to stands in their headings.
     """
     ranks, timed, speedups = answers
     times_of = {tuple(row[name] for name in _SAME_TIME): row for row in timed}
     speedup_of = {
-        (row["comparison_key"], row["variant_on"], row["phase"], row["repetitions"]): row for row in speedups
+        (row["comparison_group"], row["variant_on"], row["phase"], row["repetitions"]): row
+        for row in speedups
     }
     rows: list[Row] = []
     for row in ranks:
         own = times_of.get(tuple(row[name] for name in _SAME_TIME))
         if own is not None and row["rank"] is not None:
-            place = (row["comparison_key"], row["variant"], row["phase"], row["repetitions"])
+            place = (row["comparison_group"], row["variant"], row["phase"], row["repetitions"])
             uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
             bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
             moduli = {"modulus_bits": own["modulus_bits"]}
             rows.append({**row, **bounds, **uncorrected, **moduli, "speedup": speedup_of.get(place)})
     chains: dict[str, Any] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):
-        chains.setdefault(row["comparison_key"], (row["ring_dimension"], tuple(row["modulus_bits"])))
-    return [{**row, "chain": chains[row["comparison_key"]]} for row in rows]
+        chains.setdefault(row["comparison_group"], (row["ring_dimension"], tuple(row["modulus_bits"])))
+    return [{**row, "chain": chains[row["comparison_group"]]} for row in rows]
 
 
 def _order(row: Row) -> tuple[Any, ...]:
     count = absent_last(row["repetitions"], first=True)
-    return row["experiment"], row["label"], count, row["size"], row["comparison_key"], row["rank"]
+    return row["experiment"], row["label"], count, row["size"], row["comparison_group"], row["rank"]
 
 
 def named(rows: Sequence[Row], _: Wanted | None = None) -> list[Cells]:
@@ -134,7 +135,7 @@ def _ratio_interval(row: Row) -> str:
 
 
 def _hexl(row: Row) -> tuple[str, str]:
-    """What HEXL brings, marked where the interval finds no difference, and the interval."""
+    """The HEXL speedup, marked where the interval finds no difference, and the interval."""
     speedup = row["speedup"]
     if speedup is None:
         return "", ""
@@ -151,7 +152,7 @@ def remark(row: Row) -> str:
 
 def _line(row: Row) -> tuple[Any, ...]:
     """What all variants of a line did."""
-    return row["comparison_key"], row["phase"], name(row)
+    return row["comparison_group"], row["phase"], name(row)
 
 
 def _ranked_together(row: Row) -> tuple[Any, ...]:
@@ -247,11 +248,11 @@ def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str
 def _computed(answer: Iterable[Row]) -> list[Row]:
     """With ``what`` is timed; without what is a part of something that is timed as well, and what no library does."""
     rows = list(answer)
-    computed = {(row["comparison_key"], row["phase"]) for row in rows}
+    computed = {(row["comparison_group"], row["phase"]) for row in rows}
     timings: list[Row] = []
     for row in rows:
         is_workload = subject.WORKLOAD.covers(row["experiment"])
-        if is_workload and (row["comparison_key"], f"{row['phase']}{_COMPUTING}") in computed:
+        if is_workload and (row["comparison_group"], f"{row['phase']}{_COMPUTING}") in computed:
             timings.append({**row, "what": row["phase"]})
         elif not is_workload and row["phase"] == _OPERATION:
             timings.append({**row, "what": _IN_A_ROW if subject.REPETITION.covers(row["experiment"]) else ""})

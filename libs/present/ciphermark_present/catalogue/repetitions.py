@@ -151,7 +151,7 @@ def against_fastest(group: Sequence[Row]) -> list[Against]:
     """Every row of a group against its first. Pure.
 
     The ratio is the database's, pair by pair, where it compared the two; otherwise it has the interval of
-    medians that were not taken in turns.
+    medians that were not interleaved.
     """
     fastest = group[0]
     return [_one_against(row, fastest) for row in group]
@@ -161,7 +161,8 @@ def _one_against(row: Row, fastest: Row) -> Against:
     if row["median"] is None:
         return Against(fastest, None, False)
     is_known = (
-        row["comparison_key"] == fastest["comparison_key"] and row["fastest_variant"] == fastest["variant"]
+        row["comparison_group"] == fastest["comparison_group"]
+        and row["fastest_variant"] == fastest["variant"]
     )
     if is_known and row["is_paired"]:
         estimate = Estimate(row["n"], row["ratio"], row["ratio_low"], row["ratio_high"])
@@ -182,7 +183,7 @@ def _fastest_first(rows: list[Row]) -> list[Row]:
 
 
 def _is_disturbed(row: Row) -> bool:
-    return row["quiet_share"] == 0 and row["slow_down"] is None
+    return row["undisturbed_share"] == 0 and row["slowdown"] is None
 
 
 def _in_order(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[int, int]:
@@ -283,7 +284,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     if has_intervals:
         yield Head("95 % interval", True, drop=4), lambda row: _against_fastest(row)[1]
     yield of(PEAK, drop=1)
-    yield Head("left", True, drop=1), lambda row: formats.brief_quantity(row["bits_left"], "bits")
+    yield Head("remaining", True, drop=1), lambda row: formats.brief_quantity(row["remaining_bits"], "bits")
     yield Head("", is_prose=True), _remark
 
 
@@ -318,8 +319,8 @@ REPETITIONS = Figure(
     name="repetitions",
     title="Operations in a row",
     lead=(
-        "Median total time of so many operations in a row, at the smallest N that is secure for the chain and, where "
-        "the suite names one, at a given N. The time axis is logarithmic."
+        "Median total time of so many operations in a row, at the smallest N that is secure for the modulus chain and, "
+        "where the suite names one, at a given N. The time axis is logarithmic."
     ),
     view="repetitions",
     subject=subject.REPETITION,
@@ -339,7 +340,7 @@ REPETITIONS = Figure(
         columns.seconds("median", "Total time"),
         *INTERVAL,
         PEAK,
-        Column("bits_left", "Bits left", formats.bits, is_number=True),
+        Column("remaining_bits", "Noise budget or precision", formats.bits, is_number=True),
         LOG_QP,
         SECURITY_2018,
         REASON,

@@ -352,7 +352,7 @@ LEADERBOARD = Figure(
         "the cases that all variants shown have. 1 means fastest everywhere. "
         "The 95 % interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
         "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
-        "of their difference and beyond the noise floor of 5 %, shares its rank; a "
+        "of their difference and beyond the significance threshold of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
         "rank, and none where an interval is so wide that a variant with a better mean would have a worse one. "
         "Each division is ranked by itself: in equal all libraries switch keys alike, in best each as its own "
@@ -387,7 +387,7 @@ MATRIX = Figure(
     title="Every case",
     lead=(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
-        "samples taken in turns; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
+        "interleaved samples; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
         "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
         "its library is marked composed, and compared with its like. A ° marks builds without HEXL beside one with it. "
         "What is missing says why."
@@ -399,7 +399,7 @@ MATRIX = Figure(
     where={"phase": "operation"},
     narrowed_by=(*FILTERS, "phase"),
     may_lack=("phase", *SECURITY_COMPARED.values()),
-    order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_key, variant, status",
+    order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_group, variant, status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),
         _grid_cell,
@@ -475,7 +475,7 @@ BY_DATA = Figure(
     title="Same or random data",
     lead=(
         "Median time of random values divided by that of one value in all slots. Encoded, the latter is a constant, "
-        "which some libraries multiply by at less cost. The two were not measured in turns: the interval is made of "
+        "which some libraries multiply by at less cost. The two were not interleaved: the interval is made of "
         "theirs."
     ),
     view="by_data",
@@ -502,15 +502,15 @@ BY_DATA = Figure(
 )
 SPEEDUP = Figure(
     name="speedup",
-    title="What HEXL brings",
+    title="HEXL speedup",
     lead=(
-        "Time without HEXL divided by time with it, pair by pair of samples that were taken in turns. Where the "
-        "interval does not clear the noise floor of 5 %, there is no difference."
+        "Time without HEXL divided by time with it, pair by pair of interleaved samples. Where the "
+        "interval does not clear the significance threshold of 5 %, there is no difference."
     ),
     view="speedup",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
-    order="ring_dimension, operation, size, modulus_bits, comparison_key",
+    order="ring_dimension, operation, size, modulus_bits, comparison_group",
     tell=tell_speedup,
     chart=draw_speedup,
     printed=(),

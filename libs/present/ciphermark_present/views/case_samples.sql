@@ -4,10 +4,10 @@ select
     process,
     ordinal,
     value,
-    slow_down,
+    slowdown,
     loops,
     is_warmup,
     is_disturbed
 from samples
-where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric = 'time'
+where run_id = %(run_id)s and comparison_group = %(comparison_group)s and metric = 'time'
 order by variant, phase, process, is_warmup desc, ordinal;

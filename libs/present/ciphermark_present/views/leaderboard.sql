@@ -23,7 +23,7 @@ compared as (
         variant,
         is_composed,
         division,
-        comparison_key,
+        comparison_group,
         fastest_variant,
         is_paired,
         ratio,
@@ -31,7 +31,7 @@ compared as (
         ci_high,
         standing,
         rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
-        count(*) over (partition by comparison_key, is_composed) as variants
+        count(*) over (partition by comparison_group, is_composed) as variants
     from ratios
     where
         run_id = %(run_id)s
@@ -76,11 +76,11 @@ counts as (
 ),
 timed as (
     select
-        i.comparison_key,
+        i.comparison_group,
         i.variant,
         array_agg(t.process * 1000000000::bigint + x.ordinal order by t.process, x.ordinal) as rounds,
         array_agg(x.value order by t.process, x.ordinal) as times,
-        array_agg(case when not x.is_disturbed then x.slow_down end order by t.process, x.ordinal) as slowdowns
+        array_agg(case when not x.is_disturbed then x.slowdown end order by t.process, x.ordinal) as slowdowns
     from case_info as i
     join trial as t on t.case_info_id = i.case_info_id
     join series as s on s.trial_id = t.id and s.metric = 'time' and s.stage = 'operation' and s.party is null and s.step is null
@@ -88,12 +88,12 @@ timed as (
     where
         i.run_id = %(run_id)s
         and i.status = 'ok'
-        and i.comparison_key in (select comparison_key from marked where is_common)
-    group by i.comparison_key, i.variant
+        and i.comparison_group in (select comparison_group from marked where is_common)
+    group by i.comparison_group, i.variant
 ),
 levels as (
     select distinct
-        comparison_key,
+        comparison_group,
         case when %(table)s::text = '2024' then security_2024 else security_2018 end as level
     from case_info
     where run_id = %(run_id)s and parameter_set_id is not null
@@ -120,8 +120,8 @@ states as (
                 else case when %(table)s::text = '2024' then i.security_2024 else i.security_2018 end
                     = (select level from chosen)
             end,
-            i.comparison_key in (select comparison_key from levels where level = (select level from chosen))
-            or i.comparison_key not in (select comparison_key from levels)
+            i.comparison_group in (select comparison_group from levels where level = (select level from chosen))
+            or i.comparison_group not in (select comparison_group from levels)
         )
         and i.ring_dimension = any (%(ring_dimension)s)
         and i.operation = any (%(operation)s)
@@ -145,7 +145,7 @@ select
     s.ok,
     s.unsupported,
     s.failed,
-    c.comparison_key,
+    c.comparison_group,
     c.is_paired,
     c.ratio,
     c.ci_low,
@@ -160,6 +160,6 @@ from states as s
 left join counts as m using (variant, is_composed, division)
 left join marked as c
     on c.variant = s.variant and c.is_composed = s.is_composed and c.division = s.division and c.is_common
-left join timed as own on own.comparison_key = c.comparison_key and own.variant = c.variant
-left join timed as fastest on fastest.comparison_key = c.comparison_key and fastest.variant = c.fastest_variant
-order by s.division desc, s.is_composed, s.variant, c.comparison_key;
+left join timed as own on own.comparison_group = c.comparison_group and own.variant = c.variant
+left join timed as fastest on fastest.comparison_group = c.comparison_group and fastest.variant = c.fastest_variant
+order by s.division desc, s.is_composed, s.variant, c.comparison_group;

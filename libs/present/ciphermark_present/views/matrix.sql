@@ -22,7 +22,7 @@ select
     cell.fastest_log_qp,
     cell.fastest_security_2018,
     cell.fastest_key_switching,
-    cell.fastest_digits,
+    cell.fastest_decomposition_digits,
     cell.uncorrected_median,
     cell.uncorrected_rank,
     cell.uncorrected_standing,
@@ -52,7 +52,7 @@ from (
         r.fastest_log_qp,
         r.fastest_security_2018,
         r.fastest_key_switching,
-        r.fastest_digits,
+        r.fastest_decomposition_digits,
         r.uncorrected_median_s as uncorrected_median,
         r.uncorrected_rank,
         r.uncorrected_standing,
@@ -85,13 +85,13 @@ from (
     join case_facts as f on f.case_info_id = c.case_info_id
     left join (
         select distinct
-            o.comparison_key,
+            o.comparison_group,
             case when %(table)s::text = '2024' then o.security_2024 else o.security_2018 end as level,
             x.is_composed
         from case_info as o
         join case_facts as x on x.case_info_id = o.case_info_id
         where o.run_id = %(run_id)s and o.parameter_set_id is not null
-    ) as l on l.comparison_key = c.comparison_key and c.parameter_set_id is null
+    ) as l on l.comparison_group = c.comparison_group and c.parameter_set_id is null
     where c.run_id = %(run_id)s and c.status <> 'ok'
 ) as cell
 join case_info as c on c.case_info_id = cell.case_info_id

@@ -1,4 +1,4 @@
--- Figures without a match of the run have nothing but what the source says.
+-- Results without a match of the run have nothing but what the source says.
 select
     i.*,
     p.id,
@@ -14,7 +14,7 @@ cross join lateral jsonb_populate_record(
         'system', p.system,
         'published_host', p.host,
         'scheme', p.scheme,
-        'figure', p.figure,
+        'result', p.result,
         'metric', p.metric,
         'experiment', p.experiment,
         'unit', p.unit,

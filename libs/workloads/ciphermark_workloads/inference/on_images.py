@@ -185,15 +185,15 @@ def judged(found: Floats, right: Floats, clear: Floats, labels: Labels | None, t
     accuracy = checking.accuracy([*found], [*right], tolerance)
     chosen, expected = np.argmax(found, axis=1), np.argmax(right, axis=1)
     second, first = np.sort(right, axis=1)[:, -2:].T
-    figures = {
+    results = {
         IMAGES.name: float(len(right)),
         "agreement": float(np.mean(chosen == np.argmax(clear, axis=1))),
         MARGIN.name: float(np.min(first - second)),
         LOGIT_ERROR.name: accuracy.max_abs_error,
     }
     if labels is not None:
-        figures["accuracy"] = float(np.mean(chosen == labels))
-    return Judgement(accuracy, _complaint(chosen, expected, accuracy, right.size), figures)
+        results["accuracy"] = float(np.mean(chosen == labels))
+    return Judgement(accuracy, _complaint(chosen, expected, accuracy, right.size), results)
 
 
 def _complaint(chosen: Labels, expected: Labels, accuracy: Accuracy, logits: int) -> str | None:

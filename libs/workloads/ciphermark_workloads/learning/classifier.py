@@ -127,18 +127,18 @@ def quality(found: Result, reference: Result, expected: Result, labels: Floats, 
         precision_bits=None if is_exact else _precision_bits(error / max(1.0, _largest(reference))),
     )
     noise = _relative_error(found, expected)
-    figures = {
+    results = {
         "accuracy": float(np.mean(is_hit)),
         "agreement": agreement,
         "mse": float(np.mean(~is_hit)),
         "noise_error": noise,
     }
     if is_exact:
-        figures["rounding_error"] = _relative_error(expected, reference)
+        results["rounding_error"] = _relative_error(expected, reference)
     complaint = _disagreement(agreement, len(agrees), scheme)
     if complaint is None:
         complaint = _inexactness(found.scores, expected.scores) if is_exact else _noisiness(noise)
-    return Judgement(accuracy, complaint, figures)
+    return Judgement(accuracy, complaint, results)
 
 
 def _distance(found: Result, right: Result) -> float:

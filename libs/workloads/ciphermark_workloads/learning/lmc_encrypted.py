@@ -28,7 +28,7 @@ _PLAIN_MODULUS_BITS = 32
 _FRACTION_BITS = 3  # of a training row in bfv and bgv
 # What a mean of 1 becomes there with many rows, at least, and which share of the room scores may take.
 _LEAST_UNIT, _SHARE = 2.0**11, 0.8
-_ROOM = 2.0**15  # above the scale in the first prime of the ckks chain, less the sign
+_ROOM = 2.0**15  # above the scale in the first prime of the ckks modulus chain, less the sign
 
 
 class EncryptedLinearMeans(TrainedInBlocks):

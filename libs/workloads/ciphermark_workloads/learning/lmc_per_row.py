@@ -30,7 +30,7 @@ _RING = 8192
 _PLAIN_MODULUS_BITS = 50
 # What a feature of 1 becomes in bfv, by the model: means that are not divided leave less room.
 _PLAIN_UNIT, _ENCRYPTED_UNIT = 256.0, 22.0
-_ROOM = 2.0**19  # above the scale in the first prime of the ckks chain, less the sign
+_ROOM = 2.0**19  # above the scale in the first prime of the ckks modulus chain, less the sign
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from ciphermark_workloads.workload import Arrays, Handles, Input, Judgement, Out
 
 _RINGS = tuple(1 << bits for bits in range(13, 18))
 
-# CryptOracle's default chain, ten levels of 48 bits over a prime of 52, in the smallest ring in which it is secure. Its
-# figures "without security" are of N = 65536, where the same chain has more than 256 bits.
+# CryptOracle's default modulus chain, ten levels of 48 bits over a prime of 52, in the smallest ring in which it is
+# secure. Its results "without security" are of N = 65536, where the same chain has more than 256 bits.
 PUBLISHED_PARAMETERS = ParameterSpec("ckks", 32768, (52, *[48] * 10, 60), scale_bits=48)
 
 
@@ -58,7 +58,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Published(Workload[Input, Output]):
-    """By CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+    """By CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
 
     is_literal = True
 

@@ -104,13 +104,13 @@ class Logistic(_OnRange):
 
 
 class PublishedLogistic(Published[Floats, Floats], _OnRange):
-    """Interpolation of degree 77, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+    """Interpolation of degree 77, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
 
     name = "logistic-published"
     title = "logistic function on [−25, 25], by the published circuit"
 
     def largest_error(self) -> float:
-        """3.7e-5, by the page of figures, and noise."""
+        """3.7e-5, by the page of results, and noise."""
         return 3.7e-5 + _NOISE
 
     def polynomial(self) -> OddPolynomial:

@@ -162,7 +162,7 @@ class PackedMatrixProduct(_Product):
 
 
 class PublishedMatrixProduct(Published[Floats, Floats], _Product):
-    """Row by row, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+    """Row by row, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
 
     name = "matrix-product-published"
     title = "product of two matrices, row by row, by the published circuit"

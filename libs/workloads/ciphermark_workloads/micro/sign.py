@@ -98,13 +98,13 @@ class Sign(_AwayFromZero):
 
 
 class PublishedSign(Published[Floats, Floats], _AwayFromZero):
-    """Interpolation of degree 1023, by CryptOracle's circuit and in its chain of ten levels, at 128 bits."""
+    """Interpolation of degree 1023, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
 
     name = "sign-published"
     title = "sign on [−1, −0.01] and [0.01, 1], by the published circuit"
 
     def largest_error(self) -> float:
-        """1.3e-2, by the page of figures; 2^48 leaves no noise to speak of."""
+        """1.3e-2, by the page of results; 2^48 leaves no noise to speak of."""
         return 1.3e-2
 
     def polynomials(self) -> list[OddPolynomial]:

@@ -88,7 +88,7 @@ class Layout:
         return block * self.row, min((block + 1) * self.row, self.elements)
 
     def store_bytes(self, primes: int) -> int:
-        """The database as plaintexts in evaluation form: N words of 8 bytes for each prime."""
+        """The database as plaintexts in NTT form: N words of 8 bytes for each prime."""
         return self.blocks * self.columns * 2 * self.row * primes * 8
 
     def server_bytes(self, primes: int) -> int:

@@ -30,7 +30,7 @@ def most_plaintexts(table: KeywordTable, records: int) -> int:
 
 
 def server_bytes(table: KeywordTable, records: int, primes: int, ciphertexts: int) -> int:
-    """What a server holds: the records, each plaintext as a vector, in coefficient form and in evaluation form, and as
+    """What a server holds: the records, each plaintext as a vector, in coefficient form and in NTT form, and as
     many ciphertexts.
     """
     polynomial = table.slots * _WORD
@@ -87,7 +87,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
         return server_bytes(layout, self.options.records, primes, ciphertexts)
 
     def ciphertexts(self, layout: KeywordTable) -> int:
-        """How many a server holds at once: of each code place one, and one in evaluation form."""
+        """How many a server holds at once: of each code place one, and one in NTT form."""
         return 2 * layout.length
 
     def outline(self, parameters: Parameters) -> Workload[int, Integers]:
@@ -176,7 +176,7 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     parts = ("code words", "records")
 
     def ciphertexts(self, layout: KeywordTable) -> int:
-        """Of each code place one, and of each record one, and one in evaluation form."""
+        """Of each code place one, and of each record one, and one in NTT form."""
         return layout.length + 2 * most_plaintexts(layout, self.options.records)
 
     def selected(

@@ -43,7 +43,7 @@ _LEAST, _MOST = 1 << 20, 1 << 28
 _READINGS = 5
 
 
-def figures(program: Program, threads: int) -> Mapping[str, float]:
+def results(program: Program, threads: int) -> Mapping[str, float]:
     """Of the program of an answer, by the names of metrics. Takes about a tenth of a second."""
     size = program.plaintext_bytes
     if not size:

@@ -233,7 +233,11 @@ STORES = (
     Column("rate", "Rate", _percentage, is_number=True),
     columns.encrypted(
         Column(
-            "noise_budget_bits", "Noise budget left, bits", formats.bits, is_number=True, short="bits left"
+            "noise_budget_bits",
+            "Remaining noise budget, bits",
+            formats.bits,
+            is_number=True,
+            short="noise budget",
         )
     ),
     columns.error("max_error", "Largest error", "max error"),

@@ -133,7 +133,7 @@ class Grid:
         return element
 
     def store_bytes(self, primes: int) -> int:
-        """The database as plaintexts in evaluation form: N words of 8 bytes for each prime."""
+        """The database as plaintexts in NTT form: N words of 8 bytes for each prime."""
         rows, columns = self.shape
         return self.chunks * rows * columns * self.slots * primes * 8
 

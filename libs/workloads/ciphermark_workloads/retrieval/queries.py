@@ -59,13 +59,13 @@ class Queried(Layered[Input, Output]):
         """Itself over a generated database, with some options changed: see :meth:`outline`."""
         return self.with_options({**msgspec.to_builtins(self.options), "database": "", **values})
 
-    def server_figures(self, program: Program, threads: int) -> Mapping[str, float]:
+    def server_results(self, program: Program, threads: int) -> Mapping[str, float]:
         """The store that it answers from: see :mod:`.encoded_databases`."""
-        return encoded_databases.figures(program, threads)
+        return encoded_databases.results(program, threads)
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
-        """Byte for byte; :meth:`work` in figures."""
-        return replace(super().judge(found, truth), figures=self.work().figures)
+        """Byte for byte; :meth:`work` in results."""
+        return replace(super().judge(found, truth), results=self.work().results)
 
 
 DATABASE_SIZE = register(
@@ -102,7 +102,7 @@ class Work:
     elements: int = 1
 
     @property
-    def figures(self) -> Mapping[str, float]:
+    def results(self) -> Mapping[str, float]:
         """By the names of metrics."""
         return {
             DATABASE_SIZE.name: float(self.database_bytes),

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.api.state import State, state_of
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.parties.party import NoPlace, Parties
@@ -166,7 +166,7 @@ def _prediction(body: Pictured) -> Prediction:
         confinement=Confinement((), 1, _MEMORY_MB),
         timeout_s=_TIMEOUT_S,
     )
-    with alone_on_host(homes.find(), _refuse):
+    with alone_on_host(data_directories.find(), _refuse):
         parties = http_party.chosen(os.environ)(needs)
         try:
             return passed_once(parties, body, _TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Routes of figures: results, comparisons of whole runs (what continues a run on another host is part of it), adapters,
+"""Routes of results: results, comparisons of whole runs (what continues a run on another host is part of it), adapters,
 hosts.
 """
 
@@ -37,8 +37,8 @@ _MEDIA_TYPES: dict[Form, str] = {
 Row = Mapping[str, Any]
 
 _PARTS = ("a_run_id", "b_run_id")
-# With the part, this tells the figures of the query apart.
-_PLACE = ("comparison_key", "variant", "phase", "metric", "repetitions")
+# With the part, this tells the results of the query apart.
+_PLACE = ("comparison_group", "variant", "phase", "metric", "repetitions")
 _IfNoneMatch = Annotated[str | None, Header(description="entity tags of answers that are at hand")]
 _Asked = Annotated[Form, Query(description="form of the answer")]
 _Percentage = Annotated[str | None, Query(max_length=20, examples=["10%"])]
@@ -58,7 +58,7 @@ def _table(row: type[BaseModel], answer: type[BaseModel] | None = None) -> dict[
     }
 
 
-router = APIRouter(prefix="/v1", tags=["figures"])
+router = APIRouter(prefix="/v1", tags=["results"])
 
 
 @router.get(
@@ -164,7 +164,7 @@ async def _answered(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A part of run a, a part of run b, and their figures side by side."""
+    """A part of run a, a part of run b, and their results side by side."""
 
     a: str
     b: str
@@ -177,10 +177,10 @@ def compared(
     """One row per case, phase and metric of either run, with the parts that measured it; at least one part each. Times
     are judged by ``threshold``, as :class:`Rule` has it.
 
-    No figure mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
+    No result mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
     """
-    figures = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
-    pairs = [Pair(a, b, paired(figures[a], figures[b])) for a, b in product(parts_a, parts_b)]
+    results = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
+    pairs = [Pair(a, b, paired(results[a], results[b])) for a, b in product(parts_a, parts_b)]
     settled_rows = settled(whole(pairs))
     rule = Rule.over(settled_rows, any_security=False, threshold=threshold)
     judged = [

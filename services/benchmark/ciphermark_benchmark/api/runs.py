@@ -13,8 +13,8 @@ import msgspec
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import deletion
-from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.api import suites
 from ciphermark_benchmark.api.state import MOST_LISTENERS, State, state_of
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
@@ -82,7 +82,7 @@ async def submit(body: Submitted, state: Shared, principal: Caller) -> Row:
 
 def _checked(catalogue: suites.Catalogue, body: Submitted) -> tuple[Suite, str]:
     """The suite of a request, and its text."""
-    data_sets = Catalogue(homes.find(), os.environ)
+    data_sets = Catalogue(data_directories.find(), os.environ)
     if isinstance(body.suite, str):
         text, origin = catalogue.text(body.suite), f"suite {body.suite}"
     elif body.suite is not None:
@@ -160,7 +160,7 @@ async def deleted(run_id: RunId, state: Shared, principal: Caller) -> None:
 
 def _deleted(state: State, run_id: str, actor: str) -> None:
     with state.connect() as database:
-        deletion.delete(homes.find(), database, run_id, actor)
+        deletion.delete(data_directories.find(), database, run_id, actor)
 
 
 async def _require_own(state: State, run_id: str, principal: Principal) -> None:

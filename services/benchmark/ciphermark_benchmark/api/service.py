@@ -24,8 +24,8 @@ from starlette.responses import Response
 from ciphermark_benchmark import __version__, storage
 from ciphermark_benchmark.api import predictions, results, runs, suites
 from ciphermark_benchmark.api.state import State, Watches
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets.catalogue import ClientAway
-from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs.store import Store, install_queue, queue_connector
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
@@ -54,23 +54,23 @@ _AWAY = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try
 _log = structlog.get_logger()
 
 
-def serve(home: Home, environ: Mapping[str, str], has_worker: bool) -> None:
+def serve(data_directory: DataDirectory, environ: Mapping[str, str], has_worker: bool) -> None:
     """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
     at = listening("benchmark", PORT, environ, has_users=True)
-    url = prepared(home)
-    listen(application(url, at, home.folder, has_worker), at)
+    url = prepared(data_directory)
+    listen(application(url, at, data_directory.folder, has_worker), at)
 
 
-def prepared(home: Home) -> str:
+def prepared(data_directory: DataDirectory) -> str:
     """The URL of the database, with this version's tables and the queue's."""
-    caught_up(home).close()
-    url = storage.url(home)
+    caught_up(data_directory).close()
+    url = storage.url(data_directory)
     install_queue(url)
     return url
 
 
 def application(url: str, at: Listening, folder: Path, has_worker: bool = False) -> FastAPI:
-    """The application; ``folder`` is the home's."""
+    """The application; ``folder`` is the data directory's."""
     metrics = Metrics()
     monitor = DatabaseMonitor(url)
 
@@ -203,13 +203,13 @@ def _reason_against_workers(url: str, stalled_s: float) -> str | None:
 
 
 def _reason_against_disk(folder: Path) -> str | None:
-    """Why the home takes nothing; without its path, since anyone may ask."""
+    """Why the data directory takes nothing; without its path, since anyone may ask."""
     try:
         private_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_PROBE_BYTES))
     except OSError as error:
-        return f"nothing can be written to the home: {error.strerror}"
+        return f"nothing can be written to the data directory: {error.strerror}"
     return None
 
 

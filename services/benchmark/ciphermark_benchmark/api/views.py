@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from ciphermark_analysis.comparison import COLUMNS
 from ciphermark_benchmark import export
 from ciphermark_core import descriptor
-from ciphermark_core.metrics import Direction, FloorKind
+from ciphermark_core.metrics import Direction, ThresholdKind
 from ciphermark_core.model import Status
 from ciphermark_db.database import Table
 from ciphermark_present.catalogue.comparing import Conclusion
@@ -173,7 +173,7 @@ class _CaseRow(BaseModel):
     case_info_id: int = Field(examples=[1])
     run_id: UUID = Field(examples=["927d5e7a-49c3-433d-81c6-666cae32cf41"])
     case_key: str = Field(examples=["72e9463de274ecbc60f160974f57b060"])
-    comparison_key: str = Field(examples=["60eea248aa57dff78b9a2d405f8107fd"])
+    comparison_group: str = Field(examples=["60eea248aa57dff78b9a2d405f8107fd"])
     build_id: str | None = Field(examples=["3f5b7a1c9d2e4f60"])
     parameter_set_id: str | None = Field(examples=["5dbf700bbb51870abb2e45cfbe21ea88"])
     status: Status = Field(examples=["ok"])
@@ -217,14 +217,14 @@ class ResultRow(_Dimensions):
     uncorrected_ci_low: float | None = Field(examples=[5.612e-06])
     uncorrected_ci_high: float | None = Field(examples=[5.902e-06])
     direction: Direction | None = Field(examples=["lower"])
-    floor: float | None = Field(examples=[1.05])
-    floor_kind: FloorKind | None = Field(examples=["factor"])
+    threshold: float | None = Field(examples=[1.05])
+    threshold_kind: ThresholdKind | None = Field(examples=["factor"])
     error: str | None = Field(examples=[None])
     is_composed: bool = Field(examples=[False])
-    quiet_share: float | None = Field(examples=[0.9333333333333333])
-    slow_down: float | None = Field(examples=[1.018])
-    anchor_s: float | None = Field(examples=[4.2252e-05])
-    anchor_spread: float | None = Field(examples=[0.021])
+    undisturbed_share: float | None = Field(examples=[0.9333333333333333])
+    slowdown: float | None = Field(examples=[1.018])
+    reference_kernel_s: float | None = Field(examples=[4.2252e-05])
+    reference_kernel_spread: float | None = Field(examples=[0.021])
     steal_share: float | None = Field(examples=[0.0])
     memory_kernel_s: float | None = Field(examples=[4.6e-05])
     executed_ciphertexts: int | None = Field(examples=[None])
@@ -237,10 +237,11 @@ _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
     "ratio": (float | None, Field(examples=[0.9993083136239903])),
     "ratio_low": (float | None, Field(examples=[0.9586356723875733])),
     "ratio_high": (float | None, Field(examples=[1.0845464725643896])),
-    "anchor_ratio": (
+    "reference_kernel_ratio": (
         float | None,
         Field(
-            description="the anchor's time beside run a's samples over that beside run b's", examples=[0.9968]
+            description="the reference kernel's time beside run a's samples over that beside run b's",
+            examples=[0.9968],
         ),
     ),
     "detectable_slowdown": (
@@ -275,10 +276,10 @@ _Compared = create_model("_Compared", __config__=ConfigDict(extra="forbid"), **_
 
 class ComparedRow(_Compared):
     """What two runs have of one case, phase and metric. The ratio is the median of run a over that of run b, with its
-    interval, which holds together with those of all times and is widened by what the hosts' anchors differ. `verdict`
-    is `slower`, `faster`, `unchanged` or `undecided` for times, `better`, `worse`, `unchanged` or `changed` for other
-    metrics, or `failed`, `mended` or `not comparable`, with a reason behind a colon where there is one. `remark` says
-    how parameters and hosts differ.
+    interval, which holds together with those of all times and is widened by what the hosts' reference kernels differ.
+    `verdict` is `slower`, `faster`, `unchanged` or `undecided` for times, `better`, `worse`, `unchanged` or `changed`
+    for other metrics, or `failed`, `fixed` or `not comparable`, with a reason behind a colon where there is one.
+    `remark` says how parameters and hosts differ.
     """
 
 

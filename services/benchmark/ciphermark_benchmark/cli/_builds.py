@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Ended, OnOutcome, Prepared
 from ciphermark_benchmark.suite import files, plan
@@ -51,7 +51,9 @@ def subjects(
             update={"experiments": [experiment.model_copy(update={"variants": list(builds)})]}
         )
         planned = plan.cases(alone, runs.available(alone, facts))
-        by_build = {name: {item.case.comparison_key: item for item in _of(planned, name)} for name in builds}
+        by_build = {
+            name: {item.case.comparison_group: item for item in _of(planned, name)} for name in builds
+        }
         for key, item in by_build[builds[0]].items():
             if item.reason is not None:
                 continue
@@ -103,7 +105,7 @@ class Bench:
     ``path`` is the suite whose files theirs name. ``watching`` yields what hears of every outcome of a run.
     """
 
-    home: Home
+    data_directory: DataDirectory
     path: Path
     watching: Callable[[Prepared], AbstractContextManager[OnOutcome]]
     run_ids: list[str] = field(default_factory=list)
@@ -111,9 +113,9 @@ class Bench:
 
     def execute(self, text: str) -> Ended:
         """A run of a suite's text."""
-        prepared = runs.new(self.home, self.path, text=text)
+        prepared = runs.new(self.data_directory, self.path, text=text)
         with self.watching(prepared) as on_outcome:
-            ended = runs.execute(self.home, prepared, on_outcome)
+            ended = runs.execute(self.data_directory, prepared, on_outcome)
         self.run_ids.append(ended.run.id)
         self.libraries |= {o.trial.case.variant: o.library for o in ended.outcomes if o.library is not None}
         return ended
@@ -124,7 +126,7 @@ def described(case: Case) -> tuple[str, str]:
     parameters = case.parameters
     ring = "smallest" if parameters.ring_dimension_is_minimum else parameters.ring_dimension
     return (
-        f"{parameters.scheme} N={ring} chain {parameters.modulus_bits or 'default'}",
+        f"{parameters.scheme} N={ring} modulus chain {parameters.modulus_bits or 'default'}",
         f"size {case.size}, {case.data_pattern}, threads {case.threads}, {parameters.division}",
     )
 

@@ -75,7 +75,7 @@ def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]
 
 
 def show_published(console: Terminal, database: Database, run_id: str | None) -> None:
-    """Print published figures beside a run's, one table per source and host."""
+    """Print published values beside a run's, one table per source and host."""
     if run_id is None:
         console.print("ours: no run is recorded yet")
     else:
@@ -104,8 +104,8 @@ def heading(database: Database, run_id: str) -> str:
 def _show_notes(console: Terminal, database: Database, run_id: str, has_notes: bool) -> None:
     notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     if not has_notes and notes:
-        many = "1 note" if len(notes) == 1 else f"{len(notes)} notes"
-        console.print(Text(f"{many} on what figures include: ciphermark results {run_id[:8]} --notes"))
+        many = "1 measurement note" if len(notes) == 1 else f"{len(notes)} measurement notes"
+        console.print(Text(f"{many}: ciphermark results {run_id[:8]} --notes"))
         return
     for note in notes:
         console.print(Text(f"note: {note}"))

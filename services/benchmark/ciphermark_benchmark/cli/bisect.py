@@ -1,4 +1,4 @@
-"""Find the build where a case became slower: the ends first, then halves, each pair in turns in fresh processes."""
+"""Find the build where a case became slower: the ends first, then halves, pairs interleaved in fresh processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from ciphermark_analysis import build_search
 from ciphermark_analysis.build_search import Found, ratios
 from ciphermark_analysis.estimates import Estimate
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.cli._builds import Bench, Subject, differences, label, subjects, suite_text
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli.run import say_that_it_waits
@@ -33,7 +33,7 @@ from ciphermark_present.console import Terminal, styled
 
 _EXAMPLES = """[bold]Example[/bold]
 
-  ciphermark bisect quick seal-4.0 seal-4.1 seal-mine --case "arithmetic bfv N=8192 chain default mul,"
+  ciphermark bisect quick seal-4.0 seal-4.1 seal-mine --case "arithmetic bfv N=8192 modulus chain default mul,"
 """
 
 
@@ -51,18 +51,18 @@ def bisect(
         float, typer.Option(min=0.001, max=0.2, help="Most probable error of all that is claimed together.")
     ] = build_search.ERROR,
 ) -> None:
-    """Find the build where a case became slower: the ends first, then halves, each pair in turns in fresh processes."""
+    """Find the build where a case became slower: the ends first, then halves, pairs interleaved in fresh processes."""
     if len(builds) < 2 or len(set(builds)) < len(builds):
         raise UserError("name two builds or more, each once, from old to new")
-    home, console = homes.find(), console_for()
-    loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
+    data_directory, console = data_directories.find(), console_for()
+    loaded, text = files.load(suite, Catalogue(data_directory, os.environ, files.spelled_out(suite).parent))
     searched = chosen(searchable(loaded, text, builds, hosts.collect()), case)
     rule = build_search.rule_for(len(builds), error)
     console.print(f"case: {searched.label}", soft_wrap=True)
     console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
-    bench = Bench(home, suite, lambda prepared: _announced(console, prepared))
+    bench = Bench(data_directory, suite, lambda prepared: _announced(console, prepared))
     measure = Search(bench, searched, files.plain(text, str(suite))).measure
-    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
+    with runs.alone_on_host(data_directory, lambda: say_that_it_waits(data_directory)):
         search = build_search.search(builds, measure, error)
     _tell(console, search, bench)
 
@@ -75,7 +75,7 @@ def _announced(console: Terminal, prepared: Prepared) -> Iterator[OnOutcome]:
 
 
 def _tell(console: Terminal, search: Found, bench: Bench) -> None:
-    floor = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
+    threshold = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (search.ratios or {}).items():
         console.print(f"  {name} takes {_ratio(ratio)} of the time of the first")
     if search.verdict == "no step":
@@ -83,7 +83,7 @@ def _tell(console: Terminal, search: Found, bench: Bench) -> None:
             styled(
                 "[green]no step[/green]: that the last is slower than the first by more than {} is not claimed. "
                 "Builds in between were not looked at: what one lost another may have made up for",
-                floor,
+                threshold,
             ),
             soft_wrap=True,
         )
@@ -199,5 +199,5 @@ def _require_ok(ended: Ended) -> None:
     if failed is not None:
         raise UserError(
             f"{failed.trial.case.variant} ended as {failed.status} in run {ended.run.id}: {failed.error}; "
-            "a search needs figures of every build it looks at"
+            "a search needs results of every build it looks at"
         )

@@ -68,7 +68,7 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     environment: Annotated[
         Path | None, typer.Option(help="A Python environment that has the library.")
     ] = None,
-    compiler: Annotated[str | None, typer.Option(help="Compiler for the sources that set-up has.")] = None,
+    compiler: Annotated[str | None, typer.Option(help="Compiler for the sources that setup has.")] = None,
     flags: Annotated[
         str | None, typer.Option(help="Its flags, in the place of -O3.", show_default=False)
     ] = None,
@@ -83,7 +83,7 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         folder.mkdir()
         AddedBuild(name, library, "", "", request.as_dict()).write(folder)
         build = _made(folder, scratch)
-        folder.rename(added.home() / name)
+        folder.rename(added.builds_folder() / name)
     console.print(styled("[green]added[/green] [bold]{}[/bold]", name))
     _tell(console, build)
     console.print(
@@ -127,15 +127,15 @@ def refresh(
         list[str] | None, typer.Argument(help="Names of builds; all where none is given.")
     ] = None,
 ) -> None:
-    """Make native modules anew that are of other sources than the adapter's: set-up does it, too."""
+    """Rebuild native modules that are of other sources than the adapter's: setup does it, too."""
     builds = added.all_builds()
     for name in names or ():
         if name not in builds:
             raise _unknown(name)
     stale = [name for name in names or builds if added.is_stale(builds[name])]
     for name in stale:
-        _made_anew(builds[name])
-    console_for().print(f"made anew: {', '.join(stale)}" if stale else "every build is up to date")
+        _rebuilt(builds[name])
+    console_for().print(f"rebuilt: {', '.join(stale)}" if stale else "every build is up to date")
 
 
 @app.command("remove", epilog="[bold]Example[/bold]  ciphermark build remove seal-mine")
@@ -144,7 +144,7 @@ def remove(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> Non
     if name not in added.all_builds():
         raise _unknown(name)
     with _alone() as scratch:
-        (added.home() / name).rename(scratch / name)
+        (added.builds_folder() / name).rename(scratch / name)
     typer.echo(f"{name} is no variant any more; its results stay")
 
 
@@ -215,10 +215,10 @@ def _say(text: str) -> None:
     console_for().print(text, soft_wrap=True)
 
 
-def _made_anew(build: AddedBuild) -> None:
+def _rebuilt(build: AddedBuild) -> None:
     """A failure leaves the build as it was."""
     _say(f"{build.name}: {build.origin}")
-    place = added.home() / build.name
+    place = added.builds_folder() / build.name
     with _alone() as scratch:
         folder = scratch / build.name
         folder.mkdir()
@@ -263,7 +263,7 @@ def _compile(folder: Path) -> None:
         process.wait()
         raise
     if process.returncode != 0:
-        raise UserError(complaint.decode(errors="replace").strip() or "the set-up ended without a word")
+        raise UserError(complaint.decode(errors="replace").strip() or "the setup ended without a word")
 
 
 def _checked(name: str, scratch: Path) -> LibraryInfo:
@@ -284,21 +284,21 @@ def _checked(name: str, scratch: Path) -> LibraryInfo:
 @contextmanager
 def _alone() -> Iterator[Path]:
     """An empty scratch folder beside the builds, which nobody else uses; it is gone afterwards."""
-    home = added.home()
+    builds_folder = added.builds_folder()
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        lock = (home / ".lock").open("w")
+        builds_folder.mkdir(parents=True, exist_ok=True)
+        lock = (builds_folder / ".lock").open("w")
     except OSError as error:
-        raise UserError(f"{home}: cannot keep builds there: {error.strerror}") from None
+        raise UserError(f"{builds_folder}: cannot keep builds there: {error.strerror}") from None
     with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError("another build is being added here: wait for it") from None
-        scratch = home / _SCRATCH
+        scratch = builds_folder / _SCRATCH
         for old in scratch.glob(f"{_OLD}*"):  # who replaced a build was killed in between
-            if not (home / old.name.removeprefix(_OLD)).exists():
-                old.rename(home / old.name.removeprefix(_OLD))
+            if not (builds_folder / old.name.removeprefix(_OLD)).exists():
+                old.rename(builds_folder / old.name.removeprefix(_OLD))
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         try:

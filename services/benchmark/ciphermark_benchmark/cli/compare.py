@@ -12,8 +12,8 @@ from rich.text import Text
 
 from ciphermark_analysis import comparison, two_runs
 from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled, with_judgement
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import export, run_names
-from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
@@ -41,7 +41,7 @@ _EPILOG = """[bold]Examples[/bold]
 [bold]Exit code[/bold]  0: every result is unchanged or better; 1: run b has a regression; 2: nothing could be compared;
 3: no regression, but some result is undecided
 """
-_REFERENCE_HELP = "A variant whose build is the same in both runs, or `anchor`: cancels the host."
+_REFERENCE_HELP = "A variant whose build is the same in both runs, or `reference_kernel`: cancels the host."
 _THRESHOLD_HELP = (
     "Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most."
 )
@@ -88,7 +88,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     how = _How(any_security, relative_to, all, *factors)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
-        with caught_up(homes.find()) as database:
+        with caught_up(data_directories.find()) as database:
             database.is_uncorrected = uncorrected
             ids = run_names.resolved(database, run_a), run_names.resolved(database, run_b)
             results = _compared(database, ids, how, chosen)
@@ -108,7 +108,7 @@ def _compared(
 ) -> list[dict[str, Any]]:
     """One row per case, phase and metric of either run that the reader chose. Ratios are within one security level, by
     the 2018 table, or across levels where asked; times are relative to the reference where there is one. What is chosen
-    is judged together; what moved together is looked for among all.
+    is judged together; host-wide shifts are looked for among all.
     """
     of_runs = [rows(database, TWO_RUNS, run_id) for run_id in runs]
     pairs = settled(paired(*of_runs))

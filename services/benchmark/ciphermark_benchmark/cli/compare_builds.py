@@ -16,7 +16,7 @@ from rich.text import Text
 from ciphermark_analysis import build_comparison, build_search
 from ciphermark_analysis.build_comparison import Compared
 from ciphermark_analysis.estimates import inverse
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.cli._builds import (
     Bench,
@@ -102,17 +102,17 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
         )
     least = factor("--threshold", threshold) or SIGNIFICANCE_THRESHOLD
     power = factor("--require-power", require_power)
-    home, console = homes.find(), console_for()
-    loaded, text = files.load(suite, Catalogue(home, os.environ, files.spelled_out(suite).parent))
+    data_directory, console = data_directories.find(), console_for()
+    loaded, text = files.load(suite, Catalogue(data_directory, os.environ, files.spelled_out(suite).parent))
     able, refused = timed(loaded, text, (base, head), hosts.collect())
     if not able:
         raise UserError(_reason_against(refused))
-    bench = Bench(home, suite, progress_of)
+    bench = Bench(data_directory, suite, progress_of)
     written = files.plain(text, str(suite))
     family = _Family(bench, able, written, (base, head), loaded.budget.budget, uncorrected, power)
     processes = build_comparison.rule_for_family(_expected(able), error).processes
     _announce(console, family, processes, error, least)
-    with runs.alone_on_host(home, lambda: say_that_it_waits(home)):
+    with runs.alone_on_host(data_directory, lambda: say_that_it_waits(data_directory)):
         compared = build_comparison.compare(family.measure, processes, error, least)
     _show(console, family, compared, refused, all)
     raise typer.Exit(_exit_code(compared, family))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import recovery, run_names, storage
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db import backup as backups
@@ -23,13 +23,13 @@ app = typer.Typer(
 @app.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')
 def url() -> None:
     """Print the database's URL; starts the embedded server where it is the one."""
-    typer.echo(storage.url(homes.find()))
+    typer.echo(storage.url(data_directories.find()))
 
 
 @app.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")
 def migrate() -> None:
     """Bring the schema to this version, and record what waits in journals."""
-    caught_up(homes.find()).close()
+    caught_up(data_directories.find()).close()
     typer.echo("the schema is up to date")
 
 
@@ -38,19 +38,19 @@ def backup(
     file: Annotated[Path, typer.Argument(help="File to write; `ciphermark db restore` reads it.")],
 ) -> None:
     """Write the whole database to a file: runs, results, labels and jobs. Journals are files of their own."""
-    home = homes.find()
-    caught_up(home).close()
-    backups.write(storage.url(home), file)
+    data_directory = data_directories.find()
+    caught_up(data_directory).close()
+    backups.write(storage.url(data_directory), file)
     typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
 
 
 @app.command("restore", epilog="[bold]Example[/bold]  ciphermark db restore ciphermark.backup")
 def restore(file: Annotated[Path, typer.Argument(help="File that `ciphermark db backup` wrote.")]) -> None:
     """Restore a backup into a database without runs, such as a new one."""
-    home = homes.find()
-    storage.connected(home).close()
-    backups.restore(storage.url(home), file)
-    caught_up(home, is_to_record=True).close()
+    data_directory = data_directories.find()
+    storage.connected(data_directory).close()
+    backups.restore(storage.url(data_directory), file)
+    caught_up(data_directory, is_to_record=True).close()
     typer.echo(f"restored: {file}")
 
 
@@ -62,10 +62,10 @@ def rebuild(
 
     Recording, importing and migrating compute them where needed. Labels given later, and jobs, are in backups alone.
     """
-    home = homes.find()
-    with caught_up(home, is_to_record=run is None) as database:
+    data_directory = data_directories.find()
+    with caught_up(data_directory, is_to_record=run is None) as database:
         if run is None:
-            for run_id in recovery.record_kept(home, database):
+            for run_id in recovery.record_kept(data_directory, database):
                 typer.echo(f"recorded: {run_id}")
         runs = database.run_ids() if run is None else [run_names.resolved(database, run)]
         for run_id in database.rebuild(runs):
@@ -75,5 +75,5 @@ def rebuild(
 @app.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")
 def stop() -> None:
     """Stop the embedded server; the next command that needs it starts it again."""
-    storage.stop(homes.find())
+    storage.stop(data_directories.find())
     typer.echo("the embedded server is stopped")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import export, storage
-from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli._output import console_for, form_of
 from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -89,9 +89,9 @@ def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
     from ciphermark_dashboards.selections import Selections
     from ciphermark_dashboards.store import Store
 
-    home = homes.find()
-    caught_up(home).close()
-    with Store(storage.url(home)) as store:
+    data_directory = data_directories.find()
+    caught_up(data_directory).close()
+    with Store(storage.url(data_directory)) as store:
         figures = Figures(store)
         selection = Selections(store, figures).of_figure(name, parameters)
         item = figures.filled(FIGURES[name], selection)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
@@ -125,7 +125,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
     is_id = _RUN.fullmatch(run) is not None
     if not is_id and did_you_mean(run, WORKLOADS):  # a slip of the pen, and no label: nobody has to be asked
         return None
-    with caught_up(homes.find()) as database:
+    with caught_up(data_directories.find()) as database:
         if not is_id and not database.runs_named(run):
             return None
         return database.programs(run_names.resolved(database, run))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli._output import form_of
 from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
@@ -48,11 +48,11 @@ def report(
     from ciphermark_dashboards.store import Store
 
     chosen = form_of(_FORMS, format, output, "reports") or "html"
-    home = homes.find()
-    with caught_up(home) as database:
+    data_directory = data_directories.find()
+    with caught_up(data_directory) as database:
         run_id = run_names.resolved(database, run)
         notes = run_notes.notes(database.report("run_measured", run_id=run_id))
-    with Store(storage.url(home)) as store:
+    with Store(storage.url(data_directory)) as store:
         document = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)
     if output == STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](document))

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import export, run_names
-from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, UNCORRECTED_HELP
@@ -49,7 +49,7 @@ _MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
 _COLUMNS_HELP = "These columns of the view `results`, with commas between them."
 _UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(BYTE_UNITS)})."
 _DETAILS_HELP = "Every interval, every parameter, first executions."
-_PUBLISHED_HELP = "Published figures, beside the run's where it has the same case."
+_PUBLISHED_HELP = "Published values, beside the run's where it has the same case."
 _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
 _GB_HELP = "Price of a GB (10^9 bytes) that leaves the server, in the same currency."
@@ -78,7 +78,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     unit: Annotated[list[str] | None, typer.Option(help=_UNIT_HELP)] = None,
     scientific: Annotated[bool, typer.Option("--scientific", help="Numbers with exponents.")] = False,
     details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
-    notes: Annotated[bool, typer.Option("--notes", help="What figures include, by library.")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Measurement notes, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
     security_table: Annotated[security.Table | None, typer.Option(help=_TABLE_HELP)] = None,
@@ -94,7 +94,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     notation, prices = _notation(unit or [], scientific), _prices(price_cpu_hour, price_gb)
     if where.form in _PROGRAMS and notation != Notation():
         raise UserError(f"{where.form} is for programs: its numbers are in seconds and bytes, as `unit` says")
-    with caught_up(homes.find()) as database, formats.written(notation):
+    with caught_up(data_directories.find()) as database, formats.written(notation):
         database.is_uncorrected = uncorrected
         if published:
             run_id = run_names.resolved(database, run) if database.run_ids() else None
@@ -155,7 +155,7 @@ def _notation(units: list[str], is_scientific: bool) -> Notation:
 
 
 def _columns(database: Database, run_id: str, names: list[str], where: _Where) -> None:
-    """The chosen columns; where people read them, figures with their units."""
+    """The chosen columns; where people read them, values with their units."""
     columns = database.query("select * from results limit 0").columns
     for name in names:
         if name not in columns:

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from ciphermark_analysis import correction
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
@@ -76,43 +76,47 @@ def run(
     ] = None,
 ) -> None:
     """Execute a suite, record every sample, and show the ranked results."""
-    home = homes.find()
+    data_directory = data_directories.find()
     console = console_for()
-    look, begin = _asked(home, suite, variant or [], resume, label)
+    look, begin = _asked(data_directory, suite, variant or [], resume, label)
 
     def wait() -> None:
         look()  # a mistake is told before hours of waiting
-        say_that_it_waits(home)
+        say_that_it_waits(data_directory)
 
-    with runs.alone_on_host(home, wait):
+    with runs.alone_on_host(data_directory, wait):
         if json is not None:
             _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
         prepared = begin()
         _announce(console, prepared)
         with progress_of(prepared) as on_outcome:
             try:
-                ended = runs.execute(home, prepared, on_outcome)
+                ended = runs.execute(data_directory, prepared, on_outcome)
             except KeyboardInterrupt:
                 _say_how_to_go_on(prepared)
                 raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
         _write_outcomes(json, ended.outcomes)
-    _conclude(console, home, ended)
+    _conclude(console, data_directory, ended)
     if code := _EXIT_CODES[run_notes.conclusion(ended.outcomes)]:
         raise typer.Exit(code)
 
 
-def say_that_it_waits(home: homes.Home) -> None:
-    """That another run, a command's or a worker's, has the home."""
+def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
+    """That another run, a command's or a worker's, has the data directory."""
     Terminal(stderr=True).print(
-        f"Another run is being executed in {home.folder}: this one waits for it, since they would measure each other. "
-        "Ctrl-C gives up.",
+        f"Another run is being executed in {data_directory.folder}: this one waits for it, since they would measure "
+        "each other. Ctrl-C gives up.",
         soft_wrap=True,
     )
 
 
 def _asked(
-    home: homes.Home, suite: Path | None, variants: list[str], resume: str | None, label: str | None
+    data_directory: data_directories.DataDirectory,
+    suite: Path | None,
+    variants: list[str],
+    resume: str | None,
+    label: str | None,
 ) -> tuple[Callable[[], object], Callable[[], Prepared]]:
     """What looks for mistakes, and what begins. Both raise ``UserError``, as this does for arguments that do not go
     together.
@@ -122,13 +126,13 @@ def _asked(
             raise UserError(
                 "run what? Name a suite (quick; `ciphermark suite list` has more) or a suite file, or a run to --resume"
             )
-        request = (home, suite, variants, label)
+        request = (data_directory, suite, variants, label)
         return partial(runs.read, *request), partial(runs.new, *request)
     if variants:
         raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
     if label is not None:
         raise UserError("--resume goes on with a run as it is: give it a label with `ciphermark runs label`")
-    return (lambda: None), partial(runs.resumed, home, resume, suite)
+    return (lambda: None), partial(runs.resumed, data_directory, resume, suite)
 
 
 def _announce(console: Terminal, prepared: Prepared) -> None:
@@ -157,17 +161,17 @@ def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
         raise UserError(f"{path}: cannot write the outcomes: {error.strerror}") from None
 
 
-def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
-    """The table, what failed and why, what spoils the figures, and where the data are."""
+def _conclude(console: Terminal, data_directory: data_directories.DataDirectory, ended: Ended) -> None:
+    """The table, what failed and why, what spoils the results, and where the data are."""
     if ended.waiting is not None:
         console.print(styled("[yellow]PostgreSQL is away:[/yellow] {}", ended.waiting), soft_wrap=True)
         console.print(
-            f"All outcomes of run {ended.run.id} wait in {home.pending}; the next command records them.",
+            f"All outcomes of run {ended.run.id} wait in {data_directory.pending}; the next command records them.",
             soft_wrap=True,
         )
         return
     titles = {name: workload.title for name, workload in WORKLOADS.items()}
-    with storage.connected(home) as database:
+    with storage.connected(data_directory) as database:
         result_tables.show_results(console, database, ended.run.id, Wanted(titles=titles))
         refusals = database.report("refusals", run_id=ended.run.id)
         note = None if ended.run.label is None else run_names.note_on(database, ended.run.label)
@@ -188,7 +192,7 @@ def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
         console.print(styled("[yellow]caveat:[/yellow] {}", caveat), soft_wrap=True)
     if note is not None:
         console.print(note, soft_wrap=True)
-    console.print(f"data: run {ended.run.id} in {storage.place(home)}", soft_wrap=True)
+    console.print(f"data: run {ended.run.id} in {storage.place(data_directory)}", soft_wrap=True)
     console.print(
         f"      ciphermark results {ended.run.id} --format csv\n"
         f"      ciphermark sql \"select * from results where run_id = '{ended.run.id}'\"",
@@ -197,14 +201,14 @@ def _conclude(console: Terminal, home: homes.Home, ended: Ended) -> None:
 
 
 class _Lines:
-    """Writes a line when the last trial of a comparison has ended, in whatever order trials end."""
+    """Writes a line when the last trial of a comparison group has ended, in whatever order trials end."""
 
     def __init__(self, console: Terminal, prepared: Prepared) -> None:
         self._console = console
-        comparisons = [item for block in prepared.plan.blocks for item in block.comparisons]
-        self._total = len(comparisons)
+        comparison_groups = [item for block in prepared.plan.blocks for item in block.comparison_groups]
+        self._total = len(comparison_groups)
         self._done = 0
-        self._open = {trial.id: item.trials for item in comparisons for trial in item.trials}
+        self._open = {trial.id: item.trials for item in comparison_groups for trial in item.trials}
         self._ended: dict[str, Outcome] = {}
 
     def on_outcome(self, outcome: Outcome) -> None:

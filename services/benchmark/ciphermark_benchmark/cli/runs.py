@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ciphermark_benchmark import archive, deletion, export, run_names
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -45,7 +45,7 @@ def listed(
     """The runs that are recorded: list, label, export, import, delete."""
     if context.invoked_subcommand is not None:
         return
-    with caught_up(homes.find()) as database:
+    with caught_up(data_directories.find()) as database:
         rows = database.report("runs", limit=limit)
     form = export.form_of(format, output)
     if form != "table" or output is not None:
@@ -66,7 +66,7 @@ def label(
     """Give a run a name that can stand wherever its id can."""
     if name is not None:
         run_names.label(name)
-    with caught_up(homes.find()) as database:
+    with caught_up(data_directories.find()) as database:
         run_id = run_names.resolved(database, run)
         database.label_run(run_id, name)
         note = None if name is None else run_names.note_on(database, name)
@@ -83,15 +83,15 @@ def export_(
         bool, typer.Option("--partial", help="Write what is left of a damaged journal.")
     ] = False,
 ) -> None:
-    """Write all that was measured in a run, here or where it was imported from, into one file for another home or a
-    colleague.
+    """Write all that was measured in a run, here or where it was imported from, into one file for another data
+    directory or a colleague.
     """
-    home = homes.find()
-    with caught_up(home) as database:
+    data_directory = data_directories.find()
+    with caught_up(data_directory) as database:
         run_id = run_names.resolved(database, run)
         (facts,) = database.report("run", run_id=run_id)
         recorded = database.report("trials_of_run", run_id=run_id)
-    header, outcomes = archive.held(home, run_id)
+    header, outcomes = archive.held(data_directory, run_id)
     held = {outcome.trial.id for outcome in outcomes}
     lacking = _lacking([row["words"] for row in recorded if row["id"] not in held], len(recorded))
     if lacking and not partial:
@@ -120,14 +120,14 @@ def _lacking(trials: Sequence[str], recorded: int) -> str:
 def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
     """Record runs from archives; what is recorded already stays as it is."""
     archives = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
-    home = homes.find()
-    with caught_up(home, is_to_record=True) as database:
+    data_directory = data_directories.find()
+    with caught_up(data_directory, is_to_record=True) as database:
         for path, header, outcomes in archives:
             try:
                 new = database.import_run(header.run, outcomes)
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
-            archive.keep(home, path, header, outcomes)
+            archive.keep(data_directory, path, header, outcomes)
             what = f"{new} of {len(outcomes)} trials are new"
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
 
@@ -145,8 +145,8 @@ def delete(
     if (run is None) == (older_than is None):
         raise UserError("name a run, or an age with --older-than")
     days = None if older_than is None else _days(older_than)
-    home = homes.find()
-    with caught_up(home) as database:
+    data_directory = data_directories.find()
+    with caught_up(data_directory) as database:
         if run is not None:
             run_ids = [run_names.resolved(database, run)]
         else:
@@ -156,7 +156,7 @@ def delete(
             return
         _require_consent(run_ids, yes)
         for run_id in run_ids:
-            deletion.delete(home, database, run_id)
+            deletion.delete(data_directory, database, run_id)
             typer.echo(f"deleted: {run_id}")
 
 

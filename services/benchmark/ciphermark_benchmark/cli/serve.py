@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.api.service import serve as serve_api
 
 app = typer.Typer(add_completion=False)
@@ -23,4 +23,4 @@ def serve(
     ] = False,
 ) -> None:
     """Serve until told to end."""
-    serve_api(homes.find(), os.environ, has_worker=worker)
+    serve_api(data_directories.find(), os.environ, has_worker=worker)

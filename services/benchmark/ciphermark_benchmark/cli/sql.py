@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import export
-from ciphermark_benchmark import home as homes
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.runner.recorder import caught_up
 
@@ -32,6 +32,6 @@ def sql(
 ) -> None:
     """Print the answer, or write it."""
     form = export.form_of(format, output)
-    with caught_up(homes.find()) as database:
+    with caught_up(data_directories.find()) as database:
         table = database.query(query, most_rows=_MOST_ROWS)
     export.write(table, form, output)

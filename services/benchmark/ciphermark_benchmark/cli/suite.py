@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.suite import shipped
@@ -80,7 +80,7 @@ def _read(path: Path) -> tuple[form.Suite, str]:
     from ciphermark_benchmark.data_sets.catalogue import Catalogue
     from ciphermark_benchmark.suite import files
 
-    catalogue = Catalogue(homes.find(), os.environ, files.spelled_out(path).parent)
+    catalogue = Catalogue(data_directories.find(), os.environ, files.spelled_out(path).parent)
     return files.load(path, catalogue)
 
 
@@ -89,7 +89,7 @@ def list_() -> None:
     """The suites that come with Ciphermark: name, what for, and how long they take."""
     texts = {name: shipped.path(name).read_text(encoding="utf-8") for name in shipped.names()}
     estimates = {text: shipped.estimated_s(text) for text in texts.values()}
-    took = durations.of_texts(homes.find(), hosts.collect(), estimates)
+    took = durations.of_texts(data_directories.find(), hosts.collect(), estimates)
     rows = [
         (name, durations.in_words(took[text].seconds), shipped.purpose(text)) for name, text in texts.items()
     ]
@@ -229,7 +229,7 @@ def _write(file: Path, wish: Wish) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
-    took = durations.expected(homes.find(), text, suite, planned, facts)
+    took = durations.expected(data_directories.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     uploads = [f"{variant} {size:.3g} MB" for variant, size in composition.uploads_mb(planned).items()]
@@ -290,13 +290,13 @@ def explain(
     facts = hosts.collect()
     available = runs.available(suite, facts)
     planned = plan.cases(suite, available)
-    took = durations.expected(homes.find(), text, suite, planned, facts)
+    took = durations.expected(data_directories.find(), text, suite, planned, facts)
     refusal = plan.reason_against_suite(suite, available, (), plan.capacity_of(facts))
     if format == "json":
         explained = {
             "suite": suite.name,
             "estimated_s": round(took.seconds),
-            "is_guess": took.is_guess,
+            "is_estimate": took.is_estimate,
             "refused": refusal,
             "cases": [as_dict(item) for item in planned],
         }
@@ -344,8 +344,8 @@ def _chain(item: PlannedCase) -> str:
 
 
 def _margin(item: PlannedCase) -> tuple[str, float] | None:
-    """What a chain for a depth keeps: the noise budget that is left on average, in bits; of ckks log2 of what results
-    have to stay below.
+    """What a modulus chain for a depth keeps: the noise budget that is left on average, in bits; of ckks log2 of what
+    results have to stay below.
     """
     spec, expected = item.case.parameters, item.expected
     if spec.depth is None or expected is None:
@@ -361,7 +361,7 @@ def _margin_text(item: PlannedCase) -> str | None:
     if margin is None:
         return None
     name, bits = margin
-    text = f"results < 2^{bits:.0f}" if name == "results_below_bits" else f"{bits:.0f} bits left"
+    text = f"results < 2^{bits:.0f}" if name == "results_below_bits" else f"{bits:.0f} bits of noise budget"
     return f"{'≈' if item.is_estimate else ''}{text}"
 
 
@@ -429,7 +429,7 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
     "N requested": lambda item: "smallest" if item.case.parameters.ring_dimension_is_minimum else None,
     "depth": lambda item: item.case.parameters.depth,
     "N": _ring,
-    "chain": _chain,
+    "modulus chain": _chain,
     "margin": _margin_text,
     "scale, t": lambda item: _scale(item.case),
     "security": lambda item: _security(item.case),

@@ -1,4 +1,4 @@
-"""A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
+"""A run in a screenful: who leads in each scheme, the HEXL speedup, up to three highlights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_names
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading, table_of
@@ -35,9 +35,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog="[bold]Example[/bold]  ciphermark summary last:quick")
 def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None:
-    """A run in a screenful: who leads in each scheme, what HEXL brings, three surprises."""
+    """A run in a screenful: who leads in each scheme, the HEXL speedup, up to three highlights."""
     console = console_for()
-    with caught_up(homes.find()) as database:
+    with caught_up(data_directories.find()) as database:
         run_id = run_names.resolved(database, run)
         parts = list(_parts(database, run_id))
         title = heading(database, run_id)
@@ -63,7 +63,7 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     timings = [ranking.timed(answer) for answer in answers]
     speedups = timings[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
-        "What HEXL brings",
+        "HEXL speedup",
         list(_hexl(speedups, table)) or ["This run has no pair of builds with and without HEXL."],
     )
     evidence = Evidence(
@@ -72,7 +72,7 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
         rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
     )
-    yield "Surprises", highlights.highlights(evidence) or ["None: nothing of this run stands out."]
+    yield "Highlights", highlights.highlights(evidence) or ["None: nothing of this run stands out."]
 
 
 def _hexl(speedups: Iterable[Row], table: Table) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_core.errors import UserError
 from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_web.keyring import ROLES, USERS_VARIABLE, user_line, users_file, users_in
@@ -70,7 +70,7 @@ def revoke(
 
 
 def _path() -> Path:
-    return users_file(os.environ) or homes.find().folder / "tokens" / "users"
+    return users_file(os.environ) or data_directories.find().folder / "tokens" / "users"
 
 
 def _lines(path: Path) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ciphermark_benchmark import home as homes
+from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.jobs import attempts, execution
 from ciphermark_benchmark.jobs import worker as workers
@@ -33,11 +33,13 @@ def worker(
     if parent is not None:
         end_with(parent, signal.SIGTERM)
     attempts.configure_log(os.environ)
-    own = homes.find()
+    own = data_directories.find()
     url = storage.url(own)
-    home = homes.Home(own.folder, url)  # whoever starts an embedded server again is not an attempt
-    storage.connected(home).close()
+    data_directory = data_directories.DataDirectory(
+        own.folder, url
+    )  # whoever starts an embedded server again is not an attempt
+    storage.connected(data_directory).close()
     install_queue(url)
-    execution.recover(home)
-    settings = workers.Settings(home, url, stalled_after)
+    execution.recover(data_directory)
+    settings = workers.Settings(data_directory, url, stalled_after)
     asyncio.run(workers.BenchmarkWorker(settings, host.collect()).work())

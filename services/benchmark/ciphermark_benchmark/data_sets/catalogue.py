@@ -1,7 +1,8 @@
-"""Where the data sets of a suite are: shipped, in the home, at the client service, or in files beside the suite.
+"""Where the data sets of a suite are: shipped, in the data directory, at the client service, or in files beside the
+suite.
 
-A file is copied into the home, under a name that tells its contents: whatever becomes of the file, the run can be gone
-on with. Where parties are services, the copy is given to the client.
+A file is copied into the data directory, under a name that tells its contents: whatever becomes of the file, the run
+can be gone on with. Where parties are services, the copy is given to the client.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Protocol
 
 import msgspec
 
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.finder import FILES_BY_COMMAND, Finder, options_key, unknown
-from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.parties import http_party
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
@@ -74,21 +75,23 @@ class Catalogue(Finder):
     path is looked at.
     """
 
-    def __init__(self, home: Home, environ: Mapping[str, str], base: Path | None = None) -> None:
-        self._home = Folder(home.data_sets)
-        self._kept_workloads = home.workloads
+    def __init__(
+        self, data_directory: DataDirectory, environ: Mapping[str, str], base: Path | None = None
+    ) -> None:
+        self._data_directory = Folder(data_directory.data_sets)
+        self._kept_workloads = data_directory.workloads
         self._environ = environ
         self._base = base
         self._given: dict[str, UserDataSet] = {}
-        self._files = home.files
+        self._files = data_directory.files
         self._written: dict[str, str] = {}
         self._settled: dict[str, dict[str, Value]] = {}
-        user_workloads.look_in(home.files)
+        user_workloads.look_in(data_directory.files)
         self._workloads: dict[str, user_workloads.WorkloadCopy] = {}
 
     def other(self, name: str) -> Known:
         """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
-        data_set = self._place.find(name) or self._home.find(name)
+        data_set = self._place.find(name) or self._data_directory.find(name)
         if data_set is None:
             raise ValueError(unknown(name, {*DATA_SETS, *self._place.names()}))
         return data_set
@@ -160,7 +163,7 @@ class Catalogue(Finder):
         Raises ``UserError`` for what is nowhere.
         """
         for name, data_set in self._given.items():
-            self._home.put(name, data_set.data)
+            self._data_directory.put(name, data_set.data)
         for name in self._written:
             user_workloads.store_file(self._files, name, user_workloads.file_content(name))
         for copy in self._workloads.values():
@@ -170,17 +173,17 @@ class Catalogue(Finder):
                 self._place.put(name, self._copy(name))
 
     def _copy(self, name: str) -> bytes:
-        path = inputs.kept(self._home.folder, name)
+        path = inputs.kept(self._data_directory.folder, name)
         if path is None:
             raise UserError(
-                f"the data set {name} is no longer in {self._home.folder}: put {name}.csv back there"
+                f"the data set {name} is no longer in {self._data_directory.folder}: put {name}.csv back there"
             )
         return path.read_bytes()
 
     @cached_property
     def _place(self) -> Place:
         services = http_party.services(self._environ)
-        return self._home if services is None else ClientData(services[0])
+        return self._data_directory if services is None else ClientData(services[0])
 
 
 def _content(path: Path, name: str, most: int = MOST_BYTES, fewer: str = "rows") -> bytes:

@@ -13,7 +13,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.jobs.decisions import Claim, End
 from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
@@ -34,13 +34,13 @@ class Attempts:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(_LOADED)
 
-    def start(self, home: Home, claim: Claim) -> Attempt:
+    def start(self, data_directory: DataDirectory, claim: Claim) -> Attempt:
         """Begin an attempt at a job. Raises ``OSError`` or ``EOFError`` where no process can be started, as when the
         one that it would be forked from is killed meanwhile.
         """
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(
-            target=_attempt, args=(home, claim, sender), name=f"job {claim.job_id}"
+            target=_attempt, args=(data_directory, claim, sender), name=f"job {claim.job_id}"
         )
         resource_tracker.ensure_running()  # starting it later would let signals through again
         try:
@@ -103,24 +103,24 @@ def configure_log(environ: Mapping[str, str]) -> None:
     logs.configure("worker", level, lambda: (token,) if token else ())
 
 
-def _attempt(home: Home, claim: Claim, sender: Connection) -> None:
+def _attempt(data_directory: DataDirectory, claim: Claim, sender: Connection) -> None:
     """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
     if os.getpid() != _LOADED_BY:
         # The worker hears of an attempt through that process alone: without it another attempt would begin beside.
         end_with(_LOADED_BY, signal.SIGKILL)
     _die_with_the_worker()
-    end = _end(home, claim)
+    end = _end(data_directory, claim)
     with suppress(BrokenPipeError):  # the worker is gone
         sender.send(end)
 
 
-def _end(home: Home, claim: Claim) -> End:
+def _end(data_directory: DataDirectory, claim: Claim) -> End:
     try:
         with interruption.heard():
             from ciphermark_benchmark.jobs import execution  # loaded before the fork
 
             configure_log(os.environ)
-            execution.execute(home, claim)
+            execution.execute(data_directory, claim)
         return End("done")
     except KeyboardInterrupt:
         return End("interrupted")
@@ -128,17 +128,19 @@ def _end(home: Home, claim: Claim) -> End:
         if interruption.has_arrived():
             return End("interrupted", str(error))
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in WAITED_FOR:
-            return _waiting(home, error.__cause__)
+            return _waiting(data_directory, error.__cause__)
         return End("away" if isinstance(error, DatabaseUnavailable) else "refused", str(error))
     except OSError as error:
         if error.errno not in WAITED_FOR:
             raise
-        return _waiting(home, error)
+        return _waiting(data_directory, error)
 
 
-def _waiting(home: Home, error: OSError) -> End:
+def _waiting(data_directory: DataDirectory, error: OSError) -> End:
     waited_for = WAITED_FOR[error.errno or 0]
-    return End("away", f"{error.filename or home.folder}: {error.strerror}; the job waits for {waited_for}")
+    return End(
+        "away", f"{error.filename or data_directory.folder}: {error.strerror}; the job waits for {waited_for}"
+    )
 
 
 def _die_with_the_worker() -> None:

@@ -17,9 +17,9 @@ from typing import Any
 import structlog
 
 from ciphermark_benchmark import storage
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.home import Home
 from ciphermark_benchmark.jobs.decisions import Claim
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.journal import Header, Journal
@@ -37,7 +37,7 @@ from ciphermark_db.sql import blocks
 from ciphermark_measure import probes
 
 _AGAIN_S = 1.0
-_ANOTHER_RUN = "the job waits for another run that is executed in this home"
+_ANOTHER_RUN = "the job waits for another run that is executed in this data directory"
 _log = structlog.get_logger()
 
 
@@ -54,8 +54,8 @@ class Request:
 class Waiting:
     """Tells what a job waits for while it is executed: it is the job's reason until it is waited for no longer."""
 
-    def __init__(self, home: Home, claim: Claim) -> None:
-        self._home = home
+    def __init__(self, data_directory: DataDirectory, claim: Claim) -> None:
+        self._data_directory = data_directory
         self._claim = claim
         self._is_told = False
         self._reason: str | None = None
@@ -72,22 +72,24 @@ class Waiting:
 
     def _tell(self) -> None:
         """The latest reason: one call may be under way still when the next one begins."""
-        with self._alone, storage.connected(self._home) as database:
+        with self._alone, storage.connected(self._data_directory) as database:
             _write(database, self._claim, {"reason": self._reason}, "tell_wait")
 
 
-def execute(home: Home, claim: Claim) -> None:
+def execute(data_directory: DataDirectory, claim: Claim) -> None:
     """Execute what is left of a job, and record it; returns when everything is recorded.
 
     Raises ``UserError`` where the job makes no sense here, or the database refuses what was measured;
     ``DatabaseUnavailable`` where it cannot begin.
     """
-    prepared, waiting = _prepared(home, claim), Waiting(home, claim)
+    prepared, waiting = _prepared(data_directory, claim), Waiting(data_directory, claim)
     prepared.record.journal.on_wait = waiting
-    with runs.recording(home, prepared) as recorder:
-        with runs.alone_on_host(home, lambda: waiting(_ANOTHER_RUN)):
+    with runs.recording(data_directory, prepared) as recorder:
+        with runs.alone_on_host(data_directory, lambda: waiting(_ANOTHER_RUN)):
             waiting(None)
-            runs.measure(home, prepared, recorder, lambda outcome: _log_outcome(claim.job_id, outcome))
+            runs.measure(
+                data_directory, prepared, recorder, lambda outcome: _log_outcome(claim.job_id, outcome)
+            )
         while not recorder.finish():
             if recorder.is_refused:
                 raise UserError(recorder.last_error)
@@ -95,20 +97,22 @@ def execute(home: Home, claim: Claim) -> None:
     prepared.record.journal.retire(prepared.place)
 
 
-def _prepared(home: Home, claim: Claim) -> Prepared:
+def _prepared(data_directory: DataDirectory, claim: Claim) -> Prepared:
     """This host's part of a job: its own run, claimed, with a journal, and the whole plan."""
     facts = probes.host_facts()
-    with storage.connected(home) as database:
+    with storage.connected(data_directory) as database:
         request = requested(database, claim.job_id)
-        catalogue = Catalogue(home, os.environ)
+        catalogue = Catalogue(data_directory, os.environ)
         suite = files.parse(request.suite_text, f"suite {request.suite_name}", catalogue)
         catalogue.provide(data_set.name for data_set in runs.own_data_sets(suite).values())
         run = claimed(database, request, suite, facts)
         runs.require_room(suite, request.variants, facts)
         everything = planned(request, suite, run)
         _write(database, claim, {"trials": everything.outcomes}, "count_job_trials")
-    journal = opened_journal(home, request, run, suite, everything.outcomes)
-    return Prepared(home.of_jobs, Record(request.id, journal, members(everything)), suite, everything)
+    journal = opened_journal(data_directory, request, run, suite, everything.outcomes)
+    return Prepared(
+        data_directory.of_jobs, Record(request.id, journal, members(everything)), suite, everything
+    )
 
 
 def _log_outcome(job_id: str, outcome: Outcome) -> None:
@@ -127,14 +131,14 @@ def _log_outcome(job_id: str, outcome: Outcome) -> None:
     )
 
 
-def recover(home: Home) -> None:
+def recover(data_directory: DataDirectory) -> None:
     """Record what earlier attempts on this host left in their journals, whatever became of their jobs since.
 
     Journals of jobs that have ended are put aside; those of another database are left alone, and so are those that
     cannot be recorded.
     """
-    place = home.of_jobs
-    with storage.connected(home) as database:
+    place = data_directory.of_jobs
+    with storage.connected(data_directory) as database:
         for path in sorted(place.pending.glob("*.jsonl")):
             try:
                 _recover(database, place, Journal.read(path))
@@ -144,7 +148,7 @@ def recover(home: Home) -> None:
                 _log.error("a journal cannot be recorded, and waits", path=str(path), reason=str(error))
 
 
-def _recover(database: Database, place: Home, journal: Journal) -> None:
+def _recover(database: Database, place: DataDirectory, journal: Journal) -> None:
     run = journal.header.run
     for origin in _rows(database, "run_origin", {"id": run.id}):
         job_id = origin["continues"] or run.id
@@ -199,9 +203,9 @@ def belonging_to(run_id: str, whole: Plan) -> Plan:
     blocks_ = tuple(
         replace(
             block,
-            comparisons=tuple(
-                replace(comparison, trials=tuple(map(moved, comparison.trials)))
-                for comparison in block.comparisons
+            comparison_groups=tuple(
+                replace(comparison_group, trials=tuple(map(moved, comparison_group.trials)))
+                for comparison_group in block.comparison_groups
             ),
         )
         for block in whole.blocks
@@ -209,9 +213,11 @@ def belonging_to(run_id: str, whole: Plan) -> Plan:
     return Plan(blocks_, tuple(item._replace(trial=moved(item.trial)) for item in whole.unsupported))
 
 
-def opened_journal(home: Home, request: Request, run: Run, suite: Suite, trials: int) -> Journal:
+def opened_journal(
+    data_directory: DataDirectory, request: Request, run: Run, suite: Suite, trials: int
+) -> Journal:
     """The journal of this host's run: as an earlier attempt left it, or a new one."""
-    place = home.of_jobs
+    place = data_directory.of_jobs
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)
     own, options = runs.own_data_sets(suite), runs.settled_options(suite)

@@ -24,7 +24,7 @@ from procrastinate.utils import utcnow
 from procrastinate.worker import Worker
 
 from ciphermark_adapters import added
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.jobs import execution
 from ciphermark_benchmark.jobs.attempts import Attempt, Attempts
 from ciphermark_benchmark.jobs.decisions import (
@@ -206,9 +206,9 @@ async def _deaths(store: Store, claim: Claim, job: Row) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A worker's home and database; ``stalled_s`` without a heartbeat mean that a worker is dead."""
+    """A worker's data directory and database; ``stalled_s`` without a heartbeat mean that a worker is dead."""
 
-    home: Home
+    data_directory: DataDirectory
     url: str
     stalled_s: float
 
@@ -269,7 +269,7 @@ class BenchmarkWorker:
                 await self._work_connected()
             except AWAY as error:
                 if not self.retry.is_over:
-                    _log.warning("the worker begins anew", error=str(error.__cause__ or error).strip())
+                    _log.warning("the worker starts again", error=str(error.__cause__ or error).strip())
                     await asyncio.sleep(_AGAIN_S)
         await self._machine.release()
 
@@ -309,7 +309,7 @@ class BenchmarkWorker:
 
     def start(self, claim: Claim) -> Attempt:
         """Begin an attempt."""
-        return self._attempts.start(self._settings.home, claim)
+        return self._attempts.start(self._settings.data_directory, claim)
 
     async def end_sessions(self, job_id: str) -> None:
         """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""

@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core import host
@@ -174,15 +174,17 @@ class HttpParties(Parties):
         return None if here is None or None in machines else machines != [here, here]
 
 
-def chosen(environ: Mapping[str, str], home: Home | None = None) -> Callable[[WorkerNeeds], Parties]:
+def chosen(
+    environ: Mapping[str, str], data_directory: DataDirectory | None = None
+) -> Callable[[WorkerNeeds], Parties]:
     """How parties are had: services where the environment names both, else processes on this host, which take data sets
-    and workloads of the user's own from the folders of a home.
+    and workloads of the user's own from the folders of a data directory.
 
     Raises ``UserError`` as :func:`services` does.
     """
     named = services(environ)
     if named is None:
-        return lambda needs: LocalParties(needs, home)
+        return lambda needs: LocalParties(needs, data_directory)
     return lambda _: HttpParties(*named)
 
 
@@ -236,7 +238,8 @@ def _body(request: messages.Request) -> bytes:
 
 
 def _not_default(parameters: ParameterSpec) -> dict[str, Any]:
-    """What is asked for beyond the defaults: REST has no words for chains for a depth, which no workload asks for."""
+    """What is asked for beyond the defaults: REST has no words for modulus chains for a depth, which no workload asks
+    for."""
     values = {field: getattr(parameters, field.name) for field in dataclasses.fields(parameters)}
     return {field.name: value for field, value in values.items() if value != field.default}
 
@@ -259,5 +262,6 @@ def _end(rest: RestClient, run_id: str) -> None:
 
 
 def runs_begun(pending: Path) -> list[str]:
-    """The runs that have a journal in a folder. Whoever is alone in a home knows that none of them is executed."""
+    """The runs that have a journal in a folder. Whoever is alone in a data directory knows that none of them is
+    executed."""
     return [path.stem for path in pending.glob("*.jsonl")]

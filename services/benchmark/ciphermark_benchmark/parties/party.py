@@ -14,7 +14,7 @@ from time import time
 from typing import Protocol
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
@@ -61,7 +61,7 @@ class Parties(ABC):
     server: Party
     # Whether both keep to the CPUs that they were given; None: it cannot be known.
     is_pinned: bool | None = None
-    # Whether they are processes of this host's own, to which its quiet level applies.
+    # Whether they are processes of this host's own, to which its reference-kernel baseline applies.
     is_local = False
 
     @property
@@ -93,13 +93,13 @@ class Parties(ABC):
 
 class LocalParties(Parties):
     """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets, workloads and files
-    that are not shipped come from the folders of a ``home``.
+    that are not shipped come from the folders of a ``data_directory``.
     """
 
     is_local = True
 
-    def __init__(self, needs: WorkerNeeds, home: Home | None = None) -> None:
-        self._home = home
+    def __init__(self, needs: WorkerNeeds, data_directory: DataDirectory | None = None) -> None:
+        self._data_directory = data_directory
         self._scratch = Scratch()
         self.folder = self._scratch.folder
         self._store = BlobStore(self.folder, is_scratch=True)
@@ -122,12 +122,17 @@ class LocalParties(Parties):
 
     def _started(self, role: messages.Role, needs: WorkerNeeds) -> Process[messages.Reply]:
         arguments: tuple[str, ...] = ("--role", role, "--blobs", str(self.folder), "--scratch")
-        if needs.quiet_ns is not None:
-            arguments += ("--quiet-ns", repr(needs.quiet_ns))
-        if self._home is not None:
-            arguments += ("--workloads", str(self._home.workloads), "--files", str(self._home.files))
+        if needs.baseline_ns is not None:
+            arguments += ("--baseline-ns", repr(needs.baseline_ns))
+        if self._data_directory is not None:
+            arguments += (
+                "--workloads",
+                str(self._data_directory.workloads),
+                "--files",
+                str(self._data_directory.files),
+            )
             if role == "client":
-                arguments += ("--data-sets", str(self._home.data_sets))
+                arguments += ("--data-sets", str(self._data_directory.data_sets))
         if needs.is_led:
             arguments += ("--led",)
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)

@@ -44,7 +44,7 @@ def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> l
     elapsed_s -= _sum_of(_steps_of(alone, "time")) + checked_s
     transfer = Sample("time", elapsed_s - _sum_of(_steps_of(own, "time")), stage, step=TRANSFER)
     samples = [*_alone(alone), *_with_totals(stage, own, [transfer]), transfer]
-    return [replace(sample, slow_down=1.0) if sample.is_disturbed else sample for sample in samples]
+    return [replace(sample, slowdown=1.0) if sample.is_disturbed else sample for sample in samples]
 
 
 def _alone(samples: Sequence[Sample]) -> Iterator[Sample]:
@@ -107,7 +107,7 @@ def first(samples: Iterable[Sample]) -> list[Sample]:
 
 
 def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> list[Sample]:
-    """Of one pass, what every pass tells anew."""
+    """Of one pass, what every pass tells again."""
     return [
         replace(sample, ordinal=ordinal, is_warmup=is_warmup) for sample in samples if not _is_first(sample)
     ]
@@ -136,9 +136,12 @@ def _together(parts: Sequence[Sample], whole: Sample) -> Sample:
     if metric.unit != "s":
         return replace(whole, value=reduce(metric.together, [part.value for part in parts]))
     value, disturbed = _sum_of(parts), _sum_of(part for part in parts if part.is_disturbed)
-    quiet = sum(part.value / part.slow_down for part in parts)
+    undisturbed = sum(part.value / part.slowdown for part in parts)
     return replace(
-        whole, value=value, slow_down=value / quiet if quiet else 1.0, is_disturbed=2 * disturbed > value > 0
+        whole,
+        value=value,
+        slowdown=value / undisturbed if undisturbed else 1.0,
+        is_disturbed=2 * disturbed > value > 0,
     )
 
 

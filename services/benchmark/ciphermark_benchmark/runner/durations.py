@@ -1,4 +1,5 @@
-"""How long a suite takes here: as long as its last run did, by the journals of this home, or else a guess."""
+"""How long a suite takes here: as long as its last run did, by the journals of this data directory, or else an
+estimate."""
 
 from __future__ import annotations
 
@@ -8,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ciphermark_benchmark.home import Home
-from ciphermark_benchmark.runner import quiet_level
+from ciphermark_benchmark.data_directory import DataDirectory
+from ciphermark_benchmark.runner import reference_kernel_baseline
 from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ciphermark_benchmark.suite.form import Suite
     from ciphermark_benchmark.suite.plan import PlannedCase
 
-# What the anchor takes in the quiet state of the machine that the constants of guesses are from.
-REFERENCE_ANCHOR_NS = 53_700.0
+# What the reference kernel takes in the undisturbed state of the machine that the constants of estimates are from.
+REFERENCE_KERNEL_NS = 53_700.0
 # A run that rested for longer was interrupted: between two trials workers start, and make keys.
 _PAUSE_S = 300.0
 _LOOKED_AT = 50  # journals, the latest first
@@ -28,33 +29,41 @@ _LOOKED_AT = 50  # journals, the latest first
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Seconds, and whether a run took them or they are guessed."""
+    """Seconds, and whether a run took them or they are estimated."""
 
     seconds: float
-    is_guess: bool
+    is_estimate: bool
 
     @property
     def in_words(self) -> str:
         """As one would say it."""
         words = in_words(self.seconds)
-        return f"a guess: {words} on an idle host" if self.is_guess else f"its last run here took {words}"
+        return (
+            f"an estimate: {words} on an idle host" if self.is_estimate else f"its last run here took {words}"
+        )
 
 
-def expected(home: Home, text: str, suite: Suite, planned: Sequence[PlannedCase], host: Host) -> Duration:
+def expected(
+    data_directory: DataDirectory, text: str, suite: Suite, planned: Sequence[PlannedCase], host: Host
+) -> Duration:
     """What a run of all variants of a suite, whose text this is, will take on this host."""
     from ciphermark_benchmark.suite import estimate  # large, and needed for a plan alone
 
-    return of_texts(home, host, {text: estimate.run_s(planned, suite.budget.budget)})[text]
+    return of_texts(data_directory, host, {text: estimate.run_s(planned, suite.budget.budget)})[text]
 
 
-def of_texts(home: Home, host: Host, reference_s: Mapping[str, float]) -> dict[str, Duration]:
+def of_texts(
+    data_directory: DataDirectory, host: Host, reference_s: Mapping[str, float]
+) -> dict[str, Duration]:
     """The same of several suites, by their texts, with what each would take on the host that estimates are for."""
-    level_ns = quiet_level.remembered(home.folder, host.cpu_model) or REFERENCE_ANCHOR_NS
+    level_ns = (
+        reference_kernel_baseline.remembered(data_directory.folder, host.cpu_model) or REFERENCE_KERNEL_NS
+    )
     estimates = {
-        text: Duration(seconds * level_ns / REFERENCE_ANCHOR_NS, is_guess=True)
+        text: Duration(seconds * level_ns / REFERENCE_KERNEL_NS, is_estimate=True)
         for text, seconds in reference_s.items()
     }
-    return estimates | _last_runs(home, host, reference_s)
+    return estimates | _last_runs(data_directory, host, reference_s)
 
 
 def in_words(seconds: float) -> str:
@@ -65,9 +74,9 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def _last_runs(home: Home, host: Host, texts: Container[str]) -> dict[str, Duration]:
+def _last_runs(data_directory: DataDirectory, host: Host, texts: Container[str]) -> dict[str, Duration]:
     """What the last whole runs of suites took on this host, by their texts, as far as any are known."""
-    paths = [*home.recorded.glob("*.jsonl"), *home.of_jobs.recorded.glob("*.jsonl")]
+    paths = [*data_directory.recorded.glob("*.jsonl"), *data_directory.of_jobs.recorded.glob("*.jsonl")]
     durations: dict[str, Duration] = {}
     for path in sorted(paths, key=_written_at, reverse=True)[:_LOOKED_AT]:
         try:
@@ -79,7 +88,7 @@ def _last_runs(home: Home, host: Host, texts: Container[str]) -> dict[str, Durat
         except (UserError, OSError, ValueError, StopIteration):  # of another version, or gone
             continue
         if outcomes and len({outcome.trial.id for outcome in outcomes}) == header.trials:
-            durations[run.suite_text] = Duration(worked_s(run.started_at, outcomes), is_guess=False)
+            durations[run.suite_text] = Duration(worked_s(run.started_at, outcomes), is_estimate=False)
     return durations
 
 

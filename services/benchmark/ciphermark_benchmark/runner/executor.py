@@ -1,5 +1,5 @@
-"""Executes a plan: blocks of workers, comparisons in turns, one outcome per trial whatever happens; peak memory by
-workers in which nothing is timed.
+"""Executes a plan: blocks of workers, comparison groups interleaved, one outcome per trial whatever happens; peak
+memory by workers in which nothing is timed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import TypeVar
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
 from ciphermark_benchmark.runner.two_parties import TwoParties
-from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, Comparison, Plan
+from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, ComparisonGroup, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of
@@ -39,20 +39,20 @@ class Executor:
     """Executes plans on this host.
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
-    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``home`` has the data
-    sets and workloads that are not shipped, ``level`` what is known of the quiet host, and learns.
+    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``data_directory`` has
+    the data sets and workloads that are not shipped, ``level`` what is known of the undisturbed host, and learns.
     """
 
     def __init__(
         self,
         report: Report,
-        home: Home | None = None,
-        level: QuietLevel | None = None,
+        data_directory: DataDirectory | None = None,
+        level: ReferenceKernelBaseline | None = None,
     ) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
-        self._parties = http_party.chosen(os.environ, home)
-        self._level = level or QuietLevel()
+        self._parties = http_party.chosen(os.environ, data_directory)
+        self._level = level or ReferenceKernelBaseline()
 
     def execute(self, plan: Plan, seed: int) -> None:
         """Execute everything; the impossible is reported first."""
@@ -64,7 +64,7 @@ class Executor:
                 self._execute_block(block, memory, turns)
 
     def _execute_block(self, block: Block, memory: MemoryPass, turns: random.Random) -> None:
-        trials = [trial for comparison in block.comparisons for trial in comparison.trials]
+        trials = [trial for comparison_group in block.comparison_groups for trial in comparison_group.trials]
         by_variant: dict[str, list[Trial]] = {}
         for trial in trials:
             by_variant.setdefault(trial.case.variant, []).append(trial)
@@ -76,21 +76,21 @@ class Executor:
             peaks = {} if block.has_workloads else memory.peaks(needs, by_variant)  # while workers start
             for runner in runners.values():
                 runner.ready()  # they share their CPUs: the keys of one are timed
-            for comparison in block.comparisons:
-                self._execute_comparison(comparison, runners, peaks, turns)
+            for comparison_group in block.comparison_groups:
+                self._execute_comparison_group(comparison_group, runners, peaks, turns)
         finally:
             for runner in runners.values():
                 runner.leave()
 
-    def _execute_comparison(
+    def _execute_comparison_group(
         self,
-        comparison: Comparison,
+        comparison_group: ComparisonGroup,
         runners: dict[str, TrialRunner],
         peaks: Peaks,
         turns: random.Random,
     ) -> None:
         """Open all, let them take turns in an order shuffled every round, close each when it has enough."""
-        open_trials = [trial for trial in comparison.trials if self._opened(trial, runners, peaks)]
+        open_trials = [trial for trial in comparison_group.trials if self._opened(trial, runners, peaks)]
         while open_trials:
             turns.shuffle(open_trials)
             for trial in list(open_trials):

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
 
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
-from ciphermark_benchmark.home import Home
 from ciphermark_core import legacy_format, names, wire
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
@@ -69,10 +69,10 @@ class Journal:
         self.on_wait = on_wait
 
     @classmethod
-    def create(cls, home: Home, header: Header) -> Journal:
+    def create(cls, data_directory: DataDirectory, header: Header) -> Journal:
         """Begin the journal of a new run: under another name first, so that none is ever without its header."""
-        private_folder(home.pending)
-        path = home.pending / f"{header.run.id}.jsonl"
+        private_folder(data_directory.pending)
+        path = data_directory.pending / f"{header.run.id}.jsonl"
         fresh = path.with_suffix(".new")
         _append(fresh, wire.to_line(header))
         fresh.rename(path)
@@ -84,25 +84,27 @@ class Journal:
         return cls(path, _read_header(path))
 
     @classmethod
-    def reopen(cls, home: Home, run_id: str) -> Journal:
+    def reopen(cls, data_directory: DataDirectory, run_id: str) -> Journal:
         """Go on with the journal of an earlier run, named by its id or the beginning of it; or with that of the latest
         unfinished run that has this label, or for ``last`` of any.
 
         Raises ``UserError`` where there is none, or more than one.
         """
-        paths = [*home.pending.glob("*.jsonl"), *home.recorded.glob("*.jsonl")]
+        paths = [*data_directory.pending.glob("*.jsonl"), *data_directory.recorded.glob("*.jsonl")]
         matching = [path for path in paths if path.stem.startswith(run_id)] or _latest_called(
-            home.pending, run_id
+            data_directory.pending, run_id
         )
         if len(matching) == 1:
             _drop_torn_line(matching[0])
             return cls(matching[0], _read_header(matching[0]))
         if matching:
             raise UserError(f"{len(matching)} runs begin with {run_id!r}: name more of the id")
-        if finished := _latest_called(home.recorded, run_id):
+        if finished := _latest_called(data_directory.recorded, run_id):
             raise UserError(f"run {finished[0].stem} ({run_id}) is finished: nothing is left of it to resume")
-        unfinished = ", ".join(sorted(path.stem for path in home.pending.glob("*.jsonl"))) or "none"
-        raise UserError(f"no journal of run {run_id} in {home.folder}; unfinished runs: {unfinished}")
+        unfinished = ", ".join(sorted(path.stem for path in data_directory.pending.glob("*.jsonl"))) or "none"
+        raise UserError(
+            f"no journal of run {run_id} in {data_directory.folder}; unfinished runs: {unfinished}"
+        )
 
     def append(self, outcome: Outcome) -> None:
         """Add an outcome; on return it survives a crash of program and machine. While nothing can be written this
@@ -136,10 +138,10 @@ class Journal:
                 if line.endswith(b"\n"):
                     yield legacy_format.outcome(line)
 
-    def retire(self, home: Home) -> None:
+    def retire(self, data_directory: DataDirectory) -> None:
         """Put the journal of a finished and recorded run aside."""
-        private_folder(home.recorded)
-        self.path = self.path.rename(home.recorded / self.path.name)
+        private_folder(data_directory.recorded)
+        self.path = self.path.rename(data_directory.recorded / self.path.name)
 
 
 def _append(path: Path, line: bytes) -> None:

@@ -1,7 +1,8 @@
 """Journal first, database second: outcomes reach PostgreSQL now or when it is back, each exactly once.
 
-What belongs together is recorded as a whole or not at all. A host may die in the middle of a comparison, and another
-one goes on with the job: then what is recorded of a comparison must come from one host and one round of turns.
+What belongs together is recorded as a whole or not at all. A host may die in the middle of a comparison group, and
+another one goes on with the job: then what is recorded of a comparison group must come from one host and one round of
+turns.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from ciphermark_benchmark import storage
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Journal
 from ciphermark_benchmark.runner.patience import Patience, PatientSink, Sink
 from ciphermark_core.controls import visible
@@ -54,11 +55,11 @@ class Record:
 
 
 def members(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """For every trial of a plan the trials of its comparison; an unsupported one stands alone. Pure."""
+    """For every trial of a plan the trials of its comparison group; an unsupported one stands alone. Pure."""
     together: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, *_ in plan.unsupported}
     for block in plan.blocks:
-        for comparison in block.comparisons:
-            own = tuple(trial.id for trial in comparison.trials)
+        for comparison_group in block.comparison_groups:
+            own = tuple(trial.id for trial in comparison_group.trials)
             together |= dict.fromkeys(own, own)
     return together
 
@@ -192,12 +193,12 @@ def _record_whole(database: Sink, complete: list[Outcome]) -> None:
         database.record_refusals(complete, str(refusal))
 
 
-def record_pending(home: Home, database: Database) -> dict[Path, str]:
+def record_pending(data_directory: DataDirectory, database: Database) -> dict[Path, str]:
     """Record the journals of earlier runs of the command line that the database may lack; returns those that cannot be
     recorded, with the reason. One of them stands in nobody's way.
     """
     refused: dict[Path, str] = {}
-    for path in sorted(home.pending.glob("*.jsonl")):
+    for path in sorted(data_directory.pending.glob("*.jsonl")):
         try:
             journal = Journal.read(path)
             record_journal(database, Record(journal.header.run.id, journal))
@@ -208,11 +209,11 @@ def record_pending(home: Home, database: Database) -> dict[Path, str]:
     return refused
 
 
-def caught_up(home: Home, is_to_record: bool = False) -> Database:
+def caught_up(data_directory: DataDirectory, is_to_record: bool = False) -> Database:
     """A connection to the migrated database, with what waited in journals recorded; says on standard error what cannot
     be. ``is_to_record`` is that of :func:`storage.connected`.
     """
-    database = storage.connected(home, is_to_record or any(home.pending.glob("*.jsonl")))
-    for path, reason in record_pending(home, database).items():
+    database = storage.connected(data_directory, is_to_record or any(data_directory.pending.glob("*.jsonl")))
+    for path, reason in record_pending(data_directory, database).items():
         print(f"note: {path} cannot be recorded, and waits there: {visible(reason)}", file=sys.stderr)
     return database

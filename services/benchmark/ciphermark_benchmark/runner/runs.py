@@ -20,16 +20,16 @@ from time import sleep
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import __version__, archive, run_names, storage
+from ciphermark_benchmark.data_directory import DATA_VARIABLE, DataDirectory
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
-from ciphermark_benchmark.home import HOME_VARIABLE, Home
 from ciphermark_benchmark.parties import http_party
-from ciphermark_benchmark.runner import quiet_level
+from ciphermark_benchmark.runner import reference_kernel_baseline
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
 from ciphermark_benchmark.runner.recorder import Record, Recorder, members
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
@@ -53,7 +53,7 @@ class Prepared:
     Of its plan, what is ``done`` (so many trials) has been left out as far as the journal tells.
     """
 
-    place: Home
+    place: DataDirectory
     record: Record
     suite: Suite
     plan: Plan
@@ -94,7 +94,7 @@ def settled_options(suite: Suite) -> dict[str, dict[str, Value]]:
 
 
 def read(
-    home: Home,
+    data_directory: DataDirectory,
     path: Path,
     variants: Sequence[str] = (),
     label: str | None = None,
@@ -108,7 +108,7 @@ def read(
     """
     if label is not None:
         run_names.label(label)
-    catalogue = Catalogue(home, os.environ, files.spelled_out(path).parent)
+    catalogue = Catalogue(data_directory, os.environ, files.spelled_out(path).parent)
     text = files.text_of(path) if text is None else text
     suite = files.parse(text, str(files.spelled_out(path)), catalogue)
     require_variants(suite, variants)
@@ -118,7 +118,7 @@ def read(
 
 
 def new(
-    home: Home,
+    data_directory: DataDirectory,
     path: Path,
     variants: Sequence[str] = (),
     label: str | None = None,
@@ -127,7 +127,7 @@ def new(
     """Begin a run of a suite file, for all its variants or some of them. Takes ``text`` and raises as :func:`read`
     does.
     """
-    suite, text, catalogue, facts = read(home, path, variants, label, text)
+    suite, text, catalogue, facts = read(data_directory, path, variants, label, text)
     own = own_data_sets(suite)
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = cases(suite, facts, variants)
@@ -137,8 +137,8 @@ def new(
     header = Header(
         run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), whole.outcomes
     )
-    journal = Journal.create(home, header)
-    return Prepared(home, Record(run.id, journal, members(whole)), suite, whole)
+    journal = Journal.create(data_directory, header)
+    return Prepared(data_directory, Record(run.id, journal, members(whole)), suite, whole)
 
 
 def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
@@ -164,13 +164,13 @@ def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
     )
 
 
-def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
+def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None) -> Prepared:
     """Go on with a run, named by its id or the beginning of it: what its journal holds is not executed again.
 
     Raises ``UserError`` on another host than the run began on, or where ``path`` is given and holds another suite:
-    the figures would not belong together.
+    the results would not belong together.
     """
-    journal = Journal.reopen(home, run_id)
+    journal = Journal.reopen(data_directory, run_id)
     header, facts = journal.header, probes.host_facts()
     if path is not None and files.text_of(path) != header.run.suite_text:
         raise UserError(
@@ -182,15 +182,15 @@ def resumed(home: Home, run_id: str, path: Path | None = None) -> Prepared:
             f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
             "resume it there, or start a new run here"
         )
-    user_workloads.install_copies(home.workloads, header.workloads.values())
+    user_workloads.install_copies(data_directory.workloads, header.workloads.values())
     remembered = Remembered(header.data_sets, header.workloads, header.options)
     suite = files.parse(header.run.suite_text, header.origin, remembered)
-    Catalogue(home, os.environ).provide(data_set.name for data_set in header.data_sets.values())
+    Catalogue(data_directory, os.environ).provide(data_set.name for data_set in header.data_sets.values())
     require_room(suite, header.variants, facts)
     planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
     rest = plan.without(plan.make(header.run.id, suite, planned), done)
-    return Prepared(home, Record(header.run.id, journal, members(rest)), suite, rest, len(done))
+    return Prepared(data_directory, Record(header.run.id, journal, members(rest)), suite, rest, len(done))
 
 
 def require_variants(suite: Suite, variants: Sequence[str]) -> None:
@@ -206,21 +206,21 @@ def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCas
     return [item for item in planned if not variants or item.case.variant in variants]
 
 
-def execute(home: Home, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
+def execute(data_directory: DataDirectory, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
     """Execute what is left of a run; record it, or leave it in the journal while the database is away. Nobody else may
-    execute one in the home: see :func:`alone_on_host`.
+    execute one in the data directory: see :func:`alone_on_host`.
     """
-    with recording(home, prepared) as recorder:
-        measure(home, prepared, recorder, on_outcome)
+    with recording(data_directory, prepared) as recorder:
+        measure(data_directory, prepared, recorder, on_outcome)
         if recorder.finish():
             prepared.record.journal.retire(prepared.place)
     return Ended(prepared.run, tuple(archive.latest(prepared.record.journal.outcomes())), recorder.last_error)
 
 
 @contextmanager
-def recording(home: Home, prepared: Prepared) -> Iterator[Recorder]:
+def recording(data_directory: DataDirectory, prepared: Prepared) -> Iterator[Recorder]:
     """The recorder of a run, with what its journal holds recorded."""
-    recorder = Recorder(prepared.record, lambda: storage.connected(home))
+    recorder = Recorder(prepared.record, lambda: storage.connected(data_directory))
     try:
         recorder.begin()
         yield recorder
@@ -228,10 +228,12 @@ def recording(home: Home, prepared: Prepared) -> Iterator[Recorder]:
         recorder.close()
 
 
-def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome) -> None:
+def measure(
+    data_directory: DataDirectory, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome
+) -> None:
     """Execute what is not done; every outcome is journaled before ``on_outcome`` hears of it.
 
-    Where a disk is full, that of blobs as well, trials that were under way begin anew when there may be space: no time
+    Where a disk is full, that of blobs as well, trials that were under way start again when there may be space: no time
     tells of the waiting.
     """
 
@@ -242,9 +244,13 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     cpu_model = prepared.run.host.cpu_model
     is_used = bool(prepared.plan.blocks)  # to look for it keeps a core busy for a moment
-    level = quiet_level.looked_for(home.folder, cpu_model) if is_used else QuietLevel()
+    level = (
+        reference_kernel_baseline.looked_for(data_directory.folder, cpu_model)
+        if is_used
+        else ReferenceKernelBaseline()
+    )
     try:
-        executor = Executor(report, home=home, level=level)
+        executor = Executor(report, data_directory=data_directory, level=level)
         for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
             try:
                 executor.execute(plan.without(prepared.plan, recorder.done()), prepared.suite.seed)
@@ -252,7 +258,7 @@ def measure(home: Home, prepared: Prepared, recorder: Recorder, on_outcome: OnOu
             except OSError as error:
                 _wait(error, pause_s, prepared.record.journal.on_wait)
     finally:
-        quiet_level.remember(home.folder, cpu_model, level)
+        reference_kernel_baseline.remember(data_directory.folder, cpu_model, level)
 
 
 def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None]) -> None:
@@ -261,23 +267,24 @@ def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None])
     if waited_for is None:
         raise error
     where = f"{error.filename}: " if error.filename else ""
-    on_wait(f"{where}{error.strerror}; the trial waits for {waited_for}, and begins anew")
+    on_wait(f"{where}{error.strerror}; the trial waits for {waited_for}, and starts again")
     sleep(pause_s)
     on_wait(None)
 
 
 @contextmanager
-def alone_on_host(home: Home, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Two runs at once would measure each other: this waits until no command and no job executes one in the home.
-    ``on_wait`` is called once, where there is something to wait for. Raises ``UserError`` for a folder that cannot be.
+def alone_on_host(data_directory: DataDirectory, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Two runs at once would measure each other: this waits until no command and no job executes one in the data
+    directory. ``on_wait`` is called once, where there is something to wait for. Raises ``UserError`` for a folder that
+    cannot be.
     """
     try:
-        private_folder(home.folder)
+        private_folder(data_directory.folder)
         # Not for writing: whoever turns a disk read-only need not wait for whoever measures.
-        lock = os.fdopen(os.open(home.folder / "run.lock", os.O_RDONLY | os.O_CREAT, FILE_MODE))
+        lock = os.fdopen(os.open(data_directory.folder / "run.lock", os.O_RDONLY | os.O_CREAT, FILE_MODE))
     except OSError as error:
         raise UserError(
-            f"{home.folder}: cannot keep data there: {error.strerror}; name another folder in {HOME_VARIABLE}"
+            f"{data_directory.folder}: cannot keep data there: {error.strerror}; name another folder in {DATA_VARIABLE}"
         ) from error
     with lock as file:
         try:

@@ -1,4 +1,4 @@
-"""One trial after another of one variant: opened, sampled in turns, closed, with one outcome whatever happens.
+"""One trial after another of one variant: opened, sampled interleaved, closed, with one outcome whatever happens.
 
 What all trials have in common is here: the deadline, the deaths of processes, refusals, abandonment. How a trial is
 carried out is for the classes below :class:`TrialRunner`: in a worker, or by two parties.
@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties.blobs import DiskFull
@@ -194,7 +194,7 @@ class InWorker(TrialRunner):
     :class:`~ciphermark_benchmark.runner.executor.MemoryPass`. ``level`` is that of the run.
     """
 
-    def __init__(self, needs: WorkerNeeds, level: QuietLevel) -> None:
+    def __init__(self, needs: WorkerNeeds, level: ReferenceKernelBaseline) -> None:
         super().__init__(needs.timeout_s)
         self._needs = needs
         self._level = level

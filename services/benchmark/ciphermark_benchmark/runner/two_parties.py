@@ -16,7 +16,7 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import DATA_SET
@@ -50,7 +50,7 @@ class _Passes:
 
     @property
     def source(self) -> messages.Source:
-        """What the input is made of: by the trial's seed, which all variants of a comparison share."""
+        """What the input is made of: by the trial's seed, which all variants of a comparison group share."""
         data_set = DATA_SET.of(self.trial.case.dimensions)
         return messages.Source(self.trial.seed % _SEEDS, data_set)
 
@@ -73,26 +73,26 @@ class _Passes:
 
 class TwoParties(TrialRunner):
     """A turn is one pass: all stages of the workload after the keys, with fresh encryptions. ``make`` makes the parties
-    of each trial; those on this host are given the quiet ``level`` of the run, and what they find is learned.
+    of each trial; those on this host are given the undisturbed ``level`` of the run, and what they find is learned.
     """
 
     def __init__(
         self,
         needs: WorkerNeeds,
         make: Callable[[WorkerNeeds], Parties] = LocalParties,
-        level: QuietLevel | None = None,
+        level: ReferenceKernelBaseline | None = None,
     ) -> None:
         super().__init__(needs.timeout_s)
         self._needs = needs
         self._make = make
-        self._level = level or QuietLevel()
+        self._level = level or ReferenceKernelBaseline()
         self._parties: Parties | None = None
         self._passes: _Passes | None = None
         self._driver: Driver | None = None
 
     def start(self) -> None:
         if self._parties is None:
-            self._parties = self._make(replace(self._needs, quiet_ns=self._level.ns))
+            self._parties = self._make(replace(self._needs, baseline_ns=self._level.ns))
 
     def ready(self) -> None:
         """See :meth:`TrialRunner.ready`: not waited for, since services may have no place yet."""
@@ -166,8 +166,8 @@ class TwoParties(TrialRunner):
         )
 
     def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
-        """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and begins
-        anew: no time tells of the waiting, which may take as long as a trial may.
+        """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and starts
+        again: no time tells of the waiting, which may take as long as a trial may.
         """
         deadline_s = monotonic() + self._needs.timeout_s
         while True:
@@ -269,15 +269,17 @@ def _host_facts(passes: _Passes) -> dict[str, float]:
     for name in dict.fromkeys(name for own in both for name in own):
         values = [own[name] for own in both if name in own]
         facts[name] = _TOGETHER.get(name, max)(values)
-    if not both or not all("anchor_s" in own for own in both):
-        return {name: value for name, value in facts.items() if name != "anchor_s"}
+    if not both or not all("reference_kernel_s" in own for own in both):
+        return {name: value for name, value in facts.items() if name != "reference_kernel_s"}
     timed = [item for item in passes.samples if item.step not in (messages.CHECK, messages.TRANSFER)]
     return facts | {"sampling_s": sum(passes.elapsed_s)} | host_state.counts(timed)
 
 
 _TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "anchor_s": min,
-    **dict.fromkeys(("anchor_readings", "anchor_cost_s", "memory_cost_s", "run_delay_s"), sum),
+    "reference_kernel_s": min,
+    **dict.fromkeys(
+        ("reference_kernel_readings", "reference_kernel_cost_s", "memory_cost_s", "run_delay_s"), sum
+    ),
 }
 
 

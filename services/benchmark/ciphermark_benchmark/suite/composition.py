@@ -18,7 +18,7 @@ from ciphermark_measure.experiments import KINDS
 _LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
 _MOST_T_BITS = 60
 _MOST_BGV_BITS = 30
-_SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep chains
+_SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep modulus chains
 _HEADROOM_BITS = 4  # of the outer ckks primes above the scale: results below 8 fit beside their sign
 _LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60 - _HEADROOM_BITS
 _MOST_DEPTH = 64
@@ -253,7 +253,7 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
     return [
         f"variants: [{', '.join(variants)}]",
         f"schemes: [{', '.join(schemes)}]",
-        "ring_dimension: smallest  # at which the chain is secure, for each library by itself",
+        "ring_dimension: smallest  # at which the modulus chain is secure, for each library by itself",
         chain,
         values,
         f"security: {{bits: {wish.security}, table: {wish.security_table}}}",
@@ -261,7 +261,7 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
 
 
 def _schemes(wish: Wish) -> tuple[Scheme, ...]:
-    """In bgv every prime of the chain is larger than t times the noise of a product: a large t leaves none."""
+    """In bgv every prime of the modulus chain is larger than t times the noise of a product: a large t leaves none."""
     if not wish.is_exact:
         return ("ckks",)
     return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MOST_BGV_BITS else ("bfv",)

@@ -1,6 +1,7 @@
-"""How long a suite will take, roughly. Pure; constants from runs on one machine with two cores, scaled by the anchor.
+"""How long a suite will take, roughly. Pure; constants from runs on one machine with two cores, scaled by the reference
+kernel.
 
-A guess: libraries differ by several times, chains are not known before a library has resolved them, and how soon a
+An estimate: libraries differ by several times, chains are not known before a library has resolved them, and how soon a
 precision is reached depends on the host.
 """
 
@@ -74,7 +75,7 @@ def _layer_passes(budget: Budget) -> int:
 
 @lru_cache(1024)  # asked for every case, of which many have the same parameters
 def _ring_dimension(spec: ParameterSpec) -> int:
-    """N; where it is searched for, the smallest with room for the chain as Ciphermark asks for it."""
+    """N; where it is searched for, the smallest with room for the modulus chain as Ciphermark asks for it."""
     if not spec.ring_dimension_is_minimum:
         return spec.ring_dimension
     for ring_dimension in rings(spec):

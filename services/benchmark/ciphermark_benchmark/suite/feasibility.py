@@ -290,7 +290,7 @@ def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: D
     if lacking:
         return f"{declared.library} has no keys for {', '.join(lacking)} in {parameters.spec.scheme}"
     if needed and parameters.key_switching is None:
-        return "evaluation keys need key switching, and a chain of one prime leaves none for it"
+        return "evaluation keys need key switching, and a modulus chain of one prime leaves none for it"
     outside = [step for step in needed.steps if not within_row(step, parameters.ring_dimension)]
     if outside:
         return read(f"rotate({outside[0]})").reason_at(parameters.ring_dimension)

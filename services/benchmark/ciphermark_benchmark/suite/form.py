@@ -127,8 +127,8 @@ class Matrix(Strict):
     modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
         "default",
         validate_default=True,
-        description="prime sizes, special prime last, or the library's default chain; for-depth: one that Ciphermark "
-        "makes for `depth` multiplications in a row",
+        description="prime sizes, special prime last, or the library's default modulus chain; for-depth: one that "
+        "Ciphermark makes for `depth` multiplications in a row",
         examples=[[60, 40, 40, 60]],
     )
     depth: Annotated[int, Field(ge=1, le=_DEEPEST)] | None = Field(
@@ -168,7 +168,7 @@ class Matrix(Strict):
     security: Security = 128
     allow: Annotated[list[Literal["small-primes"]], AfterValidator(distinct)] = Field(
         [],
-        description="small-primes: ckks chains with primes under 30 bits at N ≥ 8192",
+        description="small-primes: ckks modulus chains with primes under 30 bits at N ≥ 8192",
         examples=[["small-primes"]],
     )
 

@@ -42,7 +42,7 @@ from ciphermark_workloads.parameters import Override, reason_against, recommende
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 _SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
-# All variants of a comparison take turns, so their processes are there together.
+# All variants of a comparison group take turns, so their processes are there together.
 PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
 MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
 MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
@@ -67,7 +67,7 @@ class PlannedCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonGroup:
     """Trials of one case by different variants: they take turns, sample by sample."""
 
     trials: tuple[Trial, ...]
@@ -75,11 +75,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Comparisons whose workers are the same: one worker per variant, one set of keys."""
+    """Comparison groups whose workers are the same: one worker per variant, one set of keys."""
 
     parameters: ParameterSpec
     threads: int
-    comparisons: tuple[Comparison, ...]
+    comparison_groups: tuple[ComparisonGroup, ...]
     has_workloads: bool = False
 
 
@@ -94,7 +94,10 @@ class Plan:
     def trials(self) -> list[Trial]:
         """All trials that will be executed, in order."""
         return [
-            trial for block in self.blocks for comparison in block.comparisons for trial in comparison.trials
+            trial
+            for block in self.blocks
+            for comparison_group in block.comparison_groups
+            for trial in comparison_group.trials
         ]
 
     @property
@@ -151,7 +154,7 @@ def _candidates(suite: Suite, available: Mapping[str, Availability]) -> Iterator
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
-    """Order the cases: blocks and comparisons shuffled by the suite's seed; those that lead come first."""
+    """Order the cases: blocks and comparison groups shuffled by the suite's seed; those that lead come first."""
     budget = suite.budget.budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
@@ -160,10 +163,10 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
             trial = _trial(run_id, item.case, process, suite.seed, budget)
             has_workloads = item.case.experiment in WORKLOAD_KINDS
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
-            group.setdefault(item.case.comparison_key, []).append(trial)
+            group.setdefault(item.case.comparison_group, []).append(trial)
     blocks = []
-    for (parameters, threads, _, has_workloads), comparisons in groups.items():
-        ordered = [Comparison(tuple(trials)) for trials in comparisons.values()]
+    for (parameters, threads, _, has_workloads), comparison_groups in groups.items():
+        ordered = [ComparisonGroup(tuple(trials)) for trials in comparison_groups.values()]
         first = _leading(ordered)
         rest = [item for item in ordered if item not in first]
         shuffle(rest)
@@ -177,13 +180,13 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     return Plan(tuple(blocks), refused)
 
 
-def _leading(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Of each experiment, vector size and data pattern the comparison that comes first in the suite, of those that have
-    the most variants. What its workers tell for all that follow, such as how long encryption takes, is told of the same
-    case in every run, and by as many variants in turns as can be.
+def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGroup]:
+    """Of each experiment, vector size and data pattern the comparison group that comes first in the suite, of those
+    that have the most variants. What its workers tell for all that follow, such as how long encryption takes, is told
+    of the same case in every run, and by as many variants interleaved as can be.
     """
-    leaders: dict[tuple[str, int, str], Comparison] = {}
-    for item in comparisons:
+    leaders: dict[tuple[str, int, str], ComparisonGroup] = {}
+    for item in comparison_groups:
         case = item.trials[0].case
         leader = leaders.setdefault((case.experiment, case.size, case.data_pattern), item)
         if len(item.trials) > len(leader.trials):
@@ -195,10 +198,12 @@ def without(plan: Plan, done: set[str]) -> Plan:
     """The plan less the trials whose ids are in ``done``."""
     blocks = []
     for block in plan.blocks:
-        rest = [tuple(trial for trial in item.trials if trial.id not in done) for item in block.comparisons]
-        comparisons = tuple(Comparison(trials) for trials in rest if trials)
-        if comparisons:
-            blocks.append(replace(block, comparisons=comparisons))
+        rest = [
+            tuple(trial for trial in item.trials if trial.id not in done) for item in block.comparison_groups
+        ]
+        comparison_groups = tuple(ComparisonGroup(trials) for trials in rest if trials)
+        if comparison_groups:
+            blocks.append(replace(block, comparison_groups=comparison_groups))
     unsupported = tuple(item for item in plan.unsupported if item.trial.id not in done)
     return Plan(tuple(blocks), unsupported)
 
@@ -319,7 +324,8 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:
-    """Sizes of primes that are known before a library is asked; in a ckks chain for a depth, the scale's."""
+    """Sizes of primes that are known before a library is asked; in a ckks modulus modulus chain for a depth, the
+    scale's."""
     return spec.modulus_bits or ((spec.scale_bits,) if spec.depth and spec.scale_bits else ())
 
 

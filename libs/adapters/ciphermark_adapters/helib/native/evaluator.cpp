@@ -118,7 +118,7 @@ CiphertextBound Evaluator::with_constant(std::vector<PlainRow> rows, bool is_neg
     });
 }
 
-CiphertextBound Evaluator::add_plain_prepared(std::vector<PlainRow> rows) const
+CiphertextBound Evaluator::add_plain_ntt(std::vector<PlainRow> rows) const
 {
     return in_place(std::move(rows), [](const PlainRow &row, helib::Ctxt &out) {
         out.addConstant(std::get<1>(row)->expanded);

@@ -39,8 +39,8 @@ public:
     CiphertextBound mul_full(std::vector<BinaryRow> rows) const;
     CiphertextBound add_plain(std::vector<PlainRow> rows) const;
     CiphertextBound sub_plain(std::vector<PlainRow> rows) const;
-    // bgv, with the plaintext in evaluation form: noise grows by up to t.
-    CiphertextBound add_plain_prepared(std::vector<PlainRow> rows) const;
+    // bgv, with the plaintext in NTT form: noise grows by up to t.
+    CiphertextBound add_plain_ntt(std::vector<PlainRow> rows) const;
     CiphertextBound mul_plain(std::vector<PlainRow> rows) const;
     CiphertextBound automorphism(std::vector<AutomorphismRow> rows) const;
 

@@ -98,7 +98,7 @@ Integers Context::residues(const seal::Ciphertext &ciphertext) const
 {
     level(ciphertext);
     if (ciphertext.is_ntt_form()) {
-        throw std::invalid_argument("a ciphertext in evaluation form has no coefficients");
+        throw std::invalid_argument("a ciphertext in NTT form has no coefficients");
     }
     return Integers(ciphertext.dyn_array().cbegin(), ciphertext.dyn_array().cend());
 }

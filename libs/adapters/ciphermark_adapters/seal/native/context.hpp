@@ -13,7 +13,7 @@ namespace ciphermark {
 using Integers = std::vector<std::uint64_t>; // slots of bfv and bgv
 using Reals = std::vector<double>;           // slots of ckks
 
-// SEAL's own 128-bit chain for bfv and bgv, special prime last.
+// SEAL's own 128-bit modulus chain for bfv and bgv, special prime last.
 std::vector<std::uint64_t> default_chain(std::size_t ring_dimension);
 
 // A chain of primes of these sizes, in this order.
@@ -56,7 +56,7 @@ public:
     std::size_t level(const seal::Ciphertext &ciphertext) const;
 
     // The residues of a ciphertext in coefficient form: polynomial by polynomial, prime by prime. Throws
-    // std::invalid_argument for one in evaluation form.
+    // std::invalid_argument for one in NTT form.
     Integers residues(const seal::Ciphertext &ciphertext) const;
 
     // The inverse, at a level; throws std::invalid_argument for what is no ciphertext of it.

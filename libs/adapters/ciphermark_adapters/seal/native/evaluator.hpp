@@ -34,7 +34,7 @@ public:
     // The key of X -> X^element, in a set of one; throws std::invalid_argument for anything else.
     void add_rotation_key(std::uint32_t element, seal::KSwitchKeys one);
 
-    // To evaluation form, at the level of the row's ciphertext (bfv, bgv).
+    // To NTT form, at the level of the row's ciphertext (bfv, bgv).
     PlaintextBound transform_plain(std::vector<PlacedRow> rows) const;
 
     // Encode at the top level; `scale` is for ckks.
@@ -44,7 +44,7 @@ public:
     // Vectors as the coefficients of plaintexts (bfv, bgv).
     PlaintextBound encode_coefficients(std::vector<std::tuple<Integers>> rows) const;
 
-    // A vector in memory of others, and what its plaintext is like: in bfv and bgv in evaluation form at a level, or only
+    // A vector in memory of others, and what its plaintext is like: in bfv and bgv in NTT form at a level, or only
     // encoded where there is none; in ckks of a level and a scale.
     template <class Value>
     struct Constant {

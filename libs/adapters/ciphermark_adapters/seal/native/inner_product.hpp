@@ -1,4 +1,4 @@
-// Inner products of ciphertexts with plaintexts in evaluation form, or with numbers: one reduction for many terms.
+// Inner products of ciphertexts with plaintexts in NTT form, or with numbers: one reduction for many terms.
 #pragma once
 
 #include "kernels.hpp"
@@ -6,7 +6,7 @@
 
 namespace ciphermark {
 
-// Whether `inner_product` takes these: all in evaluation form, of one level, with as many polynomials, one scale, for which
+// Whether `inner_product` takes these: all in NTT form, of one level, with as many polynomials, one scale, for which
 // there is room, and one correction factor.
 bool are_alike(const Evaluator &evaluator, const KernelOperands &operands);
 

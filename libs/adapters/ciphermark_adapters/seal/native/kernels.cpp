@@ -171,7 +171,7 @@ void multiply_accumulate(const Evaluator &evaluator, const KernelOperands &opera
 void cut_word(const seal::SEALContext &context, const Ciphertext &a, std::int64_t number, seal::Plaintext &word)
 {
     if (a.is_ntt_form()) {
-        throw std::invalid_argument("a ciphertext in evaluation form has no words");
+        throw std::invalid_argument("a ciphertext in NTT form has no words");
     }
     const seal::EncryptionParameters &parameters = context.get_context_data(a.parms_id())->parms();
     const std::size_t degree = a.poly_modulus_degree();
@@ -218,7 +218,7 @@ const std::map<std::string, Kernel> kernels = {
     { "add_plain", { add_plain, one_and_plain } },
     { "sub_plain", { sub_plain, one_and_plain } },
     { "mul_plain", { mul_plain, one_and_plain } },
-    { "mul_plain_prepared", { mul_plain, one_and_plain } },
+    { "mul_plain_ntt", { mul_plain, one_and_plain } },
     { "transform_ciphertext", { transform_ciphertext, one } },
     { "transform_back", { transform_back, one } },
     { "relinearize", { relinearize, one } },

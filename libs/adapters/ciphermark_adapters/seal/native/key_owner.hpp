@@ -19,7 +19,7 @@ public:
     // Generates secret and public key.
     explicit KeyOwner(std::shared_ptr<const Context> context);
 
-    // Evaluation keys are made anew every time, and not held here: they are the largest objects that there are.
+    // Evaluation keys are generated every time, and not held here: they are the largest objects that there are.
     seal::RelinKeys relinearization_keys() const;
     seal::GaloisKeys rotation_keys(const std::vector<std::uint32_t> &elements) const;
 

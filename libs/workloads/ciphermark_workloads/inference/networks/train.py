@@ -50,7 +50,7 @@ class Images:
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How a network is trained: ``most`` is the pixel that stands for 1, ``shift`` by how many pixels an image is moved
-    at most, anew in each epoch.
+    at most, again in each epoch.
     """
 
     shape: Shape

@@ -1,4 +1,4 @@
-"""What a run knows of the quiet host when it begins, and tells the next one."""
+"""What a run knows of the undisturbed host when it begins, and tells the next one."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from ciphermark_benchmark.runner import quiet_level
-from ciphermark_benchmark.runner.quiet_level import QuietLevel
-from ciphermark_measure.interference import anchor
+from ciphermark_benchmark.runner import reference_kernel_baseline
+from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
+from ciphermark_measure.interference import reference_kernel
 
 NOW = 1_000_000.0
 
 
 @pytest.fixture(autouse=True)
 def readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host is slow at present: the anchor takes 90 ns."""
-    monkeypatch.setattr(quiet_level, "_read_ns", lambda: 90.0)
+    """The host is slow at present: the reference kernel takes 90 ns."""
+    monkeypatch.setattr(reference_kernel_baseline, "_read_ns", lambda: 90.0)
 
 
 def at(folder: Path, cpu_model: str = "a", later_s: float = 0.0) -> float | None:
-    return quiet_level.looked_for(folder, cpu_model, lambda: NOW + later_s).ns
+    return reference_kernel_baseline.looked_for(folder, cpu_model, lambda: NOW + later_s).ns
 
 
 def tell(folder: Path, ns: float | None) -> None:
-    quiet_level.remember(folder, "a", QuietLevel(ns), lambda: NOW)
+    reference_kernel_baseline.remember(folder, "a", ReferenceKernelBaseline(ns), lambda: NOW)
 
 
 def test_a_run_begins_with_what_the_one_before_found(tmp_path: Path) -> None:
@@ -45,13 +45,13 @@ def test_another_cpu_another_day_or_another_kernel_is_another_host(
     assert at(tmp_path, cpu_model="b") == 90.0
     assert at(tmp_path, later_s=25 * 3600) == 90.0
     assert at(tmp_path, later_s=-60) == 90.0  # a clock that was set back
-    monkeypatch.setattr(anchor, "KERNEL", -1)
+    monkeypatch.setattr(reference_kernel, "KERNEL", -1)
     assert at(tmp_path) == 90.0
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"cpu_model": "a"}', "not JSON", '"a"'])
 def test_what_cannot_be_read_is_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "anchor.json").write_text(text)
+    (tmp_path / "reference_kernel.json").write_text(text)
     assert at(tmp_path) == 90.0
 
 
@@ -63,20 +63,20 @@ def test_a_folder_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
 
 
 def test_the_level_is_the_lowest_that_anybody_found() -> None:
-    level = QuietLevel()
+    level = ReferenceKernelBaseline()
     level.learn({})
     assert level.ns is None
     for found_s in (70e-9, 60e-9, 80e-9):
-        level.learn({"anchor_s": found_s})
+        level.learn({"reference_kernel_s": found_s})
     assert level.ns == pytest.approx(60.0)
 
 
-def test_the_anchor_is_read_where_workers_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_kernel_is_read_where_workers_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    allowed = quiet_level.os.sched_getaffinity(0)
-    level = quiet_level.QuietLevel()
-    if anchor.reason_against() is None:
-        level.hear(quiet_level._read_ns())
+    allowed = reference_kernel_baseline.os.sched_getaffinity(0)
+    level = reference_kernel_baseline.ReferenceKernelBaseline()
+    if reference_kernel.reason_against() is None:
+        level.hear(reference_kernel_baseline._read_ns())
         assert level.ns is not None
         assert level.ns > 0
-    assert quiet_level.os.sched_getaffinity(0) == allowed
+    assert reference_kernel_baseline.os.sched_getaffinity(0) == allowed

@@ -1,4 +1,5 @@
-"""The anchor's time on a quiet host: what workers and parties of a run tell each other, and a run tells the next."""
+"""The reference kernel's time on an undisturbed host: what workers and parties of a run tell each other, and a run
+tells the next."""
 
 from __future__ import annotations
 
@@ -11,24 +12,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ciphermark_measure.interference import anchor
+from ciphermark_measure.interference import reference_kernel
 from ciphermark_measure.interference.host_state import level_of
 
-_FILE = "anchor.json"
+_FILE = "reference_kernel.json"
 # A host may be another machine tomorrow, or its firmware may let it run faster.
 _VALID_S = 24 * 3600
 _LOOK_S = 0.3
 
 
 @dataclass(slots=True)
-class QuietLevel:
-    """The lowest quiet level that is known, in nanoseconds."""
+class ReferenceKernelBaseline:
+    """The lowest reference-kernel baseline that is known, in nanoseconds."""
 
     ns: float | None = None
 
     def learn(self, facts: Mapping[str, float]) -> None:
         """Take in what a trial found, if it found anything."""
-        found_s = facts.get("anchor_s")
+        found_s = facts.get("reference_kernel_s")
         if found_s is not None:
             self.hear(found_s * 1e9)
 
@@ -37,19 +38,23 @@ class QuietLevel:
         self.ns = min(found_ns, self.ns or math.inf)
 
 
-def looked_for(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> QuietLevel:
-    """What earlier runs in a home found within a day, or what a moment of reading finds, if that is lower."""
-    level = QuietLevel(remembered(folder, cpu_model, clock))
-    if anchor.reason_against() is None:
+def looked_for(
+    folder: Path, cpu_model: str, clock: Callable[[], float] = time.time
+) -> ReferenceKernelBaseline:
+    """What earlier runs in a data directory found within a day, or what a moment of reading finds, if that is lower."""
+    level = ReferenceKernelBaseline(remembered(folder, cpu_model, clock))
+    if reference_kernel.reason_against() is None:
         level.hear(_read_ns())
     return level
 
 
-def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[], float] = time.time) -> None:
-    """Tell the next run in this home; a folder that cannot be written is no reason to fail."""
+def remember(
+    folder: Path, cpu_model: str, level: ReferenceKernelBaseline, clock: Callable[[], float] = time.time
+) -> None:
+    """Tell the next run in this data directory; a folder that cannot be written is no reason to fail."""
     if level.ns is None:
         return
-    entry = {"cpu_model": cpu_model, "kernel": anchor.KERNEL, "ns": level.ns, "at": clock()}
+    entry = {"cpu_model": cpu_model, "kernel": reference_kernel.KERNEL, "ns": level.ns, "at": clock()}
     path = folder / _FILE
     partial = path.with_suffix(".part")
     try:
@@ -61,10 +66,10 @@ def remember(folder: Path, cpu_model: str, level: QuietLevel, clock: Callable[[]
 
 
 def remembered(folder: Path, cpu_model: str, clock: Callable[[], float] = time.time) -> float | None:
-    """What earlier runs in a home found within a day."""
+    """What earlier runs in a data directory found within a day."""
     try:
         entry = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-        is_valid = (entry["cpu_model"], entry["kernel"]) == (cpu_model, anchor.KERNEL)
+        is_valid = (entry["cpu_model"], entry["kernel"]) == (cpu_model, reference_kernel.KERNEL)
         is_valid = is_valid and 0 <= clock() - float(entry["at"]) < _VALID_S
         ns = float(entry["ns"])
     except (OSError, ValueError, TypeError, KeyError):  # none yet, or not as it was written
@@ -73,11 +78,11 @@ def remembered(folder: Path, cpu_model: str, clock: Callable[[], float] = time.t
 
 
 def _read_ns() -> float:
-    """The level that the anchor has now, on the CPU that single-threaded workers are given."""
+    """The level that the reference kernel has now, on the CPU that single-threaded workers are given."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})  # of this thread
     try:
-        reader, readings = anchor.Anchor(), []
+        reader, readings = reference_kernel.ReferenceKernel(), []
         until = time.monotonic() + _LOOK_S
         while time.monotonic() < until:
             readings.append(reader.read_ns())

@@ -1,4 +1,4 @@
-"""A figure beside its target: how it is judged, printed and written down; ratios of times taken in turns. Pure."""
+"""A result beside its target: how it is judged, printed and written down; ratios of interleaved times. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Bounds that a figure should keep, in the figure's unit; ``None`` where there is no bound."""
+    """Bounds that a result should keep, in the result's unit; ``None`` where there is no bound."""
 
     least: float | None = None
     most: float | None = None
@@ -34,8 +34,8 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured figure. Without a target it explains another; ``facts`` go into the JSON."""
+class BenchResult:
+    """One measured result. Without a target it explains another; ``facts`` go into the JSON."""
 
     name: str
     value: float
@@ -61,7 +61,7 @@ class Figure:
         return asdict(self) | {"is_met": self.is_met}
 
 
-Section = Callable[[Progress], Iterator[Figure]]
+Section = Callable[[Progress], Iterator[BenchResult]]
 
 # What a ratio of our time to that of a plain program may be.
 _LOW, _HIGH = 0.97, 1.03
@@ -91,26 +91,26 @@ def interval(ratio: Estimate) -> str:
 
 def beside_plain(
     name: str, ours_s: Sequence[float], plain_s: Sequence[float], least_s: float = 0.0, note: str = ""
-) -> Figure:
+) -> BenchResult:
     """The ratio of our times to those of a plain program; one that takes less than ``least_s`` has no target."""
     ratio, typical_s = paired(ours_s, plain_s), median(plain_s)
     note = f"{interval(ratio)} {note}   {typical_s * 1e6:,.1f} µs"
     facts = {"low": ratio.low, "high": ratio.high, "plain_s": typical_s}
-    return Figure(name, ratio.median, "", ALIKE if typical_s >= least_s else None, note, facts)
+    return BenchResult(name, ratio.median, "", ALIKE if typical_s >= least_s else None, note, facts)
 
 
-def summary(ratios: Sequence[Figure]) -> Iterator[Figure]:
+def summary(ratios: Sequence[BenchResult]) -> Iterator[BenchResult]:
     """The mean of the ratios that have a target, and how many miss it."""
     judged = [item for item in ratios if item.target is not None]
     if not judged:
         return
     mean = math.exp(sum(math.log(item.value) for item in judged) / len(judged))
-    yield Figure("geometric mean of all ratios", mean, "", ALIKE)
+    yield BenchResult("geometric mean of all ratios", mean, "", ALIKE)
     outside = [item for item in judged if not item.is_met]
     note = f"{sum(map(_is_surely_outside, outside))} of them for certain: with the whole interval"
-    yield Figure(f"ratios outside 0.97–1.03, of {len(judged)}", len(outside), "", Target(most=0), note)
+    yield BenchResult(f"ratios outside 0.97–1.03, of {len(judged)}", len(outside), "", Target(most=0), note)
 
 
-def _is_surely_outside(ratio: Figure) -> bool:
+def _is_surely_outside(ratio: BenchResult) -> bool:
     low, high = ratio.facts["low"], ratio.facts["high"]
     return low is not None and high is not None and (low > _HIGH or high < _LOW)

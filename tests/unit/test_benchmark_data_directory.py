@@ -4,15 +4,15 @@ import threading
 
 import pytest
 
-from ciphermark_benchmark import home, storage
-from ciphermark_benchmark.home import Home
+from ciphermark_benchmark import data_directory, storage
+from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import runs
 from ciphermark_core.errors import UserError
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch, tmp_path):
-    for name in ("CIPHERMARK_HOME", "CIPHERMARK_DATABASE_URL"):
+    for name in ("CIPHERMARK_DATA", "CIPHERMARK_DATABASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
@@ -20,8 +20,8 @@ def bare(monkeypatch, tmp_path):
 
 def test_the_variable_comes_first(monkeypatch, tmp_path):
     (tmp_path / ".ciphermark").mkdir()
-    monkeypatch.setenv("CIPHERMARK_HOME", "elsewhere")
-    assert home.find() == Home(tmp_path / "elsewhere", None)
+    monkeypatch.setenv("CIPHERMARK_DATA", "elsewhere")
+    assert data_directory.find() == DataDirectory(tmp_path / "elsewhere", None)
 
 
 def test_then_the_closest_folder_above(monkeypatch, tmp_path):
@@ -29,19 +29,19 @@ def test_then_the_closest_folder_above(monkeypatch, tmp_path):
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
-    assert home.find().folder == tmp_path / ".ciphermark"
+    assert data_directory.find().folder == tmp_path / ".ciphermark"
     (tmp_path / "a" / ".ciphermark").mkdir()
-    assert home.find().folder == tmp_path / "a" / ".ciphermark"
+    assert data_directory.find().folder == tmp_path / "a" / ".ciphermark"
 
 
 def test_then_the_data_folder_of_the_user(tmp_path):
-    assert home.find().folder == tmp_path / "data" / "ciphermark"
+    assert data_directory.find().folder == tmp_path / "data" / "ciphermark"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("postgresql://h/d", "postgresql://h/d"), ("", None)])
 def test_the_database_of_the_environment(monkeypatch, value, expected):
     monkeypatch.setenv("CIPHERMARK_DATABASE_URL", value)
-    assert home.find().database_url == expected
+    assert data_directory.find().database_url == expected
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_the_database_of_the_environment(monkeypatch, value, expected):
 def test_the_place_of_the_data_has_no_password(url, place, tmp_path):
     from pathlib import Path
 
-    found = storage.place(Home(Path("/data"), url))
+    found = storage.place(DataDirectory(Path("/data"), url))
     assert found == place
     assert "secret" not in found
 
 
 def test_of_two_runs_at_once_one_waits(tmp_path):
-    here, waits, is_second = Home(tmp_path / "home", None), threading.Event(), threading.Event()
+    here, waits, is_second = DataDirectory(tmp_path / "data", None), threading.Event(), threading.Event()
 
     def second():
         with runs.alone_on_host(here, waits.set):
@@ -75,12 +75,12 @@ def test_of_two_runs_at_once_one_waits(tmp_path):
     other.join()
 
 
-def test_a_home_that_cannot_be_is_told(tmp_path):
+def test_a_data_directory_that_cannot_be_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(
-            UserError, match=r"file/home: cannot keep data there: Not a directory; .*CIPHERMARK_HOME"
+            UserError, match=r"file/data: cannot keep data there: Not a directory; .*CIPHERMARK_DATA"
         ),
-        runs.alone_on_host(Home(tmp_path / "file" / "home", None), lambda: None),
+        runs.alone_on_host(DataDirectory(tmp_path / "file" / "data", None), lambda: None),
     ):
         pass

@@ -110,7 +110,7 @@ extern "C" std::int64_t ciphermark_memory()
 }
 
 // The least time in nanoseconds of one transform and chain among `repeats` in a row: a single interrupt shows in none of them.
-extern "C" std::int64_t ciphermark_anchor(std::int64_t repeats)
+extern "C" std::int64_t ciphermark_reference_kernel(std::int64_t repeats)
 {
     static Work work = made();
     std::int64_t least = std::numeric_limits<std::int64_t>::max();

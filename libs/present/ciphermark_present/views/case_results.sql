@@ -1,7 +1,7 @@
 select
     variant,
     hexl,
-    comparison_key,
+    comparison_group,
     encryption,
     phase,
     metric,
@@ -17,8 +17,8 @@ select
     mad,
     min,
     max,
-    quiet_share,
-    slow_down
+    undisturbed_share,
+    slowdown
 from results
-where run_id = %(run_id)s and comparison_key = %(comparison_key)s and metric is not null
+where run_id = %(run_id)s and comparison_group = %(comparison_group)s and metric is not null
 order by metric <> 'time', metric, phase, repetitions, median, variant;

@@ -1,4 +1,5 @@
-"""The anchor: a short fixed piece of work, executed around samples in the process that takes them and on its core.
+"""The reference kernel: a short fixed piece of work, executed around samples in the process that takes them and on its
+core.
 
 Most of it is bound by throughput, as the libraries' own transforms are, and the rest by latency: a thread beside it on
 the core, or a lower frequency, slows it by about as much as it slows them, or somewhat less (``GAIN`` of
@@ -17,17 +18,17 @@ from typing import Any
 KERNEL = 2
 MEMORY_KERNEL = 1
 
-_LIBRARY = Path(__file__).parents[1] / "native" / "_anchor.so"  # where set-up puts it
-_KERNELS = ("ciphermark_anchor", "ciphermark_memory")
+_LIBRARY = Path(__file__).parents[1] / "native" / "_reference_kernel.so"  # where setup puts it
+_KERNELS = ("ciphermark_reference_kernel", "ciphermark_memory")
 # The least of so many counts: an interrupt hits one of them, a disturbed state all.
 _REPEATS = 3
 
 
-class Anchor:
+class ReferenceKernel:
     """The kernel; :func:`reason_against` tells whether it can be made here."""
 
     def __init__(self) -> None:
-        self._kernel = _library().ciphermark_anchor
+        self._kernel = _library().ciphermark_reference_kernel
         self._kernel.restype = ctypes.c_int64
         self._kernel.argtypes = [ctypes.c_int64]
         self._kernel(1)  # makes what it works on
@@ -59,7 +60,7 @@ class Memory:
 
 @cache
 def reason_against() -> str | None:
-    """Why there is no anchor in this process, or ``None``."""
+    """Why there is no reference kernel in this process, or ``None``."""
     try:
         library = _library()
     except OSError as error:

@@ -6,14 +6,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-HOME_VARIABLE = "CIPHERMARK_HOME"
+DATA_VARIABLE = "CIPHERMARK_DATA"
 DATABASE_VARIABLE = "CIPHERMARK_DATABASE_URL"
 _FOLDER = ".ciphermark"
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """The data folder: journals, and the embedded database unless ``database_url`` names a server."""
+class DataDirectory:
+    """The data directory: journals, and the embedded database unless ``database_url`` names a server."""
 
     folder: Path
     database_url: str | None
@@ -34,9 +34,9 @@ class Home:
         return self.folder / "journal" / "imported"
 
     @property
-    def of_jobs(self) -> Home:
+    def of_jobs(self) -> DataDirectory:
         """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
-        return Home(self.folder / "service", self.database_url)
+        return DataDirectory(self.folder / "service", self.database_url)
 
     @property
     def data_sets(self) -> Path:
@@ -54,16 +54,16 @@ class Home:
         return self.folder / "files"
 
 
-def find() -> Home:
-    """``CIPHERMARK_HOME``; else the closest ``.ciphermark`` in or above the working directory; else the
-    user's data folder."""
+def find() -> DataDirectory:
+    """``CIPHERMARK_DATA``; else the closest ``.ciphermark`` in or above the working directory; else the
+    user's data directory."""
     url = os.environ.get(DATABASE_VARIABLE) or None
-    named = os.environ.get(HOME_VARIABLE)
+    named = os.environ.get(DATA_VARIABLE)
     if named:
-        return Home(Path(named).resolve(), url)
+        return DataDirectory(Path(named).resolve(), url)
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / _FOLDER).is_dir():
-            return Home(folder / _FOLDER, url)
+            return DataDirectory(folder / _FOLDER, url)
     data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Home(Path(data) / "ciphermark", url)
+    return DataDirectory(Path(data) / "ciphermark", url)
