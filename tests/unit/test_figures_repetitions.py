@@ -203,7 +203,7 @@ def test_the_table_tells_everything_in_120_columns():
         given("openfhe", 32768, 9.0),
     ]
     header, first, second, *_ = printed(rows)
-    for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95 % interval", "peak", "left"):
+    for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95 % interval", "peak", "remaining"):
         assert word in header
     for word in ("3", "seal-hexl", "16384", "smallest", "411", "2 s", "50 MB", "12 bits"):
         assert word in first
