@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import sleep
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -145,7 +146,7 @@ def _add_login(app: FastAPI, sessions: access.Sessions) -> None:
         place = access.place_within(fields.get("next", "/"))
         session_id = sessions.opened(fields.get("token", ""))
         if session_id is None:
-            await asyncio.sleep(wrong_tokens.delay_s())
+            await sleep(wrong_tokens.delay_s())
             return templating.page("login.html", 401, title="Log in", next=place, is_wrong=True)
         response = RedirectResponse(place, 303)
         # Not strict: a link from elsewhere opens the page that it names. Forms are checked by their origin.

@@ -108,7 +108,7 @@ def test_the_answer_to_a_wrong_token_waits(guarded: TestClient, monkeypatch: pyt
         waited_s.append(seconds)
 
     monkeypatch.setattr(access, "_LONGEST_DELAY_S", 8.0)
-    monkeypatch.setattr(app.asyncio, "sleep", sleep)
+    monkeypatch.setattr(app, "sleep", sleep)
     codes = [
         guarded.post("/login", headers=OWN, data={"token": token}).status_code for token in ("x", "y", TOKEN)
     ]

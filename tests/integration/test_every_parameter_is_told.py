@@ -303,7 +303,7 @@ def test_two_runs_compare_like_with_like(database: Database, runs: Runs) -> None
 def test_published_figures_stand_beside_cases_that_are_told(database: Database, runs: Runs) -> None:
     found = rows(database, PUBLISHED, runs.both.id)
     printed = [row for row in found if row["median"] is not None]
-    told = Counter((row["figure"], published.case(row)) for row in published.told_apart(printed))
+    told = Counter((row["result"], published.case(row)) for row in published.told_apart(printed))
     assert [line for line, n in told.items() if n > 1] == []
 
 

@@ -97,6 +97,7 @@ _COLUMNS = (
         "is_composed",
         "label",
         "division",
+        "hexl",
         "mean_ratio",
         "common_cases",
         "fastest_in",
@@ -114,7 +115,7 @@ def _rows(variant: str, ratios: list[float], has_interval: bool = True) -> list[
     mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
     rounds = list(range(15))
     return [
-        (variant, False, variant, "equal", mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
+        (variant, False, variant, "equal", None, mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
         + (f"case {number}", True, ratio)
         + ((ratio, ratio) if has_interval else (None, None))
         + (rounds, [ratio * 2.0] * 15, [2.0] * 15, rounds, [1.0] * 15, [1.0] * 15)
@@ -169,5 +170,5 @@ def test_without_intervals_there_is_no_rank() -> None:
 
 
 def test_a_variant_without_cases_is_told_and_not_ranked() -> None:
-    nothing = [("c", False, "c", "equal", None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
+    nothing = [("c", False, "c", "equal", None, None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
     assert _ranks(_rows("a", [1.0, 1.0]), nothing) == {"a": 1, "c": None}

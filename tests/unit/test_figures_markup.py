@@ -34,6 +34,8 @@ COMMANDS = {
         "geq",
         "cdot",
         "to",
+        "circ",
+        "dagger",
         "ldots",
         "textbackslash",
         "textasciitilde",
@@ -41,7 +43,7 @@ COMMANDS = {
     ),
 }
 # In mathematics alone, and elsewhere an error.
-MATHEMATICAL = {"mu", "times", "approx", "geq", "cdot", "to"}
+MATHEMATICAL = {"mu", "times", "approx", "geq", "cdot", "to", "circ", "dagger"}
 TOKEN = re.compile(
     r"\\\\|\\(?P<word>[a-zA-Z]+)|\\(?P<sign>[^a-zA-Z])|(?P<open>\{)|(?P<close>\})|(?P<special>[&%$#_^~])|[^\\{}&%$#_^~]",
     re.DOTALL,
@@ -83,7 +85,7 @@ def tokens(line: str) -> list[str]:
         if match["close"] and mathematical and braces < mathematical[-1]:
             mathematical.pop()
         assert braces >= 0, line
-        assert (match["special"] or "&") == "&", line
+        assert match["special"] in (None, "&") or (match["special"] == "^" and mathematical), line
         assert " " <= match.group()[0] <= "~" or match.group() in markup._LETTERS, match.group()
     assert braces == 0, line
     return found
