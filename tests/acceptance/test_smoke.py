@@ -214,8 +214,7 @@ def test_a_run_is_told_in_a_screenful(smoke):
     assert [line.split()[0:3] for line in hexl] == (
         [["HEXL", "in", "bfv"], ["HEXL", "in", "ckks"]] if HAS_HEXL else [["This", "run", "has"]]
     )
-    assert 1 <= len(highlights) <= 3  # up to three: a busy host leaves fewer cases with enough samples
-    assert any("wrapper and build together" in " ".join(part.split()) for part in parts)
+    assert 1 <= len(highlights) <= 3  # up to three: a busy host leaves fewer sure ones
 
 
 def test_depth_noise_and_sizes_are_there(ask):
