@@ -32,7 +32,7 @@ SECTIONS = (
         "gate",
         "host_state",
         "memory",
-        "divisions",
+        "tuning",
         "quick",
         "commands",
         "baseline",

@@ -25,7 +25,7 @@ _STATED_RATE = 0.05  # of cases that an interval at 95 % may flag by accident; t
 SUITE = """\
 name: aa
 seed: {seed}
-budget: {{processes: 1, samples: 10, warmups: 1, min_time_s: 0.3}}
+budget: {{processes: 1, min_samples: 10, warmups: 1, min_time_s: 0.3}}
 experiments:
   - kind: arithmetic
     variants: [seal, "seal@again"]
@@ -70,7 +70,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
                 ids.append(outcomes[0].trial.run_id)
                 table = database.query(_RATIOS, {"run_id": ids[-1]})
             rows = [Compared(*row) for row in table.rows]
-            of_operation = [row for row in rows if row.phase == "operation"]
+            of_operation = [row for row in rows if row.phase == "evaluate"]
             every += of_operation
             yield _result(f"run {number}: flagged of {len(of_operation)}, operation", of_operation)
             yield _result(f"run {number}: flagged of {len(rows)}, all phases", rows)

@@ -36,7 +36,7 @@ from ciphermark_measure.sampling import Phase, make_ready, target
 VARIANTS = ("seal", "seal-hexl")
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)")
-_LEAST_S = 10e-6  # shorter operations have no target
+_MIN_S = 10e-6  # shorter operations have no target
 _SEED = 1
 # glibc adapts from which size on a block gets pages of its own to what a process freed before, and with that how
 # operands are aligned to each other: up to 8 % of an addition's time, in either direction. A fixed threshold, its
@@ -72,7 +72,7 @@ class Place:
     def budget(self) -> Budget:
         """Fewer samples where an operation takes tens of milliseconds: the whole matrix has some minutes."""
         samples = {16384: 12, 32768: 7}.get(self.spec.ring_dimension, 20)
-        return Budget(samples=samples, min_time_s=0.015 * samples)
+        return Budget(min_samples=samples, min_time_s=0.015 * samples)
 
     def trial(self, operation: str) -> Trial:
         """What the platform is asked for."""
@@ -111,7 +111,7 @@ def _result(
     """The ratio platform / plain loop of one operation, with the ratio of the two plain loops beside it."""
     both_s = [math.sqrt(x * y) for x, y in zip(plain_s, again_s, strict=True)]
     same = paired(again_s, plain_s)
-    result = beside_plain(name, ours_s, both_s, _LEAST_S, f"  plain/plain {same.median:.3f} {interval(same)}")
+    result = beside_plain(name, ours_s, both_s, _MIN_S, f"  plain/plain {same.median:.3f} {interval(same)}")
     result.facts["plain_ratio"] = same.median
     return result
 
@@ -146,7 +146,7 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Itera
     turns = [
         (
             Phase("encrypt", _bounds(loop, "encrypt"), client, clock),
-            Phase("operation", _bounds(loop, operation), goal, clock),
+            Phase("evaluate", _bounds(loop, operation), goal, clock),
         )
         for loop in loops
     ]
@@ -164,7 +164,7 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Itera
     outcome = seat.close()
     if outcome.status != "ok":
         raise NotOk(outcome)
-    ours = (sample for sample in outcome.samples if sample.phase == "operation" and sample.metric == "time")
+    ours = (sample for sample in outcome.samples if sample.phase == "evaluate" and sample.metric == "time")
     every = (ours, *(turn[1].times for turn in turns))
     return ([sample.value for sample in samples if not sample.is_warmup] for samples in every)
 

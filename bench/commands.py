@@ -18,7 +18,7 @@ _REPEATS = 5
 def section(progress: Progress) -> Iterator[BenchResult]:
     """The commands, in an empty data folder."""
     with fresh_data_directory() as data_directory:
-        for arguments, most_s, is_cpu in ((("suite", "list"), 1.0, False), (("--help",), 0.4, True)):
+        for arguments, max_s, is_cpu in ((("suite", "list"), 1.0, False), (("--help",), 0.4, True)):
             command = ["ciphermark", *arguments]
             progress(f"{' '.join(command)}, {_REPEATS} times")
             times_s = [
@@ -26,7 +26,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
                 for _ in range(_REPEATS + 1)
             ]
             name = f"{' '.join(command)}, {'CPU' if is_cpu else 'wall time'}"
-            yield BenchResult(name, median(times_s[1:]), "s", Target(most=most_s))  # the first fills caches
+            yield BenchResult(name, median(times_s[1:]), "s", Target(most=max_s))  # the first fills caches
 
 
 def _spent_s(command: list[str], data_directory: DataDirectory, is_cpu: bool) -> float:

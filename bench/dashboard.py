@@ -40,7 +40,7 @@ _PROGRESS = (
 )
 # Trials that no library can do come one after another, and are recorded at once.
 _LIVE = (
-    "name: live\nbudget: {samples: 3, warmups: 0, min_time_s: 0}\nexperiments:\n"
+    "name: live\nbudget: {min_samples: 3, warmups: 0, min_time_s: 0}\nexperiments:\n"
     "- {kind: arithmetic, variants: [cleartext], schemes: [bfv], ring_dimension: [1024, 2048], modulus_bits: [27]}\n"
 )
 

@@ -121,7 +121,7 @@ def _verdict(bound: Bound, gate: Gate) -> str:
 
 
 def _phase(bound: Bound, gate: Gate, samples: int) -> Phase:
-    phase = Phase("operation", [bound], Aim(_SAMPLE_NS, Rule(samples), _LONGEST_NS), _CLOCK, gate=gate)
+    phase = Phase("evaluate", [bound], Aim(_SAMPLE_NS, Rule(samples), _LONGEST_NS), _CLOCK, gate=gate)
     phase.calibrate()
     return phase
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from bench.processes import started
 from bench.results import BenchResult, Progress, Target
 
-_MOST_NS = {"seal": 50, "seal-hexl": 50, "tenseal": 1000, "pyfhel": 1000, "cleartext": 1000}
+_MAX_NS = {"seal": 50, "seal-hexl": 50, "tenseal": 1000, "pyfhel": 1000, "cleartext": 1000}
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
     """Ask a worker of every variant."""
-    for variant, most_ns in _MOST_NS.items():
+    for variant, max_ns in _MAX_NS.items():
         progress(f"worker of {variant}")
         empty_ns = started(variant)[1]["empty_loop_ns"]
-        yield BenchResult(f"{variant} empty iteration", empty_ns, "ns", Target(most=most_ns))
+        yield BenchResult(f"{variant} empty iteration", empty_ns, "ns", Target(most=max_ns))

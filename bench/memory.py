@@ -47,7 +47,7 @@ def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[BenchResult]
     trial = Trial("memory", "bench", case, 0, 1, _BUDGET)
     with MemoryPass(1) as memory:
         samples = memory.peaks({variant: needs}, {variant: [trial]})[trial.id]
-    (peak_bytes,) = [sample.value for sample in samples if sample.phase == "operation"]
+    (peak_bytes,) = [sample.value for sample in samples if sample.phase == "evaluate"]
     for plain, command in _plain(needs, depth).items():
         plain_bytes = _peak_bytes(command)
         name = f"{variant} {scheme} depth {depth} / {plain}"

@@ -18,10 +18,10 @@ _CASES = {
 
 def section(progress: Progress) -> Iterator[BenchResult]:
     """Each workload on each variant with one thread and two."""
-    for case, most_error in _CASES.items():
+    for case, max_error in _CASES.items():
         for variant in VARIANTS:
             progress(f"{case.name}, {variant}")
             results = list(case.results(Parties(case.name, variant), variant))
             yield from results
             error = results[-1].facts["max_error"]
-            yield BenchResult(f"{case.name}, {variant}, largest error", error, "", Target(most=most_error))
+            yield BenchResult(f"{case.name}, {variant}, largest error", error, "", Target(most=max_error))

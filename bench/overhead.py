@@ -20,11 +20,11 @@ from ciphermark_workloads.catalogue import WORKLOADS
 _VARIANT = "seal"
 _PASSES = 5
 _CRYPTOGRAPHY = ("encrypt", "evaluate", "decrypt")
-_MOST_PERCENT = 10.0
+_MAX_PERCENT = 10.0
 _JUDGED = "lr-k3-encrypted"
 _BESIDE = "lmc-encrypted"
 _LARGEST = "lr-k5-encrypted"
-_MOST_GB = {"client": 2.8, "server": 2.6}  # 70 % of what they took when keys were held and sent all at once
+_MAX_GB = {"client": 2.8, "server": 2.6}  # 70 % of what they took when keys were held and sent all at once
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
@@ -34,14 +34,14 @@ def section(progress: Progress) -> Iterator[BenchResult]:
         yield from _results(progress, "services", variables)
     progress(f"{_LARGEST}, {_VARIANT}, local parties, peak memory")
     samples = _executed(_LARGEST, 1, {})
-    for party, most_gb in _MOST_GB.items():
+    for party, max_gb in _MAX_GB.items():
         peaks = [item.value for item in samples if item.metric == "peak_memory" and item.party == party]
         name = f"{_LARGEST}, peak memory of the {party}"
-        yield BenchResult(name, max(peaks, default=0.0) / 1e9, "GB", Target(most=most_gb))
+        yield BenchResult(name, max(peaks, default=0.0) / 1e9, "GB", Target(most=max_gb))
 
 
 def _results(progress: Progress, where: str, variables: Mapping[str, str]) -> Iterator[BenchResult]:
-    for name, target in ((_JUDGED, Target(most=_MOST_PERCENT)), (_BESIDE, None)):
+    for name, target in ((_JUDGED, Target(most=_MAX_PERCENT)), (_BESIDE, None)):
         progress(f"{name}, {_VARIANT}, {where}, {_PASSES} passes")
         whole_s, work_s = passes(_executed(name, _PASSES, variables))
         shares = [1 - work / whole for whole, work in zip(whole_s, work_s, strict=True)]

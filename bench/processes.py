@@ -166,7 +166,7 @@ def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None 
     """A trial of a workload: by parties on this host, or by the services that ``variables`` name. Raises ``UserError``
     where it does not end ok.
     """
-    budget = Budget(samples=passes, min_time_s=0.0)
+    budget = Budget(min_samples=passes, min_time_s=0.0)
     needs = needs_of(case.variant, case.parameters, NO_KEYS, budget)
     runner = TwoParties(needs, http_party.chosen(variables or {}))
     try:

@@ -90,13 +90,13 @@ def interval(ratio: Estimate) -> str:
 
 
 def beside_plain(
-    name: str, ours_s: Sequence[float], plain_s: Sequence[float], least_s: float = 0.0, note: str = ""
+    name: str, ours_s: Sequence[float], plain_s: Sequence[float], min_s: float = 0.0, note: str = ""
 ) -> BenchResult:
-    """The ratio of our times to those of a plain program; one that takes less than ``least_s`` has no target."""
+    """The ratio of our times to those of a plain program; one that takes less than ``min_s`` has no target."""
     ratio, typical_s = paired(ours_s, plain_s), median(plain_s)
     note = f"{interval(ratio)} {note}   {typical_s * 1e6:,.1f} µs"
     facts = {"low": ratio.low, "high": ratio.high, "plain_s": typical_s}
-    return BenchResult(name, ratio.median, "", ALIKE if typical_s >= least_s else None, note, facts)
+    return BenchResult(name, ratio.median, "", ALIKE if typical_s >= min_s else None, note, facts)
 
 
 def summary(ratios: Sequence[BenchResult]) -> Iterator[BenchResult]:

@@ -33,11 +33,11 @@ _CASES = (
 
 def section(progress: Progress) -> Iterator[BenchResult]:
     """Answers and what threads bring; then keywords and batches beside an index."""
-    for workload, elements, element_bytes, most_s, loops in _CASES:
+    for workload, elements, element_bytes, max_s, loops in _CASES:
         name = f"{workload}, {elements} × {element_bytes} B"
         progress(name)
         prepared = _Prepared(workload, {"elements": elements, "element_bytes": element_bytes})
-        yield from prepared.answers(name, most_s, loops)
+        yield from prepared.answers(name, max_s, loops)
         encoded = elements * element_bytes / prepared.encode_s / 1e6
         note = "bytes of the database, once it is laid out"
         yield BenchResult(f"{name}, encoded with 2 threads", encoded, "MB/s", _ENCODED, note)
@@ -76,13 +76,13 @@ class _Prepared:
             parties.require_right(bound.results(), parties.given)
         self._parties = parties  # whose keys the evaluator refers to
 
-    def answers(self, name: str, most_s: float, loops: int) -> Iterator[BenchResult]:
+    def answers(self, name: str, max_s: float, loops: int) -> Iterator[BenchResult]:
         """What an answer takes, and what the second thread brings."""
         times = [[self.answered_s(threads) for threads in THREADS] for _ in range(loops)]
         one_s, two_s = zip(*times, strict=True)
         one, two = median(one_s), median(two_s)
         note = f"least {min(two_s) * 1e3:.1f} ms; one thread {one * 1e3:.1f} ms"
-        yield BenchResult(f"{name}, answer, 2 threads", two, "s", Target(most=most_s), note)
+        yield BenchResult(f"{name}, answer, 2 threads", two, "s", Target(most=max_s), note)
         note = f"of the least times, which others disturb less: {min(one_s) / min(two_s):.2f}"
         yield BenchResult(f"{name}, 2 threads against 1", one / two, "×", _SCALING, note)
 

@@ -22,7 +22,7 @@ RUNS = 50
 TRIALS = 50  # of each run, every one of another case
 _COMPARED = 10  # outcomes that are recorded together
 SAMPLES = 400  # of each trial
-_PHASES = ("encrypt", "operation", "decrypt", "operation")
+_PHASES = ("encrypt", "evaluate", "decrypt", "evaluate")
 _REPEATS = 5
 _RING_DIMENSION = 8192
 

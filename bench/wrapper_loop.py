@@ -32,7 +32,7 @@ from ciphermark_measure.session import possible
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192)
 # Many short samples: turns that follow each other closely share what the host does meanwhile.
-_BUDGET = Budget(samples=40, warmups=2, min_time_s=0.3)
+_BUDGET = Budget(min_samples=40, warmups=2, min_time_s=0.3)
 _SEED = 1
 
 
@@ -97,7 +97,7 @@ def _sampled(ours: Sequence[Bound], plain: Sequence[Bound]) -> Iterator[list[flo
     """Seconds per operation, one entry per turn, of the adapter and of the plain loop."""
     clock = MonotonicClock()
     goal = target(_BUDGET, resolution_ns(clock))
-    phases = [Phase("operation", bounds, goal, clock) for bounds in (ours, plain)]
+    phases = [Phase("evaluate", bounds, goal, clock) for bounds in (ours, plain)]
     for phase in phases:
         make_ready(phase, 0, _BUDGET.warmups)
     order = list(phases)

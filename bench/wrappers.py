@@ -18,7 +18,7 @@ from ciphermark_adapters import registry
 from ciphermark_core.errors import UserError
 
 VARIANTS = ("tenseal", "pyfhel", "openfhe")
-_LEAST_S = 50e-6  # shorter operations have no target
+_MIN_S = 50e-6  # shorter operations have no target
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
@@ -28,7 +28,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
         progress(f"{variant} against its library's own calls")
         for line in _lines(variant):
             name = f"{variant} {line['place']} {line['operation']}"
-            ratios.append(beside_plain(name, line["platform"], line["plain"], _LEAST_S))
+            ratios.append(beside_plain(name, line["platform"], line["plain"], _MIN_S))
             yield ratios[-1]
         if registry.declaration(variant).environment is not None:
             yield start_result(variant, Target(most=0.7))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-MOST_DEATHS = 3
+MAX_DEATHS = 3
 WITHIN_S = 60.0
 _FIRST_PAUSE_S = 0.25
 _GROWTH = 4.0
@@ -51,7 +51,7 @@ def after_death(before: Condition, now_s: float, reason: str) -> Condition:
     the third within a minute none. Pure.
     """
     recent = (*(at_s for at_s in before.deaths_s if now_s - at_s < WITHIN_S), now_s)
-    if len(recent) >= MOST_DEATHS:
+    if len(recent) >= MAX_DEATHS:
         return Condition(recent, None, is_given_up=True, reason=reason)
     return Condition(recent, now_s + _FIRST_PAUSE_S * _GROWTH ** (len(recent) - 1), reason=reason)
 

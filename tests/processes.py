@@ -13,7 +13,7 @@ import psutil
 # compiles as a whole may take as long as a test may, nearly: see ``timeout`` in pyproject.toml.
 PATIENCE_S = 300.0
 PATIENCE_OF_RUNS_S = 1100.0
-_LEAST_PAUSE_S = 0.01
+_MIN_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.5
 _PAUSE_OF_LOOK = 10
 
@@ -74,4 +74,4 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = PA
             return
         now_s = time.monotonic()
         assert now_s < deadline_s, f"in {timeout_s} s it never came to this: {what}"
-        time.sleep(min(max(_LEAST_PAUSE_S, _PAUSE_OF_LOOK * (now_s - begun_s)), _LONGEST_PAUSE_S))
+        time.sleep(min(max(_MIN_PAUSE_S, _PAUSE_OF_LOOK * (now_s - begun_s)), _LONGEST_PAUSE_S))

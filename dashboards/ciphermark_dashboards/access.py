@@ -24,7 +24,7 @@ LOGIN_PATH = "/login"
 LOGOUT_PATH = "/logout"
 COOKIE = "ciphermark"
 SESSION_S = 12 * 3600
-_MOST_SESSIONS = 10_000
+_MAX_SESSIONS = 10_000
 _DELAY_S, _LONGEST_DELAY_S, _REMEMBERED_S = 0.5, 8.0, 60.0
 _OPEN = ("/healthz", "/readyz", LOGIN_PATH)
 _OPEN_FOLDER = "/assets/"
@@ -60,7 +60,7 @@ class Sessions:
             return None
         now_s = self._clock()
         self._sessions = {key: each for key, each in self._sessions.items() if each.ends_at_s > now_s}
-        if len(self._sessions) >= _MOST_SESSIONS:
+        if len(self._sessions) >= _MAX_SESSIONS:
             del self._sessions[next(iter(self._sessions))]  # the oldest
         session_id = secrets.token_urlsafe(32)
         self._sessions[session_id] = _Session(digest_of(token.strip()), now_s + SESSION_S)

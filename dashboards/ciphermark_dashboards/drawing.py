@@ -22,7 +22,7 @@ _UNCONNECTED = (
 # What a party does in a step, in words.
 STEPS = {
     "load": "loads the library",
-    "keys": "makes the keys; the secret one stays in its memory",
+    "keygen": "makes the keys; the secret one stays in its memory",
     "deserialize": "reads what it was sent",
     "pack": "lays the pixels out as the network's first layer meets them",
     "encrypt": "encrypts them",

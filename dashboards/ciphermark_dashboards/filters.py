@@ -142,7 +142,7 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
     if not chosen and item.many and not item.is_optional:
         chosen = values
     elif not chosen and not item.many:
-        first = {row.get(item.least_of) for row in here}
+        first = {row.get(item.min_of) for row in here}
         chosen = _default(item, tuple(value for value in values if value in first) or values, everywhere)
     return Choice(item, values, chosen, let_go)
 

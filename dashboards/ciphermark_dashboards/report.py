@@ -38,7 +38,7 @@ _FILES = files(__package__)
 _METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
 _PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
 _MARKUP = re.compile(r"([\\`*\[\]|])")
-_MOST_SUITE_CHARACTERS = 50_000
+_MAX_SUITE_CHARACTERS = 50_000
 _SCALE_PNG = 1.0
 _LARGEST_BYTES = 5_000_000
 
@@ -143,7 +143,7 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
 def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
     """Who is fastest how often, as the command line says it."""
     table = _table(store.ask("choices", {"run_id": run_id}).mappings)
-    chosen = {"any_security": False, "times": times, query.TABLE: table}
+    chosen = {"across_security_levels": False, "times": times, query.TABLE: table}
     answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
     yield from ranking.of_run(answers, Wanted(table=table))
 
@@ -356,7 +356,7 @@ def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict
             (row["variant"], row["library"], row["version"], _cut(_build(row["facts"]), step.characters))
             for row in report.builds
         ],
-        "suite": _cut(report.facts["suite_text"], _MOST_SUITE_CHARACTERS),
+        "suite": _cut(report.facts["suite_text"], _MAX_SUITE_CHARACTERS),
     }
 
 

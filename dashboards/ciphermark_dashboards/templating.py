@@ -146,7 +146,7 @@ TEMPLATES.globals.update(
     asset=lambda name: assets()[name].path,
     pages=[*PAGES, RUNS, COMPARE_PAGE],
     version=__version__,
-    most_rows=_SHOWN_ROWS,
+    max_rows=_SHOWN_ROWS,
     short=_SHOWN_CHARACTERS,
     line=_LINE_CHARACTERS,
     longest=LONGEST_CHARACTERS,

@@ -319,13 +319,13 @@ class Database:
         params: Params | None = None,
         read_only: bool = True,
         timeout_s: float = QUERY_TIMEOUT_S,
-        most_rows: int | None = None,
+        max_rows: int | None = None,
     ) -> Table:
         """Answer one SQL statement, by default in a transaction that cannot write and leaves no trace.
 
         ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
         without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``, as does an
-        answer of more than ``most_rows``, of which no more are read.
+        answer of more than ``max_rows``, of which no more are read.
         """
         with (
             self._connected() as connection,
@@ -335,8 +335,8 @@ class Database:
             limit = str(max(1, round(timeout_s * 1000)))
             setting = {"milliseconds": limit, "is_uncorrected": self.is_uncorrected}
             connection.execute(blocks("query")["settle"], setting)
-            if most_rows is not None:
-                return _bounded(connection, sql, most_rows)
+            if max_rows is not None:
+                return _bounded(connection, sql, max_rows)
             # prepared: the protocol then takes one statement, so none can follow a "commit"
             cursor = connection.execute(sql.encode(errors="replace"), params, prepare=True)
             if cursor.description is None:
@@ -360,14 +360,14 @@ class Database:
             raise
 
 
-def _bounded(connection: Connection, sql: str, most_rows: int) -> Table:
+def _bounded(connection: Connection, sql: str, max_rows: int) -> Table:
     """The answer to one statement, read in pieces up to so many rows. Raises ``UserError`` where it is no table."""
     with connection.cursor() as cursor:
         rows: list[tuple[Any, ...]] = []
         for row in _streamed(cursor, sql):
-            if len(rows) == most_rows:
+            if len(rows) == max_rows:
                 raise UserError(
-                    f"the answer has more than {most_rows:,} rows: add a limit, or read it with "
+                    f"the answer has more than {max_rows:,} rows: add a limit, or read it with "
                     'psql "$(ciphermark db url)"'
                 )
             rows.append(row)

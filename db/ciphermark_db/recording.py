@@ -270,7 +270,7 @@ def _trial(outcome: Outcome, case_info_id: int) -> Row:
         "status": outcome.status,
         "error": None if outcome.error is None else _text(outcome.error),
         "max_abs_error": None if accuracy is None else accuracy.max_abs_error,
-        "wrong_slots": None if accuracy is None else accuracy.wrong_slots,
+        "incorrect_slots": None if accuracy is None else accuracy.incorrect_slots,
         "tolerance": None if accuracy is None else accuracy.tolerance,
         "precision_bits": None if accuracy is None else accuracy.precision_bits,
         "started_at": outcome.started_at,

@@ -30,9 +30,9 @@ FOLDER = Path(__file__).parent
 ARCHIVE = FOLDER.parents[1] / "reference" / "quick.jsonl.xz"
 PROGRAMS = Path(sys.executable).parent
 COLUMNS = 100
-# The tables that are shown, of those of all parameters, data and divisions.
+# The tables that are shown, of those of all parameters, data and tunings.
 SHOWN = ("bfv · N = 8192", "ckks · N = 8192")
-ABOUT = "time of phase operation, random data"
+ABOUT = "evaluation time, random data"
 PAGE = "/?scheme=ckks"
 WIDTH = 1400
 PATIENCE_S = 60

@@ -357,7 +357,7 @@ def test_a_workload_is_carried_through_client_and_server(project):
         "schemes": ["ckks"],
         "data_sets": ["boston"],
     }
-    budget = {"samples": 1, "min_time_s": 0}
+    budget = {"min_samples": 1, "min_time_s": 0}
     run = executed(project, {"name": "parties", "seed": 1, "budget": budget, "experiments": [experiment]})
     assert run["recorded"] == {"ok": 2}
     for service, step in (("client", "encrypt"), ("client", "score"), ("server", "evaluate")):
@@ -407,7 +407,7 @@ def test_a_job_goes_on_when_a_container_is_killed(project, service):
         "schemes": ["bfv", "bgv", "ckks"],
         "data_sets": ["boston"],
     }
-    suite = {"name": "deaths", "budget": {"samples": 5, "min_time_s": 4}, "experiments": [experiment]}
+    suite = {"name": "deaths", "budget": {"min_samples": 5, "min_time_s": 4}, "experiments": [experiment]}
     before = awaited(project, submitted(project, suite), lambda run: run["recorded"].get("ok", 0) > 0)
     assert before["state"] == "running"
     docker("kill", project.containers()[service]["Id"])
@@ -420,5 +420,5 @@ def test_a_job_goes_on_when_a_container_is_killed(project, service):
     lost = [row["error"] for row in rows if row["status"] != "ok"]
     assert not lost or service == "server"  # which may have been between two trials
     assert all("the server service" in error for error in lost)
-    again = executed(project, suite | {"budget": {"samples": 1, "min_time_s": 0}})
+    again = executed(project, suite | {"budget": {"min_samples": 1, "min_time_s": 0}})
     assert again["recorded"] == {"ok": 6}

@@ -53,7 +53,7 @@ ARCHIVE = Path(__file__).with_name("every-page.jsonl.xz")
 RUN = "a441020c"
 SUITE = """\
 name: from-the-page
-budget: {samples: 6, warmups: 1, min_time_s: 0.6}
+budget: {min_samples: 6, warmups: 1, min_time_s: 0.6}
 experiments:
   - {kind: rotation, variants: [tenseal], schemes: [bfv], ring_dimension: [4096], operations: [rotate(1)]}
   - {kind: arithmetic, variants: [seal], schemes: [bfv], ring_dimension: [4096], operations: [add, mul]}
@@ -61,7 +61,7 @@ experiments:
 
 FAILING = """\
 name: partly
-budget: {samples: 500, warmups: 1, min_time_s: 60, timeout_s: 600}
+budget: {min_samples: 500, warmups: 1, min_time_s: 60, timeout_s: 600}
 experiments:
   - {kind: rotation, variants: [tenseal], schemes: [bfv], ring_dimension: [4096]}
   - {kind: arithmetic, variants: [seal], schemes: [bfv], ring_dimension: [4096], operations: [add]}

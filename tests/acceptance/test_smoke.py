@@ -67,7 +67,7 @@ def ask(smoke):
 def printed(smoke):
     """What ``results`` writes for programs: (scheme, operation, variant) -> the row of the operation's time."""
     rows = csv.DictReader(io.StringIO(smoke[0]("results", "last", "--format", "csv")))
-    timed = [row for row in rows if (row["phase"], row["metric"]) == ("operation", "time") and row["n"]]
+    timed = [row for row in rows if (row["phase"], row["metric"]) == ("evaluate", "time") and row["n"]]
     places = {(row["scheme"], row["operation"], row["variant"]): row for row in timed}
     assert len(places) == len(timed)
     return places
@@ -100,7 +100,7 @@ def test_every_result_was_compared_with_cleartext(smoke):
     for outcome in smoke[2]:
         if outcome["status"] == "ok":
             accuracy = outcome["accuracy"]
-            assert accuracy["wrong_slots"] == 0
+            assert accuracy["incorrect_slots"] == 0
             is_exact = outcome["trial"]["case"]["parameters"]["scheme"] == "bfv"
             assert (accuracy["tolerance"] == 0) is is_exact
             assert accuracy["max_abs_error"] == 0 or not is_exact
@@ -118,7 +118,7 @@ def test_every_operation_has_a_time_of_every_variant(smoke, printed):
 
 @pytest.mark.skipif(not HAS_HEXL, reason="this CPU lacks what HEXL needs")
 def test_the_speed_up_of_hexl_is_the_ratio_of_two_builds(ask):
-    rows = ask("select * from speedup where phase = 'operation'")
+    rows = ask("select * from speedup where phase = 'evaluate'")
     assert {(row["scheme"], row["operation"]) for row in rows} == {
         (scheme, name) for scheme, names in OPERATIONS.items() for name in names
     }
@@ -127,7 +127,7 @@ def test_the_speed_up_of_hexl_is_the_ratio_of_two_builds(ask):
 
 
 def test_sql_agrees_with_what_results_writes(printed, ask):
-    rows = ask("select * from results where phase = 'operation' and metric = 'time' and n is not null")
+    rows = ask("select * from results where phase = 'evaluate' and metric = 'time' and n is not null")
     assert {(row["scheme"], row["operation"], row["variant"]) for row in rows} == set(printed)
     for row in rows:
         written = printed[row["scheme"], row["operation"], row["variant"]]
@@ -223,8 +223,8 @@ def test_depth_noise_and_sizes_are_there(ask):
     )
     found = {(row["experiment"], row["variant"], row["metric"], row["phase"]): row["most"] for row in rows}
     for variant in ("seal", "pyfhel"):
-        assert found["depth", variant, "depth", "operation"] == 64  # the cap, by additions
-        assert 30 < found["noise", variant, "noise_budget", "operation"] < 109
+        assert found["depth", variant, "depth", "evaluate"] == 64  # max_repetitions, by additions
+        assert 30 < found["noise", variant, "noise_budget", "evaluate"] < 109
     for variant in ("seal", "pyfhel", "tenseal"):
         assert found["serialization", variant, "size", "ciphertext"] > 0
         assert found["serialization", variant, "time", "dump"] > 0

@@ -41,7 +41,7 @@ OWN_SPECS: Mapping[str, ParameterSpec] = {
         (56, *[50] * 16, 60),
         scale_bits=50,
         security=0,
-        division="best",
+        tuning="recommended",
         secret_distribution="sparse ternary",
         bootstrapping=BootstrappingParameters(level_budget=(2, 2)),
     )

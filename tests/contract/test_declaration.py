@@ -38,8 +38,8 @@ def test_it_speaks_the_words_of_the_contract(declaration: Declaration) -> None:
 
 
 def test_what_is_several_primitives_by_its_meaning_is_composed_for_nobody(declaration: Declaration) -> None:
-    assert {*declaration.composed} <= {*OPERATIONS}
-    assert not {name for name in declaration.composed if OPERATIONS[name].is_sequence}
+    assert {*declaration.composite} <= {*OPERATIONS}
+    assert not {name for name in declaration.composite if OPERATIONS[name].is_sequence}
     offered = {name for names in declaration.operations.values() for name in names}
     sequences = {*where(lambda row: row.is_sequence)} & offered
     assert {*sequences} <= {*declaration.notes} or declaration.is_reference, "say which calls it is made of"

@@ -87,7 +87,7 @@ def test_the_default_chain_is_as_large_as_security_allows(variant: str) -> None:
     found = _resolved(variant, None, 4096, 65537)
     bound = security.limit("2018", 4096, 128)
     assert bound is not None
-    assert bound - helib_parameters.LEAST_BITS < found.log_qp <= bound
+    assert bound - helib_parameters.MIN_BITS < found.log_qp <= bound
 
 
 @pytest.mark.parametrize("plain_modulus", [1073707009, 576460752303421441])

@@ -66,7 +66,7 @@ def test_the_experiment_tells_its_time(subject: Subject, item: str) -> None:
     assert reason is None
     session = prepare(case.variant, spec, kind.experiment.keys(case))
     clock = MonotonicClock()
-    trial = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0, warmups=1))
+    trial = Trial("id", "run", case, 0, 7, Budget(min_samples=3, min_time_s=0.0, warmups=1))
     experiment = kind.experiment(Setting(session, trial, clock, resolution_ns(clock)))
     experiment.open()
     while not experiment.turn():
@@ -75,5 +75,5 @@ def test_the_experiment_tells_its_time(subject: Subject, item: str) -> None:
     assert found.status == "ok", found.error
     times = [sample for sample in found.samples if sample.metric == "time"]
     assert len([sample for sample in times if not sample.is_warmup]) == 3
-    assert {sample.phase for sample in times} == {"operation"}
+    assert {sample.phase for sample in times} == {"evaluate"}
     assert all(sample.value > 0 for sample in times)

@@ -28,7 +28,7 @@ REPOSITORY = Path(__file__).parents[2]
 DOCUMENT = REPOSITORY / "docs" / "adding-an-adapter.md"
 PROGRAMS = Path(sys.executable).parent
 STEP = "== step "
-LEAST_TESTS = 150
+MIN_TESTS = 150
 
 
 def _steps() -> dict[str, str]:
@@ -114,7 +114,7 @@ def test_it_passes_the_contract_suite(printed: dict[str, str]) -> None:
     summary = _step(printed, 5).strip().splitlines()[-1]
     passed = re.search(r"(\d+) passed", summary)
     assert passed, summary
-    assert int(passed[1]) > LEAST_TESTS, summary
+    assert int(passed[1]) > MIN_TESTS, summary
     assert "failed" not in summary
     assert "error" not in summary
 

@@ -27,7 +27,7 @@ PACKAGES = (
 )
 SUITE = """
 name: doubling
-budget: {samples: 6, min_time_s: 0.01}
+budget: {min_samples: 6, min_time_s: 0.01}
 experiments:
   - kind: arithmetic
     variants: [cleartext, seal]
@@ -80,11 +80,11 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _written(seal, '(*_COMMON, "rescale",', '(*_COMMON, "turn_down", "rescale",')
     _written(
         seal,
-        "        composed=_COMPOSED,\n",
+        "        composite=_COMPOSITE,\n",
         '        calls={"double": lambda evaluator: lambda a: evaluator.apply("add", a, a),\n'
         '               "turn_down": lambda evaluator: lambda a: evaluator.apply(\n'
         '                   "mod_switch", evaluator.apply("rotate", a, 1))},\n'
-        "        composed=_COMPOSED,\n",
+        "        composite=_COMPOSITE,\n",
     )
     return folder
 

@@ -1,4 +1,4 @@
-"""The experiment ``chain`` on every adapter: many operations in a row come out right, with primes made for them."""
+"""The experiment ``chain`` on every adapter: many consecutive operations come out right, with primes made for them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def executed(session: Session, operation: str, seed: int = 5, count: int | None 
         "random",
         dimensions={"repetitions": count or COUNTS[operation]},
     )
-    trial = Trial("t", "r", case, 0, seed, Budget(samples=3, warmups=1, min_time_s=0))
+    trial = Trial("t", "r", case, 0, seed, Budget(min_samples=3, warmups=1, min_time_s=0))
     clock = MonotonicClock()
     experiment = Repetition(Setting(session, trial, clock, resolution_ns(clock)))
     experiment.open()
@@ -65,11 +65,11 @@ def executed(session: Session, operation: str, seed: int = 5, count: int | None 
 def test_a_chain_comes_out_right(session: Session, scheme: Scheme, operation: str) -> None:
     found = executed(session, operation)
     assert found.accuracy is not None
-    assert found.accuracy.wrong_slots == 0, found.error
+    assert found.accuracy.incorrect_slots == 0, found.error
     assert "differ" not in (found.error or "")
     times = [sample for sample in found.samples if sample.metric == "time"]
     assert len([sample for sample in times if not sample.is_warmup]) >= 3
-    assert {(sample.phase, sample.repetitions) for sample in times} == {("operation", COUNTS[operation])}
+    assert {(sample.phase, sample.repetitions) for sample in times} == {("evaluate", COUNTS[operation])}
     cpu = [sample for sample in found.samples if sample.metric == "cpu_time"]
     assert [sample.ordinal for sample in cpu] == [sample.ordinal for sample in times if not sample.is_warmup]
     assert sum(sample.value for sample in cpu) > 0
@@ -95,7 +95,7 @@ def test_the_shortest_chain_comes_out_right(variant: str, scheme: Scheme) -> Non
     session = prepare(variant, spec, KeyRequest.of(relinearization=True))
     found = executed(session, "mul", count=1)
     assert found.accuracy is not None
-    assert found.accuracy.wrong_slots == 0, found.error
+    assert found.accuracy.incorrect_slots == 0, found.error
     budgets = [sample.value for sample in found.samples if sample.metric == "noise_budget"]
     if budgets and variant.startswith("seal"):
         foretold = chains.expected_budget_bits(spec, chains.chain_for_depth(spec))

@@ -76,7 +76,7 @@ def test_noise_of_the_public_key_exhausts_what_the_secret_key_leaves_room_for(
     assert seeded.complaint is None
     assert isinstance(public, messages.Refused), public
     assert (public.status, public.error) == (
-        "exhausted",
+        "budget_exhausted",
         "no noise budget is left in what the server returned",
     )
     assert public_bytes / seeded_bytes == pytest.approx(2, rel=0.05)  # but for what tells what each object is
@@ -90,7 +90,7 @@ def test_one_wrong_byte_is_wrong(variant: str, scheme: Scheme, tmp_path: Path) -
     assert isinstance(wrong, messages.Scored), wrong
     assert right.complaint is None
     assert wrong.complaint.startswith("1 of 64 values are wrong: ")
-    assert (right.accuracy.wrong_slots, wrong.accuracy.wrong_slots) == (0, 1)
+    assert (right.accuracy.incorrect_slots, wrong.accuracy.incorrect_slots) == (0, 1)
 
 
 def test_a_batch_without_a_bucket_for_each_index_is_refused_before_anything_is_sent(

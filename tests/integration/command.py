@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).parents[2]
 Running = subprocess.Popen[bytes] | Forked
 
 # A suite that costs next to nothing: the plainest parameters, few samples, no least time.
-CHEAP = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1024}
+CHEAP = {"min_samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1024}
 TINY = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [1024], "modulus_bits": [27]}
 
 

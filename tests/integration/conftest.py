@@ -105,7 +105,7 @@ class Maker:
             outcome = replace(outcome, parameters=self.parameters(spec), library=self.library(case.variant))
         return replace(outcome, **changes)
 
-    def times(self, values: list[float], phase: str = "operation", **changes: object) -> tuple[Sample, ...]:
+    def times(self, values: list[float], phase: str = "evaluate", **changes: object) -> tuple[Sample, ...]:
         return tuple(
             replace(Sample("time", value, phase, ordinal=ordinal), **changes)
             for ordinal, value in enumerate(values)

@@ -69,7 +69,7 @@ def test_an_installed_seal_takes_turns_with_ours(mine: Ciphermark, elsewhere: Pa
     assert described["seal-mine"]["library"]["build"]["flags"].startswith("not known")
     assert described["seal"]["library"]["build"]["flags"].startswith("-w -O3")
     experiment = {"kind": "arithmetic", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["add"]}
-    suite = mine.suite(experiment | {"variants": ["seal", "seal-mine"]}, samples=8)
+    suite = mine.suite(experiment | {"variants": ["seal", "seal-mine"]}, min_samples=8)
     mine("run", str(suite))
     statuses = mine.rows("select variant, status from trials")
     assert {row["variant"]: row["status"] for row in statuses} == {"seal": "ok", "seal-mine": "ok"}
@@ -119,7 +119,7 @@ def test_an_environment_of_ones_own(mine: Ciphermark) -> None:
     assert "usable" in mine("build", "list").out
     chain = {"schemes": ["bfv"], "ring_dimension": [2048], "modulus_bits": [40, 60], "security": "none"}
     experiment = {"kind": "arithmetic", "variants": ["openfhe", "mine"], "operations": ["add"], **chain}
-    suite = mine.suite(experiment, samples=6)
+    suite = mine.suite(experiment, min_samples=6)
     mine("run", str(suite))
     statuses = mine.rows("select variant, status from trials")
     assert {row["variant"]: row["status"] for row in statuses} == {"openfhe": "ok", "mine": "ok"}

@@ -23,11 +23,11 @@ CHAIN = ParameterSpec("bgv", 1024, None, 65537, depth=3, ring_dimension_is_minim
 def _outcomes(make, factor):
     """(case, seconds, ring dimension, primes, status): a comparison at two levels, and chains at rings of their own."""
     primes = make.parameters(SPEC).moduli
-    mul = {"operation": "mul", "size": 4096, "parameters": SPEC}
+    mul = {"operation": "mul", "vector_length": 4096, "parameters": SPEC}
     chain = {
         "experiment": "repetition",
         "operation": "mul",
-        "size": 16,
+        "vector_length": 16,
         "dimensions": {"repetitions": 3},
         "parameters": CHAIN,
     }
@@ -37,7 +37,7 @@ def _outcomes(make, factor):
     yield make.case("openfhe", **mul), 0.001, 4096, (*primes, 1099511480321), "ok"
     yield make.case("seal", **chain), 0.5, 8192, (*primes, *primes), "ok"
     yield make.case("openfhe", **chain), 0.25, 16384, (*primes,) * 4, "ok"
-    yield make.case("pyfhel", **chain), 0.25, 16384, (*primes,) * 4, "exhausted"
+    yield make.case("pyfhel", **chain), 0.25, 16384, (*primes,) * 4, "budget_exhausted"
     yield make.case("seal", **(chain | {"parameters": given})), 1.0, 16384, (*primes,) * 4, "ok"
 
 
@@ -48,8 +48,8 @@ def _recorded(database, make, factor=1.0):
         made = replace(make.parameters(case.parameters), ring_dimension=ring, moduli=moduli)
         samples = (
             *make.times([seconds] * 6, repetitions=case.dimensions.get("repetitions")),
-            Sample("peak_memory", 64e6, "operation"),
-            Sample("noise_budget", 21.0, "operation", repetitions=case.dimensions.get("repetitions")),
+            Sample("peak_memory", 64e6, "evaluate"),
+            Sample("noise_budget", 21.0, "evaluate", repetitions=case.dimensions.get("repetitions")),
         )
         database.record_outcome(make.outcome(run, case, samples, status=status, parameters=made))
     return run.id
@@ -62,7 +62,7 @@ def recorded(tmp_path_factory, new_url, make):
         ids = [_recorded(database, make), _recorded(database, make, factor=2.0)]
         weaker = make.run()
         database.record_run(weaker)
-        case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
+        case = make.case("seal", operation="mul", vector_length=4096, parameters=SPEC)
         made = replace(make.parameters(SPEC), moduli=(*make.parameters(SPEC).moduli, 1099511480321))
         database.record_outcome(make.outcome(weaker, case, make.times([0.003] * 6), parameters=made))
     data_directory = tmp_path_factory.mktemp("comparing") / "data"
@@ -99,8 +99,8 @@ def test_every_level_has_a_table_of_its_own(recorded):
 
 def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
     ciphermark, ids = recorded
-    out = ciphermark("results", ids[0], "--details", "--any-security").out
-    assert out.startswith("security levels are mixed, as --any-security asks")
+    out = ciphermark("results", ids[0], "--details", "--across-security-levels").out
+    assert out.startswith("security levels are mixed, as --across-security-levels asks")
     table = "\n".join(_only(_tables(out.split("\n\n", 1)[1]), "bfv", "by row (2018)"))
     for name in ("openfhe", "seal", "pyfhel"):
         assert name in table
@@ -111,12 +111,12 @@ def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
 def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     ciphermark, ids = recorded
     tables = _tables(ciphermark("results", ids[0], "--details").out)
-    lines = [line.split() for line in _only(tables, "mul in a row · bgv · security 128 bits (2018)")]
+    lines = [line.split() for line in _only(tables, "consecutive mul · bgv · security 128 bits (2018)")]
     rows = lines[next(place for place, words in enumerate(lines) if words[:2] == ["n", "variant"]) + 1 :]
-    assert rows[0][:6] == ["3", "openfhe", "16384", "smallest", "360", "250"]
-    assert rows[1][:4] == ["seal", "8192", "smallest", "200"]
+    assert rows[0][:6] == ["3", "openfhe", "16384", "smallest-secure", "360", "250"]
+    assert rows[1][:4] == ["seal", "8192", "smallest-secure", "200"]
     assert rows[2][:4] == ["seal", "16384", "given", "360"]
-    assert rows[3][:5] == ["pyfhel", "16384", "smallest", "360", "exhausted"]
+    assert rows[3][:5] == ["pyfhel", "16384", "smallest-secure", "360", "budget_exhausted"]
     assert "64 MB" in " ".join(rows[0])
     assert "21 bits" in " ".join(rows[0])
     assert "not interleaved" not in " ".join(rows[1])  # one comparison
@@ -128,7 +128,7 @@ def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     [
         ("results", "{}"),
         ("results", "{}", "--details", "--notes"),
-        ("results", "{}", "--any-security"),
+        ("results", "{}", "--across-security-levels"),
         ("results", "{}", "--published"),
         ("compare", "{}", "{}"),
         ("runs",),
@@ -151,7 +151,7 @@ def test_two_runs_are_compared_at_one_level(recorded):
     assert f"b: run {ids[1]} of suite quick" in out
     table = _only(_tables(out), "bfv · N = 4096 ·", "security 128 bits (2018)")
     row = next(line for line in table if "time" in line)
-    for word in ("pyfhel", "operation", "6 ms", "unchanged"):
+    for word in ("pyfhel", "evaluate", "6 ms", "unchanged"):
         assert word in row
     (slower,) = [line for line in table if "time" in line and "seal" in line]
     for word in ("3 ms", "0.5", "slower"):
@@ -164,7 +164,7 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert lines[0].startswith("1 regression: 1 slower, ")
     assert len(lines) <= 40
     (changed,) = [line for line in lines if line.startswith("slower")]
-    for word in ("seal", "mul, bfv 4096, 4096", "operation time", "3 ms", "6 ms", "0.5"):
+    for word in ("seal", "mul, bfv 4096, 4096", "evaluate time", "3 ms", "6 ms", "0.5"):
         assert word in changed
     assert ciphermark("compare", ids[1], ids[0]).out.startswith("no regression: 1 faster, ")
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
@@ -191,7 +191,7 @@ def _run_of_three(database, make, factor, reference_kernel_s, **more):
         **more,
     }
     for variant, seconds in (("seal", 0.003), ("pyfhel", 0.004), ("tenseal", 0.005)):
-        case = make.case(variant, operation="mul", size=4096, parameters=SPEC)
+        case = make.case(variant, operation="mul", vector_length=4096, parameters=SPEC)
         samples = make.times([seconds * factor] * 6)
         made = replace(make.parameters(SPEC), moduli=make.parameters(SPEC).moduli[:1])
         database.record_outcome(make.outcome(run, case, samples, parameters=made, facts=facts))
@@ -239,7 +239,7 @@ def test_figures_are_chosen_by_metric_phase_and_variant(recorded):
         done = ciphermark("compare", ids[0], ids[1], "--format", "json", *options, code=None)
         return done.code, json.loads(done.out)
 
-    code, rows = chosen("--metric", "time", "--variant", "pyfhel", "--phase", "operation")
+    code, rows = chosen("--metric", "time", "--variant", "pyfhel", "--phase", "evaluate")
     assert (code, {(row["variant"], row["metric"]) for row in rows}) == (0, {("pyfhel", "time")})
     assert chosen("--variant", "seal")[0] == 1
     assert (
@@ -256,7 +256,7 @@ def noisy(tmp_path_factory, new_url, make):
         for name, shift, count in (("before", 0, 12), ("after", 1, 12), ("short", 0, 3)):
             run = replace(make.run(), label=name)
             database.record_run(run)
-            case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
+            case = make.case("seal", operation="mul", vector_length=4096, parameters=SPEC)
             times = make.times([0.003 * (1 + 0.025 * ((7 * place + shift) % 12)) for place in range(count)])
             database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
     return Ciphermark(tmp_path_factory.mktemp("noisy") / "data", url)
@@ -318,9 +318,9 @@ def test_runs_at_unequal_levels_are_compared_only_where_asked(recorded):
         128,
         0,
     )
-    assert verdict("--any-security")[:2] == ("unchanged", 1.0)
-    assert "security 128 against <128 bits (2018)" in verdict("--any-security")[2]
-    out = ciphermark("compare", ids[0], ids[2], "--any-security").out
+    assert verdict("--across-security-levels")[:2] == ("unchanged", 1.0)
+    assert "security 128 against <128 bits (2018)" in verdict("--across-security-levels")[2]
+    out = ciphermark("compare", ids[0], ids[2], "--across-security-levels").out
     assert "security levels are mixed" in out
     assert "security levels are mixed" not in ciphermark("compare", ids[0], ids[2], code=2).out
 
@@ -367,7 +367,7 @@ def slowed(tmp_path_factory, new_url, make):
         for name, slowdown in (("first", 1.0), ("slowed", 2.0)):
             run = replace(make.run(), label=name)
             database.record_run(run)
-            case = make.case("seal", operation="mul", size=4096, parameters=SPEC)
+            case = make.case("seal", operation="mul", vector_length=4096, parameters=SPEC)
             times = [replace(sample, slowdown=slowdown) for sample in make.times([0.003 * slowdown] * 12)]
             database.record_outcome(make.outcome(run, case, times, parameters=make.parameters(SPEC)))
     return Ciphermark(tmp_path_factory.mktemp("slowed") / "data", url)

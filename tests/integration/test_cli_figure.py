@@ -107,8 +107,8 @@ def test_the_ending_says_the_form(
     assert done.out == ""
     assert f"figure: {path}" in done.err
     shown = (
-        r"shown: scheme=bfv, table=2018 \(or 2024\), security=\d+, phase=operation \(or encrypt, decrypt\), "
-        r"data=random \(or same\)"
+        r"shown: scheme=bfv, table=2018 \(or 2024\), security=\d+, phase=evaluate \(or encrypt, decrypt\), "
+        r"data=random \(or constant\)"
     )
     assert re.search(shown, done.err)
 

@@ -28,8 +28,8 @@ EXPERIMENTS = (
     SEAL | {"kind": "arithmetic", "variants": ["cleartext", "seal"], "operations": ["add", "mul"]},
     SEAL | {"kind": "arithmetic", "schemes": ["ckks"], "operations": ["add", "mul_plain"], "scale_bits": 30},
     SEAL | {"kind": "serialization", "operations": ["none"]},
-    SEAL | {"kind": "noise", "operations": ["mul"], "sizes": [16], "cap": 4},
-    SEAL | {"kind": "depth", "operations": ["mul"], "sizes": [16], "cap": 4},
+    SEAL | {"kind": "noise", "operations": ["mul"], "vector_length": [16], "max_repetitions": 4},
+    SEAL | {"kind": "depth", "operations": ["mul"], "vector_length": [16], "max_repetitions": 4},
     SEAL | {"kind": "rotation", "variants": ["tenseal"], "operations": ["rotate(1)"]},
 )
 
@@ -42,7 +42,7 @@ def recorded(tmp_path_factory, new_url, make):
     with Database.open(ciphermark.database_url) as database:
         database.record_run(other)
         database.record_outcome(make.outcome(other, samples=make.times([0.001] * 6)))
-    printed = ciphermark("run", str(ciphermark.suite(*EXPERIMENTS, samples=6)))
+    printed = ciphermark("run", str(ciphermark.suite(*EXPERIMENTS, min_samples=6)))
     (row,) = ciphermark.rows("select id from run where suite = 'planted'")
     return ciphermark, [row["id"], other.id], printed
 
@@ -236,11 +236,11 @@ def test_the_recorded_parameters_are_seals(results):
     assert row["log_qp"] == pytest.approx(sum(math.log2(prime) for prime in chain), abs=1e-9)
     assert row["log_q"] == pytest.approx(sum(math.log2(prime) for prime in chain[:-1]), abs=1e-9)
     assert (row["security_2018"], row["security_2024"]) == (128, 0)
-    assert (row["ring_dimension"], row["size"], row["ciphertexts"]) == (N, N, 1)
+    assert (row["ring_dimension"], row["vector_length"], row["ciphertexts"]) == (N, N, 1)
     assert (row["library"], row["library_version"], row["hexl"]) == ("SEAL", native.seal_version, False)
     ckks = chosen(results, variant="seal", scheme="ckks", operation="add")[0]
     assert ckks["modulus_bits"] == [39, 30, 39]
-    assert ckks["size"] == N // 2
+    assert ckks["vector_length"] == N // 2
 
 
 def test_the_recorded_moduli_are_seals(recorded):
@@ -309,7 +309,7 @@ def test_the_recorded_depth_is_what_really_decrypts(results, bfv):
             break
         depth += 1
     assert only(results, experiment="depth", metric="depth")["median"] == depth
-    assert only(results, experiment="depth", metric="is_capped")["median"] == (depth == 4)
+    assert only(results, experiment="depth", metric="is_at_max_repetitions")["median"] == (depth == 4)
 
 
 @pytest.mark.parametrize("operation", ["add", "mul_plain"])
@@ -321,7 +321,7 @@ def test_ckks_is_as_precise_as_its_scale_allows(results, operation):
 
 def test_times_are_those_of_six_samples(results):
     rows = chosen(results, metric="time", experiment="arithmetic")
-    assert {row["phase"] for row in rows} == {"encrypt", "operation", "decrypt"}
+    assert {row["phase"] for row in rows} == {"encrypt", "evaluate", "decrypt"}
     for row in rows:
         assert 0 < row["min"] <= row["median"] <= row["max"]
         if row["undisturbed_share"] in (None, 1):  # of others, what others had the core in does not count
@@ -337,7 +337,7 @@ def test_the_peak_memory_of_every_phase_is_recorded(results):
         row["phase"]: row["median"]
         for row in chosen(results, variant="seal", scheme="bfv", operation="mul", metric="peak_memory")
     }
-    assert peaks.keys() == {"keys", "encrypt", "operation", "decrypt"}
+    assert peaks.keys() == {"keygen", "encrypt", "evaluate", "decrypt"}
     for peak in peaks.values():
         assert 2 * 2 * N * 8 < peak < 1 << 30
 
@@ -419,7 +419,7 @@ def test_readers_choose_columns_units_and_exponents(recorded, results):
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[0] == ["variant", "operation", "median"]
     assert len(rows) == len(results) + 1
-    time = only(results, variant="seal", scheme="bfv", operation="mul", phase="operation", metric="time")
+    time = only(results, variant="seal", scheme="bfv", operation="mul", phase="evaluate", metric="time")
     told = ciphermark("results", ids[0], "--unit", "us", "--scientific").out
     assert f"{time['median'] * 1e6:.2e} µs" in told
     assert "medain" in ciphermark("results", ids[0], "--columns", "medain", code=2).err

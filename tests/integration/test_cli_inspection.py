@@ -251,7 +251,7 @@ def test_the_shipped_suites_are_listed_with_what_they_are_for(bare):
 
 def test_a_new_suite_is_written_as_answered_and_never_over_another(bare, tmp_path):
     path = tmp_path / "mine.yaml"
-    answers = ("--values", "10000", "--exact", "--largest", "1000", "--depth", "3")
+    answers = ("--vector-length", "10000", "--exact", "--largest", "1000", "--depth", "3")
     out = bare("suite", "new", str(path), *answers).out
     assert f"ciphermark run {path}" in out
     explained = json.loads(bare("suite", "explain", str(path), "--format", "json").out)
@@ -260,14 +260,14 @@ def test_a_new_suite_is_written_as_answered_and_never_over_another(bare, tmp_pat
 
 
 def test_what_a_new_suite_lacks_is_asked_for_where_somebody_can_answer(bare, tmp_path):
-    error = bare("suite", "new", str(tmp_path / "mine.yaml"), "--values", "10", code=2).err
+    error = bare("suite", "new", str(tmp_path / "mine.yaml"), "--vector-length", "10", code=2).err
     assert error == "without a terminal, add --largest, --depth, --exact or --approximate\n"
     assert not (tmp_path / "mine.yaml").exists()
 
 
 def test_a_suite_of_which_nothing_can_be_executed_is_not_written(bare, tmp_path):
     answers = (
-        "--values",
+        "--vector-length",
         "10",
         "--approximate",
         "--largest",
@@ -297,7 +297,7 @@ def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
         pass
     assert process.wait(PATIENCE_S) == 0, said
     assert b"How many numbers are computed on?" in said
-    assert "# 100 whole numbers below 10, 2 multiplications in a row, 128 bits" in path.read_text()
+    assert "# 100 whole numbers below 10, 2 consecutive multiplications, 128 bits" in path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_every_shipped_suite_can_be_explained(path, bare):
     assert explained["cases"]
     for case in explained["cases"]:
         assert case["skipped"] is None or len(case["skipped"]) > 10
-        assert case["size"] > 0
+        assert case["vector_length"] > 0
     assert any(case["skipped"] is None for case in explained["cases"])
 
 
@@ -359,7 +359,7 @@ def test_the_schema_holds_for_every_shipped_suite_and_not_for_others(bare):
         lambda suite: suite.update(experiments=[]),
         lambda suite: suite["experiments"][0].update(kind="speed"),
         lambda suite: suite["experiments"][0].update(schemes="bfv"),
-        lambda suite: suite["experiments"][0].update(sizes=[0]),
+        lambda suite: suite["experiments"][0].update(vector_length=[0]),
         lambda suite: suite["budget"].update(samples="many"),
     ):
         spoiled = json.loads(json.dumps(good))

@@ -20,7 +20,7 @@ def ciphermark(tmp_path_factory, new_url):
     folder = made.data_directory.parent
     (folder / "deep.yaml").write_text("[" * 20_000)
     made.suite(
-        TINY | {"variants": ["cleartext"], "sizes": [*range(1, 601)], "threads": [*range(1, 201)]},
+        TINY | {"variants": ["cleartext"], "vector_length": [*range(1, 601)], "threads": [*range(1, 201)]},
         name="large",
     )
     (folder / "typo.yaml").write_text("name: a\nexperimants: []\n")

@@ -12,7 +12,7 @@ from dashboard import dashboard, rows_of
 from starlette.testclient import TestClient
 from test_dashboards_pages import times
 
-from ciphermark_core.key_switching import Division
+from ciphermark_core.key_switching import Tuning
 from ciphermark_core.security import TABLES, Table
 from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
@@ -61,14 +61,14 @@ def test_means_within_the_significance_threshold_share_a_rank(
     assert rows["openfhe"]["failed"] == "1"
 
 
-def test_each_division_has_a_leader_of_its_own(client: TestClient, database: Database, make: Maker) -> None:
+def test_each_tuning_has_a_leader_of_its_own(client: TestClient, database: Database, make: Maker) -> None:
     run = make.run()
     database.record_run(run)
-    for division, medians in (
-        ("equal", {"seal": 1.0, "openfhe": 2.0}),
-        ("best", {"seal": 3.0, "openfhe": 1.0}),
+    for tuning, medians in (
+        ("matched", {"seal": 1.0, "openfhe": 2.0}),
+        ("recommended", {"seal": 3.0, "openfhe": 1.0}),
     ):
-        spec = replace(make.case().parameters, division=division)
+        spec = replace(make.case().parameters, tuning=tuning)
         for variant, median in medians.items():
             case = make.case(variant, parameters=spec)
             database.record_outcome(make.outcome(run, case, times(make, median)))
@@ -76,8 +76,8 @@ def test_each_division_has_a_leader_of_its_own(client: TestClient, database: Dat
     assert [(row["label"], row["rank"], round(float(row["mean_ratio"]), 9)) for row in rows] == [
         ("seal", "1", 1.0),
         ("openfhe", "2", 2.0),
-        ("openfhe (division best)", "1", 1.0),
-        ("seal (division best)", "2", 3.0),
+        ("openfhe (recommended tuning)", "1", 1.0),
+        ("seal (recommended tuning)", "2", 3.0),
     ]
 
 
@@ -131,13 +131,13 @@ def test_what_was_never_resolved_counts_at_the_level_of_its_case(
         assert {row["operation"] for row in rows_of(client, "matrix", run=run.id, security=level)} == shown
 
 
-def recorded_at_the_edge(database: Database, make: Maker, table: Table, division: Division = "equal") -> str:
+def recorded_at_the_edge(database: Database, make: Maker, table: Table, tuning: Tuning = "matched") -> str:
     """A run of a suite by a table, in which seal's chain is 128 bits secure by the table of 2018 alone; pyfhel has it
     not.
     """
     run = make.run()
     database.record_run(run)
-    spec = replace(make.case().parameters, security_table=table, division=division)
+    spec = replace(make.case().parameters, security_table=table, tuning=tuning)
     for variant, moduli, median in (
         ("seal", (2**54 - 33,) * 4, 1.0),
         ("tenseal", (2**53 - 111,) * 4, 2.0),
@@ -201,15 +201,17 @@ def test_a_request_by_the_older_table_is_no_level_of_the_newer_one(
     tables: tuple[Table, Table],
     variants: list[str],
 ) -> None:
-    """In the division best the level that was asked for counts; where that is by the older table, the one resolved."""
-    run_id = recorded_at_the_edge(database, make, tables[0], "best")
+    """With recommended tuning the level that was asked for counts; where that is by the older table, the one
+    resolved.
+    """
+    run_id = recorded_at_the_edge(database, make, tables[0], "recommended")
     chosen = {"run": run_id, "security": 128, "table": tables[1]}
     rows = rows_of(client, "leaderboard", **chosen)
     assert [row["variant"] for row in rows if row["rank"]] == variants
     assert [row["unsupported"] for row in rows if row["variant"] == "pyfhel"] == ["1"]
     assert {row["variant"] for row in rows_of(client, "matrix", **chosen)} == {"pyfhel", *variants}
     told = Ciphermark(tmp_path / "data", url)("results", run_id, "--security-table", tables[1]).out
-    assert f"bfv, division best: of 1 case {variants[0]} is fastest in 1" in told
+    assert f"bfv, recommended tuning: of 1 case {variants[0]} is fastest in 1" in told
 
 
 def test_reports_have_the_levels_of_the_suites_table(url: str, database: Database, make: Maker) -> None:
@@ -217,7 +219,7 @@ def test_reports_have_the_levels_of_the_suites_table(url: str, database: Databas
         with Store(url) as store:
             made = report.made(store, recorded_at_the_edge(database, make, table))
         assert f"Overview: bfv, 128 bits ({table})" in [section.title for section in made.sections]
-        assert any(f"bfv at 128 bits ({table}), division equal: {fastest}" in text for text in made.summary)
+        assert any(f"bfv at 128 bits ({table}), matched tuning: {fastest}" in text for text in made.summary)
         assert made.headline[1] == f"bfv: of 1 case {fastest.split()[0]} is fastest in 1"
 
 
@@ -251,7 +253,8 @@ def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make
     run = make.run()
     database.record_run(run)
     outcomes = [
-        make.outcome(run, make.case("seal", size=size), status="crashed", error="x") for size in range(1, 302)
+        make.outcome(run, make.case("seal", vector_length=size), status="crashed", error="x")
+        for size in range(1, 302)
     ]
     database.record_outcomes(outcomes)
     page = client.get("/", params={"run": run.id}).text
@@ -265,7 +268,7 @@ def test_data_patterns_are_compared_with_an_interval(
     run = make.run()
     database.record_run(run)
     for operation, random_ms in (("add", 1.02), ("mul", 3.0)):
-        for pattern, median in (("same", 1.0), ("random", random_ms)):
+        for pattern, median in (("constant", 1.0), ("random", random_ms)):
             case = make.case("seal", operation=operation, data_pattern=pattern)
             database.record_outcome(make.outcome(run, case, times(make, median)))
     rows = {row["operation"]: row for row in rows_of(client, "by-data", run=run.id)}

@@ -73,13 +73,19 @@ def test_cases_that_differ_in_options_are_told_apart(
     run = make.run()
     database.record_run(run)
     for batch in (1, 8):
-        dimensions = {"data_set": "boston", "batch": batch}
+        dimensions = {"data_set": "boston", "inputs_per_pass": batch}
         case = make.case("seal", experiment="learning", operation="lmc-plain", dimensions=dimensions)
         database.record_outcome(make.outcome(run, case, SAMPLES))
-    assert [row["options"] for row in rows_of(client, "learning", run=run.id)] == ["batch 1", "batch 8"]
-    assert {row["options"] for row in rows_of(client, "stages", run=run.id)} == {"batch 1", "batch 8"}
+    assert [row["options"] for row in rows_of(client, "learning", run=run.id)] == [
+        "inputs_per_pass 1",
+        "inputs_per_pass 8",
+    ]
+    assert {row["options"] for row in rows_of(client, "stages", run=run.id)} == {
+        "inputs_per_pass 1",
+        "inputs_per_pass 8",
+    }
     printed = Ciphermark(tmp_path / "data", url)("results", run.id).out
-    assert [f" · batch {batch} · boston" in printed for batch in (1, 8)] == [True, True]
+    assert [f" · inputs_per_pass {batch} · boston" in printed for batch in (1, 8)] == [True, True]
 
 
 def test_a_workload_has_its_times_and_its_quality(client: TestClient, run_id: str) -> None:

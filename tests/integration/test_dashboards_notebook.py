@@ -33,7 +33,7 @@ def test_the_notebook_reads_results(
         assert word in whole
     (median,) = database.query(
         "select median * 1000 from results where run_id = %s and variant = 'seal' and operation = 'add' "
-        "and phase = 'operation' and metric = 'time' and size = 16 and data_pattern = 'same'",
+        "and phase = 'evaluate' and metric = 'time' and vector_length = 16 and data_pattern = 'constant'",
         [run_id],
     ).rows[0]
     assert f"{median:.1f}" in whole

@@ -34,7 +34,7 @@ def times(make: Maker, median_ms: float) -> tuple[Sample, ...]:
     values = [median_ms / 1000 * (1 + step / 1000) for step in range(-4, 5)]
     return tuple(
         sample
-        for phase, factor in (("operation", 1.0), ("encrypt", 3.0), ("decrypt", 0.5))
+        for phase, factor in (("evaluate", 1.0), ("encrypt", 3.0), ("decrypt", 0.5))
         for sample in make.times([value * factor for value in values], phase)
     )
 
@@ -72,35 +72,39 @@ def recorded_run(
     for variant, cost in VARIANTS.items():
         factor = slower if variant in (variants or VARIANTS) else 1.0
         for number, operation in enumerate(("add", "mul"), 1):
-            for pattern in ("same", "random"):
+            for pattern in ("constant", "random"):
                 for size in (16, 8192):
-                    case = make.case(variant, operation=operation, size=size, data_pattern=pattern)
+                    case = make.case(variant, operation=operation, vector_length=size, data_pattern=pattern)
                     outcomes.append(make.outcome(run, case, times(make, cost * number * factor)))
         untimed = (
-            Sample("cold_time", cost * 9.0, "operation", ordinal=0),
-            Sample("first_touch_time", cost * 2.0, "operation", ordinal=0),
-            Sample("peak_memory", cost * 1e7, "operation", ordinal=0),
-            Sample("noise_budget", 100.0 - cost, "operation", ordinal=0),
+            Sample("cold_time", cost * 9.0, "evaluate", ordinal=0),
+            Sample("first_touch_time", cost * 2.0, "evaluate", ordinal=0),
+            Sample("peak_memory", cost * 1e7, "evaluate", ordinal=0),
+            Sample("noise_budget", 100.0 - cost, "evaluate", ordinal=0),
         )
-        outcomes.append(make.outcome(run, make.case(variant, operation="add", size=8192), untimed, process=1))
+        outcomes.append(
+            make.outcome(run, make.case(variant, operation="add", vector_length=8192), untimed, process=1)
+        )
         bits = tuple(
-            Sample("noise_budget", 100.0 - 9 * count, "operation", ordinal=count, repetitions=count)
+            Sample("noise_budget", 100.0 - 9 * count, "evaluate", ordinal=count, repetitions=count)
             for count in (0, 1, 2, 4)
         )
         outcomes.append(
-            make.outcome(run, make.case(variant, experiment="noise", operation="mul", size=16), bits)
+            make.outcome(run, make.case(variant, experiment="noise", operation="mul", vector_length=16), bits)
         )
         deepest = (
-            Sample("depth", 4.0, "operation", ordinal=0),
-            Sample("is_capped", 0.0, "operation", ordinal=0),
+            Sample("depth", 4.0, "evaluate", ordinal=0),
+            Sample("is_at_max_repetitions", 0.0, "evaluate", ordinal=0),
         )
-        case = make.case(variant, experiment="depth", operation="mul", size=16, dimensions={"cap": 64})
+        case = make.case(
+            variant, experiment="depth", operation="mul", vector_length=16, dimensions={"max_repetitions": 64}
+        )
         outcomes.append(make.outcome(run, case, deepest))
         size = (Sample("size", 1e6, "ciphertext", ordinal=0),)
-        case = make.case(variant, experiment="serialization", operation="none", size=8192)
+        case = make.case(variant, experiment="serialization", operation="none", vector_length=8192)
         outcomes.append(make.outcome(run, case, size))
         case = make.case(
-            variant, experiment="repetition", operation="mul", size=16, dimensions={"repetitions": 3}
+            variant, experiment="repetition", operation="mul", vector_length=16, dimensions={"repetitions": 3}
         )
         outcomes.append(make.outcome(run, case, times(make, cost * 5 * factor)))
         case = make.case(
@@ -202,10 +206,10 @@ def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, ru
 
 def test_times_against_size_are_of_one_ring_that_has_several(client: TestClient, run_id: str) -> None:
     rows = rows_of(client, "latency-by-size", run=run_id)
-    assert {row["size"] for row in rows} == {"16", "8192"}
+    assert {row["vector_length"] for row in rows} == {"16", "8192"}
     assert len(rows) == len(VARIANTS) * 2 * 2
-    assert rows_of(client, "latency-by-size", run=run_id, size=16) == []
-    page = client.get("/operations", params={"run": run_id, "size": 16}).text
+    assert rows_of(client, "latency-by-size", run=run_id, vector_length=16) == []
+    page = client.get("/operations", params={"run": run_id, "vector_length": 16}).text
     assert "vectors of one size only" in page
 
 
@@ -272,9 +276,9 @@ def test_filters_choose(client: TestClient, run_id: str) -> None:
     rows = rows_of(client, "matrix", run=run_id, operation="add", variant=["seal", "tenseal"])
     assert {row["operation"] for row in rows} == {"add"}
     assert {row["variant"] for row in rows} == {"seal", "tenseal"}
-    encrypt = rows_of(client, "latency", run=run_id, phase="encrypt", operation="add", data="same")
+    encrypt = rows_of(client, "latency", run=run_id, phase="encrypt", operation="add", data="constant")
     assert {row["phase"] for row in encrypt} == {"encrypt"}
-    assert {row["data_pattern"] for row in encrypt} == {"same"}
+    assert {row["data_pattern"] for row in encrypt} == {"constant"}
 
 
 def answered(client: TestClient, url: str, run_id: str, name: str) -> list[dict[str, object]]:

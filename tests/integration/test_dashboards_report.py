@@ -65,7 +65,7 @@ def reported(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
             )
             learned = (*make.times([0.004] * 9, "train"), *make.times([0.002] * 9, "infer"), *scores)
             database.record_outcome(make.outcome(run, case, learned))
-        case = make.case("seal", operation="mul", size=16, threads=2)
+        case = make.case("seal", operation="mul", vector_length=16, threads=2)
         database.record_outcome(make.outcome(run, case, times(make, 3.0)))
     return url, run_id
 
@@ -81,7 +81,7 @@ def failed(new_url: Callable[[], str], make: Maker) -> tuple[str, str]:
             [
                 make.outcome(
                     run,
-                    make.case("pyfhel", operation="mul", size=16 + number),
+                    make.case("pyfhel", operation="mul", vector_length=16 + number),
                     status="crashed",
                     error=f"{number} {LONG}",
                 )
@@ -123,7 +123,7 @@ def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None
         "mul takes the most bits of noise budget each: on average 9",
         "Machine learning: data set boston",
         "Machine learning: data set breast-cancer",
-        "Left out: phase encrypt and decrypt, data same, threads 2;",
+        "Left out: phase encrypt and decrypt, data constant, threads 2;",
         "Not measured: pyfhel: 1 crashed; tenseal: 1 unsupported.",
         "Test CPU",
         "AVX512-IFMA",

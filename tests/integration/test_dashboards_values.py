@@ -25,7 +25,7 @@ Key = tuple[str, str, str, str, int | None]
 
 COSTS_MS = {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 5.0}
 OPERATIONS = {"add": 1.0, "mul": 7.0}
-CASES = (("same", 16, 1), ("random", 16, 1), ("random", 8192, 1), ("same", 16, 2), ("random", 16, 2))
+CASES = (("constant", 16, 1), ("random", 16, 1), ("random", 8192, 1), ("constant", 16, 2), ("random", 16, 2))
 SAMPLES = 9
 OTHER_PRIMES = (2**45 - 229, 2**45 - 55, 2**45 - 81)
 THRESHOLD = 1.05
@@ -44,7 +44,7 @@ class Recorded:
         return self.cases[row["comparison_group"], row.get("variant") or row["variant_on"]]
 
     def of(
-        self, row: Row, metric: str, phase: str = "operation", repetitions: int | None = None
+        self, row: Row, metric: str, phase: str = "evaluate", repetitions: int | None = None
     ) -> np.ndarray:
         """The samples of the case that a row links to."""
         return self.samples[row["comparison_group"], row["variant"], metric, phase, repetitions]
@@ -54,7 +54,7 @@ def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
     """Samples that spread, so that nothing comes out right that is not computed of the right ones."""
     random = np.random.default_rng(3)
 
-    def values(metric: str, middle: float, phase: str = "operation", **more: int) -> tuple[Sample, ...]:
+    def values(metric: str, middle: float, phase: str = "evaluate", **more: int) -> tuple[Sample, ...]:
         drawn = middle * random.lognormal(sigma=0.2, size=SAMPLES + 1)
         return tuple(
             Sample(
@@ -72,24 +72,38 @@ def outcomes(make: Maker, run: object) -> Iterator[Outcome]:
     for number, (variant, cost_ms) in enumerate(COSTS_MS.items()):
         for operation, factor in OPERATIONS.items():
             for data, size, threads in CASES:
-                case = make.case(variant, operation=operation, size=size, data_pattern=data, threads=threads)
+                case = make.case(
+                    variant, operation=operation, vector_length=size, data_pattern=data, threads=threads
+                )
                 yield timed(case, cost_ms / 1000 * factor * (1.7 if data == "random" else 1) / threads)
-        case = make.case(variant, operation="add", size=16)
+        case = make.case(variant, operation="add", vector_length=16)
         other = replace(case, parameters=replace(case.parameters, modulus_bits=(45, 45, 45)))
         yield timed(other, cost_ms / 400, parameters=make.parameters(other.parameters, OTHER_PRIMES))
         for size in (16, 8192):
-            case = make.case(variant, experiment="noise", operation="mul", size=size)
+            case = make.case(variant, experiment="noise", operation="mul", vector_length=size)
             bits = [values("noise_budget", 90.0 - 9 * n, repetitions=n) for n in (0, 1, 2)]
             yield make.outcome(run, case, sum(bits, ()))
-            case = make.case(variant, experiment="depth", operation="mul", size=size, dimensions={"cap": 64})
-            deepest = (Sample("depth", 4.0 + number + size // 16, "operation"),)
-            yield make.outcome(run, case, (*deepest, Sample("is_capped", float(number == 1), "operation")))
-            case = make.case(variant, experiment="serialization", operation="zstd", size=size)
+            case = make.case(
+                variant,
+                experiment="depth",
+                operation="mul",
+                vector_length=size,
+                dimensions={"max_repetitions": 64},
+            )
+            deepest = (Sample("depth", 4.0 + number + size // 16, "evaluate"),)
+            yield make.outcome(
+                run, case, (*deepest, Sample("is_at_max_repetitions", float(number == 1), "evaluate"))
+            )
+            case = make.case(variant, experiment="serialization", operation="zstd", vector_length=size)
             sizes = values("size", 1e6 * (number + 1), "ciphertext")
             yield make.outcome(run, case, sizes + values("expansion", 20.0 + size, "ciphertext"))
         for count in (2, 20):
             case = make.case(
-                variant, experiment="repetition", operation="mul", size=16, dimensions={"repetitions": count}
+                variant,
+                experiment="repetition",
+                operation="mul",
+                vector_length=16,
+                dimensions={"repetitions": count},
             )
             samples = values("time", count * cost_ms, repetitions=count)
             samples += values("peak_memory", 1e8 * count, repetitions=count)
@@ -121,10 +135,10 @@ def ask(url: str, recorded: Recorded) -> Iterator[Callable[..., list[Row]]]:
         def rows(name: str, **params: object) -> list[Row]:
             found = rows_of(client, name, **{"run": recorded.run_id} | params)
             for row in found:
-                if row.get("comparison_group") and "size" in row:
+                if row.get("comparison_group") and "vector_length" in row:
                     case = recorded.case(row)
                     assert row.get("operation", row.get("compression")) == case.operation
-                    assert row["size"] == str(case.size)
+                    assert row["vector_length"] == str(case.vector_length)
                     assert row.get("data_pattern", case.data_pattern) == case.data_pattern
                     assert row["threads"] == str(case.threads)
             return found
@@ -150,8 +164,8 @@ def figures(values: np.ndarray) -> object:
 @pytest.mark.parametrize(
     ("name", "params", "count"),
     [
-        ("latency", {"phase": "operation"}, 15),
-        ("latency", {"phase": "encrypt", "data": "same"}, 6),
+        ("latency", {"phase": "evaluate"}, 15),
+        ("latency", {"phase": "encrypt", "data": "constant"}, 6),
         ("latency", {"threads": 2}, 6),
         ("latency-by-size", {"phase": "encrypt", "operation": "mul"}, 6),
     ],
@@ -220,14 +234,14 @@ def test_the_leaderboard_is_the_mean_of_what_stands_below_it(
 
 
 def test_speed_up_is_of_pairs(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
-    rows = ask("speedup", phase="encrypt", operation="add", size=16)
+    rows = ask("speedup", phase="encrypt", operation="add", vector_length=16)
     assert len(rows) == 2  # of two chains
     for row in rows:
         without, with_ = (
             recorded.of(row | {"variant": name}, "time", "encrypt") for name in ("seal", "seal-hexl")
         )
         assert numbers(row, "ratio", "ci_low", "ci_high") == figures(without / with_)
-    (row,) = ask("speedup", operation="mul", size=16, threads=2)
+    (row,) = ask("speedup", operation="mul", vector_length=16, threads=2)
     without, with_ = (recorded.of(row | {"variant": name}, "time") for name in ("seal", "seal-hexl"))
     assert numbers(row, "ratio", "ci_low", "ci_high") == figures(without / with_)
 
@@ -241,14 +255,14 @@ def test_data_patterns_are_compared_by_their_medians(
         random = recorded.of(row, "time")
         case = recorded.case(row)
         same = recorded.of(
-            row | {"comparison_group": replace(case, data_pattern="same").comparison_group}, "time"
+            row | {"comparison_group": replace(case, data_pattern="constant").comparison_group}, "time"
         )
-        assert numbers(row, "same_s", "random_s") == pytest.approx([np.median(same), np.median(random)])
-        (same_low, same_high), (random_low, random_high) = interval(same), interval(random)
+        assert numbers(row, "constant_s", "random_s") == pytest.approx([np.median(same), np.median(random)])
+        (constant_low, constant_high), (random_low, random_high) = interval(same), interval(random)
         middles = np.median(random), np.median(same)
         ratio = middles[0] / middles[1]
-        below = math.hypot(math.log(middles[0] / random_low), math.log(same_high / middles[1]))
-        above = math.hypot(math.log(random_high / middles[0]), math.log(middles[1] / same_low))
+        below = math.hypot(math.log(middles[0] / random_low), math.log(constant_high / middles[1]))
+        above = math.hypot(math.log(random_high / middles[0]), math.log(middles[1] / constant_low))
         expected = [ratio, ratio / math.exp(below), ratio * math.exp(above)]
         assert numbers(row, "ratio", "ci_low", "ci_high") == pytest.approx(expected)
         assert row["verdict"] == ("random is slower" if expected[1] > THRESHOLD else "no difference")
@@ -261,7 +275,7 @@ def test_noise(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
         values = recorded.of(row, "noise_budget", repetitions=int(row["repetitions"]))
         assert float(row["bits"]) == pytest.approx(np.median(values))
         assert row["meaning"] == "noise budget"
-    assert len(ask("noise", size=16)) == 9
+    assert len(ask("noise", vector_length=16)) == 9
 
 
 def test_remaining_bits_after_one_operation(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
@@ -273,11 +287,14 @@ def test_remaining_bits_after_one_operation(ask: Callable[..., list[Row]], recor
             [np.median(values), min(values), max(values)]
         )
         assert row["meaning"] == "noise budget"
-    assert len(ask("remaining-bits", data="same")) == len(ask("remaining-bits", threads=2)) == 6
+    assert len(ask("remaining-bits", data="constant")) == len(ask("remaining-bits", threads=2)) == 6
 
 
 def test_depth(ask: Callable[..., list[Row]]) -> None:
-    found = {(row["variant"], row["size"]): (row["depth"], row["is_capped"]) for row in ask("depth")}
+    found = {
+        (row["variant"], row["vector_length"]): (row["depth"], row["is_at_max_repetitions"])
+        for row in ask("depth")
+    }
     assert found == {
         ("seal", "16"): ("5", "False"),
         ("seal-hexl", "16"): ("6", "True"),
@@ -289,7 +306,12 @@ def test_depth(ask: Callable[..., list[Row]]) -> None:
 
 
 def test_memory_mixes_no_cases(ask: Callable[..., list[Row]], recorded: Recorded) -> None:
-    for params, count in (({}, 15), ({"data": "same"}, 6), ({"threads": 2}, 6), ({"phase": "encrypt"}, 15)):
+    for params, count in (
+        ({}, 15),
+        ({"data": "constant"}, 6),
+        ({"threads": 2}, 6),
+        ({"phase": "encrypt"}, 15),
+    ):
         rows = ask("memory", **params)
         assert len(rows) == count
         for row in rows:
@@ -331,7 +353,7 @@ def test_a_case_has_all_figures_and_all_samples(ask: Callable[..., list[Row]], r
         assert float(row["mad"]) == pytest.approx(np.median(abs(values - np.median(values))))
     samples = ask("case-samples", case=case)
     assert len(samples) == 3 * 2 * (SAMPLES + 1)
-    for phase in ("operation", "encrypt"):
+    for phase in ("evaluate", "encrypt"):
         taken = [
             float(row["value"])
             for row in samples

@@ -22,13 +22,13 @@ def filled(database: Database, make) -> Database:
     """Two runs with every experiment, and one failure."""
     times = tuple(
         sample
-        for phase in ("operation", "encrypt", "decrypt")
+        for phase in ("evaluate", "encrypt", "decrypt")
         for sample in make.times([0.1 + 0.01 * i for i in range(8)], phase=phase)
     )
-    memory = (Sample("peak_memory", 5e7, "operation"),)
+    memory = (Sample("peak_memory", 5e7, "evaluate"),)
     size = (Sample("size", 131_177.0, "ciphertext"),)
-    depth = (Sample("depth", 3.0, "operation"), Sample("is_capped", 0.0, "operation"))
-    noise = tuple(Sample("noise_budget", 90.0 - 30 * k, "operation", repetitions=k) for k in range(3))
+    depth = (Sample("depth", 3.0, "evaluate"), Sample("is_at_max_repetitions", 0.0, "evaluate"))
+    noise = tuple(Sample("noise_budget", 90.0 - 30 * k, "evaluate", repetitions=k) for k in range(3))
     learnt = (Sample("time", 0.1, "infer"), Sample("agreement", 1.0, "infer"))
     for _ in range(2):
         run = make.run()
@@ -37,8 +37,18 @@ def filled(database: Database, make) -> Database:
             for case, samples in (
                 (make.case(variant), (*times, *memory)),
                 (make.case(variant, experiment="serialization", operation="zstd"), size),
-                (make.case(variant, experiment="depth", operation="mul", dimensions={"cap": 9}), depth),
-                (make.case(variant, experiment="noise", operation="mul", dimensions={"cap": 9}), noise),
+                (
+                    make.case(
+                        variant, experiment="depth", operation="mul", dimensions={"max_repetitions": 9}
+                    ),
+                    depth,
+                ),
+                (
+                    make.case(
+                        variant, experiment="noise", operation="mul", dimensions={"max_repetitions": 9}
+                    ),
+                    noise,
+                ),
                 (
                     make.case(
                         variant, experiment="repetition", operation="add", dimensions={"repetitions": 300}

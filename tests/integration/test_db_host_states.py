@@ -104,7 +104,7 @@ def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Databa
     (state,) = database.report("host_state", run_id=run.id)
     (name,) = state["disturbed_results"]
     assert name.split()[0] == "seal"
-    assert name.split()[-1] == "operation"
+    assert name.split()[-1] == "evaluate"
     (cell, other) = [
         (row["variant"], MATRIX.grid.cell(row))
         for row in sorted(figure_rows.rows(database, MATRIX, run.id), key=itemgetter("variant"))

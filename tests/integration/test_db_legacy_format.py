@@ -24,10 +24,18 @@ from ciphermark_db.database import Database
 from ciphermark_db.schema import migrations
 
 LEGACY = Path(__file__).parent / "legacy_format"
-FIGURES = json.loads(gzip.decompress((LEGACY / "figures.json.gz").read_bytes()))
-OF_METRICS = {"threshold"}  # what the program declares, and not what was recorded
-# Columns that had other names then.
-RENAMED = {
+# Words of that time, and those that took their place.
+NAMES = {
+    "ranking_any_security": "ranking_across_security_levels",
+    "division": "tuning",
+    "size": "vector_length",
+    "cap": "max_repetitions",
+    "batch": "inputs_per_pass",
+    "is_capped": "is_at_max_repetitions",
+    "is_composed": "is_composite",
+    "wrong_slots": "incorrect_slots",
+    "loops_operation": "loops_evaluate",
+    "half_width_operation": "half_width_evaluate",
     "comparison_key": "comparison_group",
     "digits": "decomposition_digits",
     "fastest_digits": "fastest_decomposition_digits",
@@ -41,6 +49,28 @@ RENAMED = {
     "anchor_cost": "reference_kernel_cost",
     "anchor_gains": "reference_kernel_gains",
 }
+VALUES = {
+    "tuning": {"equal": "matched", "best": "recommended"},
+    "data_pattern": {"same": "constant"},
+    "status": {"wrong": "incorrect", "exhausted": "budget_exhausted", "timed_out": "timeout"},
+    "metric": {"is_capped": "is_at_max_repetitions"},
+    "phase": {"operation": "evaluate", "keys": "keygen", "prepare.keys": "prepare.keygen"},
+    "stage": {"operation": "evaluate", "keys": "keygen"},
+    "step": {"keys": "keygen"},
+}
+
+
+def in_words_of_today(value: Any, name: str = "") -> Any:
+    if isinstance(value, list):
+        return [in_words_of_today(item) for item in value]
+    if isinstance(value, dict):
+        fields = ((NAMES.get(first, first), item) for first, item in value.items())
+        return {now: in_words_of_today(item, now) for now, item in fields}
+    return VALUES.get(name, {}).get(value, value)
+
+
+FIGURES = in_words_of_today(json.loads(gzip.decompress((LEGACY / "figures.json.gz").read_bytes())))
+OF_METRICS = {"threshold"}  # what the program declares, and not what was recorded
 COUNTS = "select (select count(*) from trial), (select count(*) from sample), (select sum(value::numeric) from sample)"
 
 
@@ -73,14 +103,35 @@ def test_every_view_says_what_it_said(legacy_database: str, times: int) -> None:
         if times > 1:
             assert database.rebuild(database.run_ids())
         assert database.query(COUNTS).rows == before
-        for view, stored in FIGURES.items():
-            rows = [{RENAMED.get(name, name): value for name, value in row.items()} for row in stored]
+        for view, rows in FIGURES.items():
             found = [row[0] for row in database.query(f"select to_jsonb(v) from {view} as v").rows]
             names = (rows[0] if rows else {}).keys() - OF_METRICS
             expected, values = (
                 [{name: row[name] for name in names} for row in each] for each in (rows, found)
             )
             assert in_order(values) == in_order(expected), view
+
+
+def test_words_that_its_runs_did_not_use_are_those_of_today(legacy_database: str) -> None:
+    changes = (
+        "update case_ set division = 'best', data_pattern = 'same', dimensions = '{\"batch\": 2}' where key = %s",
+        "update trial set status = 'timed_out' where case_key = %s",
+    )
+    with psycopg.connect(legacy_database) as connection:
+        key = connection.execute("select min(case_key) from trial").fetchone()
+        for change in changes:
+            connection.execute(change, key)
+    asked = "select status, tuning, data_pattern, dimensions from case_info where case_key = %s"
+    with Database.open(legacy_database) as database:
+        database.migrate()
+        words = ("timeout", "recommended", "constant", {"inputs_per_pass": 2})
+        assert set(map(str, database.query(asked, key).rows)) == {str(words)}
+        ((request,),) = database.query("select request from case_request where key = %s", key).rows
+        found = (request["parameters"]["tuning"], request["data_pattern"], request["dimensions"])
+        assert found == words[1:]
+        assert {"division", "size"}.isdisjoint({*request, *request["parameters"]})
+        ((budget,),) = database.query("select distinct budget from trial limit 1").rows
+        assert "min_samples" in budget
 
 
 def test_it_is_recorded_to_and_read_as_any_other(legacy_database: str, make) -> None:

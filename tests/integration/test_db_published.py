@@ -72,7 +72,8 @@ def test_a_file_that_cannot_be_loaded_changes_nothing(new_url) -> None:
 
 def matches(database: Database, run_id: str) -> list[tuple]:
     return database.query(
-        "select result, variant, ring_dimension, size, median, published_host from published_match where run_id = %s",
+        "select result, variant, ring_dimension, vector_length, median, published_host from published_match where "
+        "run_id = %s",
         [run_id],
     ).rows
 
@@ -80,15 +81,15 @@ def matches(database: Database, run_id: str) -> list[tuple]:
 def test_ours_is_found_by_variant_operation_and_ring(database: Database, make) -> None:
     spec, other = (ParameterSpec("bfv", ring, None, 65537) for ring in (4096, 8192))
     common = {"operation": "mul", "parameters": spec}
-    full = make.case("seal", size=4096, **common)
+    full = make.case("seal", vector_length=4096, **common)
     others = (
-        make.case("seal", size=16, **common),
-        make.case("seal", size=4096, data_pattern="same", **common),
-        make.case("seal", size=8192, **common),  # two ciphertexts
-        make.case("seal", size=4096, threads=2, **common),
-        make.case("seal-hexl", size=4096, **common),
-        make.case("seal", size=4096, operation="add", parameters=spec),
-        make.case("seal", size=4096, operation="mul", parameters=other),
+        make.case("seal", vector_length=16, **common),
+        make.case("seal", vector_length=4096, data_pattern="constant", **common),
+        make.case("seal", vector_length=8192, **common),  # two ciphertexts
+        make.case("seal", vector_length=4096, threads=2, **common),
+        make.case("seal-hexl", vector_length=4096, **common),
+        make.case("seal", vector_length=4096, operation="add", parameters=spec),
+        make.case("seal", vector_length=4096, operation="mul", parameters=other),
     )
     run = make.record(
         database,
@@ -110,11 +111,11 @@ def test_chains_are_found_by_their_length_at_every_ring(database: Database, make
             experiment="repetition",
             operation="add",
             parameters=spec,
-            size=16,
+            vector_length=16,
             dimensions={"repetitions": repetitions},
         )
         samples = (
-            Sample("peak_memory", 1e6 * repetitions, "operation"),
+            Sample("peak_memory", 1e6 * repetitions, "evaluate"),
             *make.times([1.0], repetitions=repetitions),
         )
         database.record_outcome(make.outcome(run, case, samples))
@@ -125,6 +126,8 @@ def test_chains_are_found_by_their_length_at_every_ring(database: Database, make
 
 
 def test_failures_are_no_results_of_ours(database: Database, make) -> None:
-    case = make.case("seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), size=4096)
-    run = make.record(database, {"case": case, "samples": make.times([1.0]), "status": "wrong"})
+    case = make.case(
+        "seal", operation="mul", parameters=ParameterSpec("bfv", 4096, None, 65537), vector_length=4096
+    )
+    run = make.record(database, {"case": case, "samples": make.times([1.0]), "status": "incorrect"})
     assert matches(database, run.id) == []

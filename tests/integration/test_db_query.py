@@ -39,7 +39,7 @@ def test_refuses_and_goes_on(database: Database, sql: str) -> None:
 
 @pytest.mark.parametrize("sql", ["select 1 as one where false", "table run"])
 def test_an_answer_without_rows_has_columns(database: Database, sql: str) -> None:
-    answer = database.query(sql, most_rows=10)
+    answer = database.query(sql, max_rows=10)
     assert answer.columns
     assert not answer.rows
 
@@ -54,17 +54,17 @@ def test_a_statement_without_answer(database: Database, sql: str) -> None:
 )
 def test_whoever_asks_for_rows_gets_some_or_a_reason(database: Database, sql: str) -> None:
     with pytest.raises(UserError, match="has no answer"):
-        database.query(sql, most_rows=10)
-    assert database.query("select 7 % 4 as rest, '%s'", most_rows=10).rows == [(3, "%s")]
+        database.query(sql, max_rows=10)
+    assert database.query("select 7 % 4 as rest, '%s'", max_rows=10).rows == [(3, "%s")]
 
 
 def test_of_an_endless_answer_no_more_is_read_than_asked_for(database: Database) -> None:
-    assert len(database.query("select generate_series(1, 3000)", most_rows=3000).rows) == 3000
+    assert len(database.query("select generate_series(1, 3000)", max_rows=3000).rows) == 3000
     begun = time.monotonic()
     with pytest.raises(UserError, match="more than 3,000 rows"):
-        database.query("select generate_series(1, 100000000000)", most_rows=3000)
+        database.query("select generate_series(1, 100000000000)", max_rows=3000)
     assert time.monotonic() - begun < 50
-    assert database.query("select 1", most_rows=1).rows == [(1,)]
+    assert database.query("select 1", max_rows=1).rows == [(1,)]
 
 
 def test_settings_do_not_last(database: Database) -> None:

@@ -40,7 +40,7 @@ def test_recording_twice_is_recording_once(database: Database, make) -> None:
     before = counts(database)
     database.record_run(run)
     database.record_outcome(outcome)
-    database.record_outcome(replace(outcome, status="wrong", samples=make.times([9.0])))
+    database.record_outcome(replace(outcome, status="incorrect", samples=make.times([9.0])))
     assert counts(database) == before
     assert database.recorded_trials(run.id) == {outcome.trial.id}
     assert database.recorded_trials("unknown") == set()
@@ -48,7 +48,9 @@ def test_recording_twice_is_recording_once(database: Database, make) -> None:
 
 def test_two_processes_record_the_same_outcomes(empty_url: Callable[[], str], make) -> None:
     url, run = empty_url(), make.run()
-    cases = [make.case(variant, size=size) for variant in ("seal", "seal-hexl") for size in range(1, 26)]
+    cases = [
+        make.case(variant, vector_length=size) for variant in ("seal", "seal-hexl") for size in range(1, 26)
+    ]
     outcomes = [make.outcome(run, case, make.times([0.1 * i for i in range(20)])) for case in cases]
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         for done in [pool.submit(record, url, run, outcomes), pool.submit(record, url, run, outcomes[::-1])]:
@@ -60,11 +62,11 @@ def test_two_processes_record_the_same_outcomes(empty_url: Callable[[], str], ma
 
 
 def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
-    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, 1, True, division="best")
-    case = make.case("openfhe", parameters=spec, threads=4, experiment="noise", data_pattern="same")
-    case = replace(case, dimensions={"cap": 9, "repetitions": 50, "data_set": "boston"})
+    spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40, 192, 1, True, tuning="recommended")
+    case = make.case("openfhe", parameters=spec, threads=4, experiment="noise", data_pattern="constant")
+    case = replace(case, dimensions={"max_repetitions": 9, "repetitions": 50, "data_set": "boston"})
     moduli = (2**63 + 1, 2**64 - 59, 3)
-    sample = Sample("precision", 21.25, "operation", None, None, 3, 12, True, 5)
+    sample = Sample("precision", 21.25, "evaluate", None, None, 3, 12, True, 5)
     run = make.run()
     outcome = replace(
         make.outcome(run, case, (sample,), process=2, error="slow", facts={"loops": 3.0, "bad": math.nan}),
@@ -83,8 +85,8 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
             ("40",)
         ]
         assert database.query(
-            "select chain_depth, ring_dimension_is_minimum, division, dimensions from case_info"
-        ).rows == [(1, True, "best", dict(case.dimensions))]
+            "select chain_depth, ring_dimension_is_minimum, tuning, dimensions from case_info"
+        ).rows == [(1, True, "recommended", dict(case.dimensions))]
         moduli_row = database.query(
             "select moduli || special_moduli, i.plain_modulus from parameter_set "
             "join case_info as i on parameter_set_id = id"
@@ -94,13 +96,13 @@ def test_every_field_arrives(new_url: Callable[[], str], make) -> None:
             "select key_switching, decomposition_digits, scaling, secret_distribution, encryption from case_info"
         ).rows == [("hybrid", 2, "fixed", "uniform ternary", "public key")]
         assert database.query(
-            "select max_abs_error, wrong_slots, tolerance, precision_bits from trial"
+            "select max_abs_error, incorrect_slots, tolerance, precision_bits from trial"
         ).rows == [(1e-9, 2, 1e-6, math.inf)]
-        assert database.query("select process, seed, error, facts, budget -> 'samples' from trial").rows == [
-            (2, 7, "slow", {"loops": 3.0, "bad": None}, 10)
-        ]
+        assert database.query(
+            "select process, seed, error, facts, budget -> 'min_samples' from trial"
+        ).rows == [(2, 7, "slow", {"loops": 3.0, "bad": None}, 10)]
         assert database.query("select trial_id, stage, party, step, metric from series").rows == [
-            (outcome.trial.id, "operation", None, None, "precision")
+            (outcome.trial.id, "evaluate", None, None, "precision")
         ]
         assert database.query("select value, loops, ordinal, repetitions, is_warmup from sample").rows == [
             (21.25, 12, 3, 5, True)
@@ -190,7 +192,7 @@ def test_a_failed_recording_leaves_nothing(database: Database, make) -> None:
     with pytest.raises(UserError, match="foreign key"):
         database.record_outcome(outcome)
     assert counts(database) == before
-    broken = replace(outcome, samples=(*outcome.samples, Sample("time", "no number", "operation")))
+    broken = replace(outcome, samples=(*outcome.samples, Sample("time", "no number", "evaluate")))
     database.record_run(run)
     with pytest.raises(ValueError, match="no number"):
         database.record_outcome(broken)
@@ -205,7 +207,7 @@ def test_a_number_that_the_database_has_no_room_for_is_refused(
 ) -> None:
     run = make.run()
     database.record_run(run)
-    outcome = make.outcome(run, samples=(Sample("time", 1.0, "operation", **samples),))
+    outcome = make.outcome(run, samples=(Sample("time", 1.0, "evaluate", **samples),))
     with pytest.raises(ContentRefused, match="out of range"):
         database.record_outcome(outcome)
     assert database.recorded_trials(run.id) == set()
@@ -220,7 +222,7 @@ def test_samples_that_are_remembered_and_read_give_equal_results(new_url: Callab
             run,
             make.case(variant),
             tuple(
-                Sample(metric, noise.random(), "operation", None, step, ordinal, 3, ordinal < 2, repetitions)
+                Sample(metric, noise.random(), "evaluate", None, step, ordinal, 3, ordinal < 2, repetitions)
                 for ordinal in range(20)
                 for metric, step, repetitions in (
                     ("time", None, None),

@@ -115,17 +115,15 @@ def test_what_a_migration_computes_is_what_is_recorded(new_url: Callable[[], str
         run = make.run()
         database.record_run(run)
         for table in ("2018", "2024"):
-            for division in ("equal", "best"):
-                spec = replace(make.case().parameters, security_table=table, division=division)
+            for tuning in ("matched", "recommended"):
+                spec = replace(make.case().parameters, security_table=table, tuning=tuning)
                 case, failed = (make.case(variant, parameters=spec) for variant in ("seal", "pyfhel"))
                 parameters = make.parameters(spec, (2**54 - 33,) * 4)
                 database.record_outcome(make.outcome(run, case, make.times([1.0]), parameters=parameters))
                 database.record_outcome(make.outcome(run, failed, status="unsupported", error="none"))
-        sql = (
-            "select security_table, division, status, security_compared_2024 from case_info order by 1, 2, 3"
-        )
+        sql = "select security_table, tuning, status, security_compared_2024 from case_info order by 1, 2, 3"
         recorded = database.query(sql).rows
-        assert [row[3] for row in recorded] == [0, None, 0, None, 128, 128, 0, None]
+        assert [row[3] for row in recorded] == [0, None, 0, None, 0, None, 128, 128]
         database.query("update case_info set security_compared_2024 = -1", read_only=False)
         database.query(statement, read_only=False)
         assert database.query(sql).rows == recorded

@@ -10,7 +10,7 @@ from ciphermark_analysis import estimates as statistics
 from ciphermark_core.budget import Budget
 from ciphermark_db.database import Database
 
-PRECISE = Budget(precision=0.02)
+PRECISE = Budget(max_ci_half_width=0.02)
 
 
 def recorded(database: Database, make, budgets_and_times: dict[str, tuple[Budget, list[float]]]):

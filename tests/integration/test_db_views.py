@@ -141,7 +141,7 @@ def test_only_equal_cases_and_libraries_are_compared(database: Database, make) -
     run = make.record(
         database,
         {"case": make.case("seal"), "samples": make.times([1.0])},
-        {"case": make.case("seal-hexl", size=7), "samples": make.times([1.0])},
+        {"case": make.case("seal-hexl", vector_length=7), "samples": make.times([1.0])},
         {"case": make.case("openfhe-hexl"), "samples": make.times([1.0])},
     )
     assert rows(database, "select * from speedup where run_id = %s", run.id) == []
@@ -212,7 +212,7 @@ def test_every_security_level_has_a_fastest_of_its_own(database: Database, level
 def test_levels_are_mixed_only_where_asked(database: Database, levels: Run) -> None:
     sql = """
         select variant, fastest_variant, rank, ratio, is_equal_security, fastest_security_2018
-        from ranking_any_security where run_id = %s order by rank
+        from ranking_across_security_levels where run_id = %s order by rank
     """
     assert database.query(sql, [levels.id]).rows == [
         ("lattigo", "lattigo", 1, 1.0, True, 0),
@@ -222,7 +222,7 @@ def test_levels_are_mixed_only_where_asked(database: Database, levels: Run) -> N
     ]
 
 
-def test_in_best_the_level_is_the_one_asked_for_and_divisions_stay_apart(database: Database, make) -> None:
+def test_in_best_the_level_is_the_one_asked_for_and_tunings_stay_apart(database: Database, make) -> None:
     spec = ParameterSpec("bfv", 4096, None, 65537)
     larger = make.parameters(spec)
     smaller = replace(larger, moduli=larger.moduli[:1], ring_dimension=16384)
@@ -231,27 +231,27 @@ def test_in_best_the_level_is_the_one_asked_for_and_divisions_stay_apart(databas
         database,
         *(
             {
-                "case": make.case(name, parameters=replace(spec, division=division)),
+                "case": make.case(name, parameters=replace(spec, tuning=tuning)),
                 "samples": make.times([seconds] * 6),
                 "parameters": made,
             }
-            for division, name, seconds, made in (
-                ("equal", "seal", 1.0, larger),
-                ("equal", "openfhe", 4.0, smaller),
-                ("best", "seal", 2.0, larger),
-                ("best", "openfhe", 6.0, smaller),
+            for tuning, name, seconds, made in (
+                ("matched", "seal", 1.0, larger),
+                ("matched", "openfhe", 4.0, smaller),
+                ("recommended", "seal", 2.0, larger),
+                ("recommended", "openfhe", 6.0, smaller),
             )
         ),
     )
     sql = """
-        select division, variant, fastest_variant, rank, ratio, is_equal_security
-        from ranking where run_id = %s order by division desc, variant
+        select tuning, variant, fastest_variant, rank, ratio, is_equal_security
+        from ranking where run_id = %s order by tuning, variant
     """
     assert database.query(sql, [run.id]).rows == [
-        ("equal", "openfhe", "openfhe", 1, 1.0, True),
-        ("equal", "seal", "seal", 1, 1.0, True),
-        ("best", "openfhe", "seal", 2, 3.0, False),
-        ("best", "seal", "seal", 1, 1.0, True),
+        ("matched", "openfhe", "openfhe", 1, 1.0, True),
+        ("matched", "seal", "seal", 1, 1.0, True),
+        ("recommended", "openfhe", "seal", 2, 3.0, False),
+        ("recommended", "seal", "seal", 1, 1.0, True),
     ]
 
 
@@ -309,7 +309,7 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
     case = make.case(
         parameters=spec, experiment="repetition", dimensions={"repetitions": 3, "data_set": "boston"}
     )
-    samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "operation"))
+    samples = (*make.times([1.0, 2.0], repetitions=3), Sample("peak_memory", 7.0, "evaluate"))
     run = make.record(database, {"case": case, "samples": samples})
     sql = (
         "select metric, repetitions, chain_depth, ring_dimension_is_minimum, data_set from results where run_id = %s "
@@ -327,7 +327,7 @@ def test_chains_and_real_data_show(database: Database, make) -> None:
 
 
 @pytest.mark.parametrize(
-    "status", ["wrong", "crashed", "out_of_memory", "timed_out", "cancelled", "exhausted"]
+    "status", ["incorrect", "crashed", "out_of_memory", "timeout", "cancelled", "budget_exhausted"]
 )
 def test_failures_show_and_give_no_results(database: Database, make, status: str) -> None:
     run = make.record(
@@ -348,11 +348,11 @@ def test_failures_show_and_give_no_results(database: Database, make, status: str
 
 def test_the_unsupported_have_their_requested_parameters(database: Database, make) -> None:
     spec = ParameterSpec("ckks", 16384, (60, 40, 60), None, 40)
-    case = make.case("tenseal", parameters=spec, size=10_000)
+    case = make.case("tenseal", parameters=spec, vector_length=10_000)
     run = make.record(database, {"case": case, "status": "unsupported", "error": "no such operation"})
     (row,) = rows(database, "select * from results where run_id = %s", run.id)
     assert (row["scheme"], row["ring_dimension"], row["modulus_bits"]) == ("ckks", 16384, [60, 40, 60])
-    assert (row["size"], row["ciphertexts"], row["case_key"]) == (10_000, 2, case.key)
+    assert (row["vector_length"], row["ciphertexts"], row["case_key"]) == (10_000, 2, case.key)
     assert {
         row[name] for name in ("log_q", "log_qp", "security_2018", "security_2024", "library", "hexl")
     } == {None}
@@ -389,38 +389,41 @@ def test_results_of_two_builds_are_not_pooled(database: Database, make) -> None:
 
 @pytest.mark.parametrize(("size", "ciphertexts"), [(1, 1), (8192, 1), (8193, 2), (16384, 2), (100_000, 13)])
 def test_ciphertexts(database: Database, make, size: int, ciphertexts: int) -> None:
-    run = make.record(database, {"case": make.case(size=size), "samples": make.times([1.0])})
+    run = make.record(database, {"case": make.case(vector_length=size), "samples": make.times([1.0])})
     assert database.query("select ciphertexts from results where run_id = %s", [run.id]).rows == [
         (ciphertexts,)
     ]
 
 
-def found_depth(depth: int, is_capped: bool) -> tuple[Sample, ...]:
+def found_depth(depth: int, is_at_max_repetitions: bool) -> tuple[Sample, ...]:
     return (
-        Sample("depth", float(depth), "operation"),
-        Sample("is_capped", float(is_capped), "operation"),
+        Sample("depth", float(depth), "evaluate"),
+        Sample("is_at_max_repetitions", float(is_at_max_repetitions), "evaluate"),
     )
 
 
 def test_depth(database: Database, make) -> None:
     def case(variant: str) -> Any:
-        return make.case(variant, experiment="depth", operation="mul", dimensions={"cap": 8})
+        return make.case(variant, experiment="depth", operation="mul", dimensions={"max_repetitions": 8})
 
     run = make.record(
         database,
         {"case": case("seal"), "samples": found_depth(5, False), "process": 0},
         {"case": case("seal"), "samples": found_depth(8, True), "process": 1},
         {"case": case("lattigo"), "samples": found_depth(8, True)},
-        {"case": case("openfhe"), "samples": found_depth(0, False), "status": "exhausted"},
-        {"case": case("helib"), "samples": found_depth(3, False), "status": "wrong"},
+        {"case": case("openfhe"), "samples": found_depth(0, False), "status": "budget_exhausted"},
+        {"case": case("helib"), "samples": found_depth(3, False), "status": "incorrect"},
         {"case": case("pyfhel"), "status": "unsupported"},
         {"samples": found_depth(4, False)},
     )
-    sql = "select variant, depth, is_capped, status, cap from depths where run_id = %s order by variant"
+    sql = (
+        "select variant, depth, is_at_max_repetitions, status, max_repetitions from depths where run_id = %s order "
+        "by variant"
+    )
     assert database.query(sql, [run.id]).rows == [
-        ("helib", None, None, "wrong", 8),
+        ("helib", None, None, "incorrect", 8),
         ("lattigo", 8, True, "ok", 8),
-        ("openfhe", 0, False, "exhausted", 8),
+        ("openfhe", 0, False, "budget_exhausted", 8),
         ("pyfhel", None, None, "unsupported", 8),
         ("seal", 5, False, "ok", 8),
     ]
@@ -430,15 +433,15 @@ def test_depth(database: Database, make) -> None:
 
 def test_noise(database: Database, make) -> None:
     budgets = tuple(
-        Sample("noise_budget", value, "operation", repetitions=k) for k, value in [(0, 100.0), (1, 70.0)]
+        Sample("noise_budget", value, "evaluate", repetitions=k) for k, value in [(0, 100.0), (1, 70.0)]
     )
-    precision = (Sample("precision", 20.5, "operation", repetitions=4), *make.times([1.0]))
+    precision = (Sample("precision", 20.5, "evaluate", repetitions=4), *make.times([1.0]))
     case = make.case(experiment="noise", operation="mul")
     run = make.record(
         database,
-        {"case": case, "samples": budgets, "status": "exhausted"},
+        {"case": case, "samples": budgets, "status": "budget_exhausted"},
         {"case": replace(case, variant="openfhe"), "samples": precision},
-        {"case": replace(case, variant="helib"), "samples": budgets, "status": "wrong"},
+        {"case": replace(case, variant="helib"), "samples": budgets, "status": "incorrect"},
     )
     sql = """
         select variant, repetitions, noise_budget_bits, precision_bits, status
@@ -446,8 +449,8 @@ def test_noise(database: Database, make) -> None:
     """
     assert database.query(sql, [run.id]).rows == [
         ("openfhe", 4, None, 20.5, "ok"),
-        ("seal", 0, 100.0, None, "exhausted"),
-        ("seal", 1, 70.0, None, "exhausted"),
+        ("seal", 0, 100.0, None, "budget_exhausted"),
+        ("seal", 1, 70.0, None, "budget_exhausted"),
     ]
 
 

@@ -18,7 +18,7 @@ from ciphermark_db import embedded
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "deploy"))
 from serve import EmbeddedDatabase
-from supervision import MOST_DEATHS, Supervisor
+from supervision import MAX_DEATHS, Supervisor
 
 PAUSED_S = (
     10.0  # on the supervisor's clock: longer than it pauses after any death that it does not give up at
@@ -103,11 +103,11 @@ def test_one_that_cannot_be_started_is_told_and_left_alone(data_directory: Path)
     supervisor = Supervisor([database], told.append, data_directory / "services.json")
     killed(data_directory)
     (version := data_directory / "postgres" / "PG_VERSION").rename(data_directory / "elsewhere")
-    for number in range(MOST_DEATHS):
+    for number in range(MAX_DEATHS):
         supervisor.look(number * PAUSED_S)
         wait_until(lambda: database.starter is None or database.starter.poll() is not None, "it has failed")
         supervisor.look(number * PAUSED_S)
     assert not supervisor.is_any_left
     (data_directory / "elsewhere").rename(version)
     assert "postgresql: it cannot be started: " in told[-1]
-    assert f"it died {MOST_DEATHS} times within" in told[-1]
+    assert f"it died {MAX_DEATHS} times within" in told[-1]

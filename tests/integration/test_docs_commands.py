@@ -149,8 +149,8 @@ def identity(archive: Path) -> str:
 
 
 def earlier(archive: Path, folder: Path) -> Path:
-    """The same run as if it had been executed a minute before, under ids of its own."""
-    head, *outcomes = lzma.decompress(archive.read_bytes()).decode().splitlines()
+    """The same run as if it had been executed a minute before, under ids of its own, without a digest."""
+    head, *outcomes, _ = lzma.decompress(archive.read_bytes()).decode().splitlines()
     old = identity(archive)
     new = str(uuid.uuid5(uuid.UUID(old), "earlier"))
     changed = json.loads(head.replace(old, new))

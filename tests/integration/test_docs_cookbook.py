@@ -19,7 +19,7 @@ TEXT = (REPOSITORY / "docs" / "cookbook.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"^## … (.*?)\n.*?```yaml\n(.*?)```", TEXT, flags=re.MULTILINE | re.DOTALL))
 # Short budgets, so that all recipes together take a minute; samples enough that a stall of the host in one of them
 # does not look like a clock that is astray.
-LESS = {"samples": 6, "warmups": 0, "min_time_s": 0.0, "memory_mb": 4096, "timeout_s": 300}
+LESS = {"min_samples": 6, "warmups": 0, "min_time_s": 0.0, "memory_mb": 4096, "timeout_s": 300}
 SIZES = ("1000000", "65536")
 
 
@@ -61,7 +61,7 @@ def test_a_recipe_answers_its_question(executed: Ciphermark, question: str) -> N
     planned = plan.cases(suite, {name: Availability(registry.declaration(name)) for name in names})
     run = uuid.UUID(executed.run_id())
     own = [outcomes[str(uuid.uuid5(run, f"{item.case.key}/0"))] for item in planned]
-    assert {outcome["status"] for outcome in own} <= {"ok", "unsupported", "exhausted"}, [
+    assert {outcome["status"] for outcome in own} <= {"ok", "unsupported", "budget_exhausted"}, [
         (outcome["status"], outcome["error"]) for outcome in own
     ]
     assert any(outcome["status"] == "ok" for outcome in own), [outcome["error"] for outcome in own]

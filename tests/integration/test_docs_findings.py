@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid5
 
 import pytest
 from command import REPOSITORY, Ciphermark
+
+from ciphermark_core import wire
+from ciphermark_core.model import Trial
 
 TEXT = (REPOSITORY / "docs" / "findings.md").read_text(encoding="utf-8")
 ARCHIVES = sorted((REPOSITORY / "reference").glob("*.jsonl.xz"))
 # In the order of other tests, which need fewer of them.
 NAMES = ("quick", "tenseal-ml", "pir-report", "seal-vs-openfhe")
 ANSWERS = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", TEXT, flags=re.DOTALL)
-_MOST_BYTES = 3_000_000
+_MAX_BYTES = 3_000_000
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +30,27 @@ def test_the_reference_results_are_small_and_name_no_place_of_the_host_that_made
     import lzma
 
     assert {path.name.partition(".")[0] for path in ARCHIVES} == set(NAMES)
-    assert sum(path.stat().st_size for path in ARCHIVES) <= _MOST_BYTES
+    assert sum(path.stat().st_size for path in ARCHIVES) <= _MAX_BYTES
     for path in ARCHIVES:
         text = lzma.decompress(path.read_bytes()).decode()
         assert re.findall(r"/(?:home|root|tmp|work)/[^\"\\ ]*", text) == []
+
+
+@dataclass
+class Measured:
+    """Of a line of an archive what it is about."""
+
+    trial: Trial
+
+
+def test_keys_of_the_reference_results_are_those_that_their_trials_are_named_by() -> None:
+    """Ids of trials were made of keys when they were measured, before words changed."""
+    import lzma
+
+    for path in ARCHIVES:
+        _, *outcomes, _ = lzma.decompress(path.read_bytes()).splitlines()
+        for trial in (wire.from_line(line, Measured).trial for line in outcomes):
+            assert trial.id == str(uuid5(UUID(trial.run_id), f"{trial.case.key}/{trial.process}"))
 
 
 def test_every_finding_has_its_sql_and_answer() -> None:

@@ -59,7 +59,7 @@ def _of_case(name: str) -> Any:
 
 
 def _with_batch(case: Case, value: int) -> Case:
-    return replace(case, dimensions={**case.dimensions, "batch": value})
+    return replace(case, dimensions={**case.dimensions, "inputs_per_pass": value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ _PARAMETERS = (
     ("security", "security_bits", (0, 128), "bfv"),
     ("security_table", "security_table", ("2018", "2024"), "bfv"),
     ("depth", "comparison_group", (1, 2), "bfv"),
-    ("division", "division", ("equal", "best"), "bfv"),
+    ("tuning", "tuning", ("matched", "recommended"), "bfv"),
     ("ring_dimension_is_minimum", "ring_dimension_is_minimum", (False, True), "bfv"),
 )
 FIELDS = {
@@ -97,16 +97,16 @@ FIELDS = {
             Field(name, column, values, _of_parameters(name), scheme)
             for name, column, values, scheme in _PARAMETERS
         ),
-        Field("size", "size", (16, 1024), _of_case("size")),
-        Field("data_pattern", "data_pattern", ("same", "random"), _of_case("data_pattern")),
+        Field("vector_length", "vector_length", (16, 1024), _of_case("vector_length")),
+        Field("data_pattern", "data_pattern", ("constant", "random"), _of_case("data_pattern")),
         Field("threads", "threads", (1, 2), _of_case("threads"), "ckks"),
-        Field("batch", "dimensions", (1, 2), _with_batch),
+        Field("inputs_per_pass", "dimensions", (1, 2), _with_batch),
     )
 }
 _KINDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("arithmetic", "mul", {}),
-    ("depth", "mul", {"cap": 9}),
-    ("noise", "mul", {"cap": 9}),
+    ("depth", "mul", {"max_repetitions": 9}),
+    ("noise", "mul", {"max_repetitions": 9}),
     ("serialization", "zstd", {}),
     ("key_generation", "key_pair", {}),
     ("repetition", "add", {"repetitions": 3}),
@@ -122,13 +122,17 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
     """What a trial of an experiment records; all values tell the number of the trial."""
     times = [0.001 * (number + 1) * (1 + ordinal / 1000) for ordinal in range(8)]
     left = "noise_budget" if scheme == "bfv" else "precision"
-    bits = tuple(Sample(left, 90.0 - number - 10 * k, "operation", repetitions=k) for k in range(3))
+    bits = tuple(Sample(left, 90.0 - number - 10 * k, "evaluate", repetitions=k) for k in range(3))
     stages = tuple(
         sample for stage in ("prepare", "train", "infer") for sample in make.times(times, phase=stage)
     )
     layer = tuple(Sample("layer_time", value, "infer", step=_LAYER.name) for value in times)
     found = {
-        "depth": (Sample("depth", 3.0 + number, "operation"), Sample("is_capped", 0.0, "operation"), *bits),
+        "depth": (
+            Sample("depth", 3.0 + number, "evaluate"),
+            Sample("is_at_max_repetitions", 0.0, "evaluate"),
+            *bits,
+        ),
         "noise": bits,
         "serialization": (
             Sample("size", 1000.0 + number, "ciphertext"),
@@ -143,8 +147,8 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
             *layer,
         ),
     }
-    memory = Sample("peak_memory", 1e6 * (number + 1), "operation")
-    first = [Sample(metric, times[-1] * 3, "operation") for metric in ("cold_time", "first_touch_time")]
+    memory = Sample("peak_memory", 1e6 * (number + 1), "evaluate")
+    first = [Sample(metric, times[-1] * 3, "evaluate") for metric in ("cold_time", "first_touch_time")]
     return found.get(experiment, (*make.times(times), memory, *first, replace(bits[0], repetitions=None)))
 
 
@@ -171,7 +175,7 @@ def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
 
 
 # One of each kind by `make test`: of the scheme, of the request, of its resolution, of a case, of a family.
-_EVERYDAY = {"plain_modulus", "scale_bits", "division", "size", "batch"}
+_EVERYDAY = {"plain_modulus", "scale_bits", "tuning", "vector_length", "inputs_per_pass"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +226,9 @@ def _are_united(both: Any, first: Any, second: Any) -> bool:
 
 # What says of itself that it looks at several cases at once, and of which fields.
 _ACROSS = {
-    "published_match": {"size", "data_pattern"},
+    "published_match": {"vector_length", "data_pattern"},
     "by-data": {"data_pattern"},
-    "latency-by-size": {"size", "ring_dimension"},
+    "latency-by-size": {"vector_length", "ring_dimension"},
     "published": {*FIELDS},
     "published-inferences": {*FIELDS},
 }
@@ -311,7 +315,7 @@ def _chart(figure: Figure, found: Any, parts: Any, name: str) -> Iterator[str]:
     """What is wrong with the chart of both cases: marks that are lost, at the place of another, or tell too little."""
     drawn, *of_parts = (_marks(figure, each) for each in (found, *parts))
     is_narrowed = (
-        name in ("size", "ring_dimension") or figure.name == "program-counts"
+        name in ("vector_length", "ring_dimension") or figure.name == "program-counts"
     )  # to one vector; by program
     if not is_narrowed and len(drawn) != sum(map(len, of_parts)):
         yield f"{len(drawn)} marks, not {[len(each) for each in of_parts]}"
@@ -366,7 +370,7 @@ def test_terminal_tables_tell_both(database: Database, runs: Runs) -> None:
 
         def printed(run: Run, figure: Figure = figure, layout: Layout = layout) -> Counter[str]:
             asked = (figure, *layout.others)
-            answers = [rows(database, each, run.id, {"any_security": False}) for each in asked]
+            answers = [rows(database, each, run.id, {"across_security_levels": False}) for each in asked]
             return Counter(_lines(listing.tables(figure, layout, answers, Wanted(is_detailed=True))))
 
         found, *parts = map(printed, (runs.both, *runs.alone))
@@ -391,4 +395,4 @@ def _lines(printed: Any) -> Iterator[str]:
 
 
 def _is_figure(head: Any) -> bool:
-    return head.is_number and head.text not in ("N", "log QP", "n", "values")
+    return head.is_number and head.text not in ("N", "log QP", "n", "vector length")

@@ -23,7 +23,7 @@ WORKLOADS = LIBS / "workloads" / "ciphermark_workloads"
 VIEW = """\
 select *, median as cpu_s
 from results
-where metric = 'cpu_time' and phase = 'operation'
+where metric = 'cpu_time' and phase = 'evaluate'
 """
 DRAW = '''
 def draw(rows):
@@ -138,7 +138,7 @@ def _recorded(url: str, make: Maker, experiment: str) -> str:
     with Database.open(url) as database:
         database.migrate()
         database.record_run(run)
-        samples = (*make.times([0.5] * 6), Sample("cpu_time", 0.75, "operation"))
+        samples = (*make.times([0.5] * 6), Sample("cpu_time", 0.75, "evaluate"))
         case = make.case("seal", experiment=experiment)
         database.record_outcome(make.outcome(run, case, samples))
     return run.id

@@ -13,7 +13,7 @@ OUTPUTS = {
     **{f"results-{name}.txt": ("results", f"last:{name}") for name in ARCHIVES},
     **{f"summary-{name}.txt": ("summary", f"last:{name}") for name in ARCHIVES},
     "results-quick-details.txt": ("results", "last:quick", "--details", "--notes"),
-    "results-quick-encrypt.txt": ("results", "last:quick", "--phase", "encrypt", "--any-security"),
+    "results-quick-encrypt.txt": ("results", "last:quick", "--phase", "encrypt", "--across-security-levels"),
     "results-quick-published.txt": ("results", "last:quick", "--published"),
     "results-tenseal-ml-details.md": ("results", "last:tenseal-ml", "--details", "--format", "md"),
     "results-quick.tex": ("results", "last:quick", "--format", "latex"),

@@ -63,7 +63,7 @@ def recorded(tmp_path_factory, new_url, make):
         return make.case(
             variant,
             parameters=ParameterSpec("ckks", 8192, None, scale_bits=28),
-            size=1,
+            vector_length=1,
             experiment="inference",
             operation=operation,
             threads=threads,
@@ -77,7 +77,7 @@ def recorded(tmp_path_factory, new_url, make):
             (case("seal"), samples()),
             (case("pyfhel"), samples(2.0, labels=False)),
             (case("seal", threads=2), samples(0.6)),
-            (case("seal", batch=8), samples(0.9, images=8)),
+            (case("seal", inputs_per_pass=8), samples(0.9, images=8)),
             (case("seal", "lola-mnist-encrypted"), samples(1.5, is_encrypted=True)),
             (case("seal", "cryptonets"), (*samples(40), Sample("images", 4096, "infer"))),
         ):
@@ -112,7 +112,7 @@ def test_a_row_has_what_a_pass_costs_moves_and_is_worth(recorded) -> None:
 
 def test_images_of_a_pass_count_each_and_encrypted_weights_apart(recorded) -> None:
     rows = asked(recorded, "select * from inferences where run_id = RUN and variant = 'seal'")
-    (batch,) = [row for row in rows if row["options"] == "batch 8"]
+    (batch,) = [row for row in rows if row["options"] == "inputs_per_pass 8"]
     assert (batch["images"], batch["infer_s"]) == (8, pytest.approx(0.36))
     assert (batch["images_per_s"], batch["image_s"]) == pytest.approx((8 / 0.36, 0.045))
     (encrypted,) = [row for row in rows if row["operation"] == "lola-mnist-encrypted"]
@@ -166,5 +166,5 @@ def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
         sums[place] = sums.get(place, 0) + row["seconds"]
     assert len(sums) == 6
     assert min(sums.values()) == pytest.approx(0.022 + 0.6 * 0.05 + 0.008)
-    (batch,) = [total for (bar, _), total in sums.items() if bar == "seal\nbatch 8"]
+    (batch,) = [total for (bar, _), total in sums.items() if bar == "seal\ninputs_per_pass 8"]
     assert batch == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))

@@ -15,7 +15,7 @@ from command import TINY, Ciphermark, Gate
 from jobs import STALLED_S, Jobs, Worker, Workers, suite_text
 from processes import PATIENCE_S, command_line, freeze, has_ended, thaw, wait_until
 
-from ciphermark_benchmark.jobs.decisions import MOST_DEATHS
+from ciphermark_benchmark.jobs.decisions import MAX_DEATHS
 from ciphermark_db import embedded
 
 OPERATIONS = ["add", "mul", "sub"]
@@ -91,7 +91,7 @@ def test_what_becomes_of_a_job_whose_attempt_is_killed_cancelled_or_handed_back(
     def under_way() -> str:
         arrived = gate.arrived()
         (job_id,) = jobs.submit(suite_text(["planted-waits"], ["mul"]))
-        jobs.rows("update job set deaths = %s where id = %s returning id", [MOST_DEATHS - 1, job_id])
+        jobs.rows("update job set deaths = %s where id = %s returning id", [MAX_DEATHS - 1, job_id])
         wait_until(lambda: gate.arrived() > arrived, "a trial is under way")
         return job_id
 
@@ -100,7 +100,7 @@ def test_what_becomes_of_a_job_whose_attempt_is_killed_cancelled_or_handed_back(
     assert attempt is not None
     attempt.kill()
     job = jobs.wait(killed, "failed")
-    assert (job["attempts"], job["deaths"]) == (1, MOST_DEATHS)
+    assert (job["attempts"], job["deaths"]) == (1, MAX_DEATHS)
     assert "exit code -9" in job["reason"]
 
     cancelled = under_way()
@@ -115,7 +115,7 @@ def test_what_becomes_of_a_job_whose_attempt_is_killed_cancelled_or_handed_back(
     worker.end()
     wait_until(lambda: all(has_ended(process.pid) for process in measuring), "nothing measures any more")
     job = jobs.job(handed_back)
-    assert (job["state"], job["deaths"], job["reason"]) == ("queued", MOST_DEATHS - 1, None)
+    assert (job["state"], job["deaths"], job["reason"]) == ("queued", MAX_DEATHS - 1, None)
 
 
 @pytest.mark.extended

@@ -16,7 +16,7 @@ from procrastinate.jobs import Status
 from procrastinate.utils import utcnow
 
 from ciphermark_benchmark.jobs import worker
-from ciphermark_benchmark.jobs.decisions import MOST_DEATHS, Claim, End
+from ciphermark_benchmark.jobs.decisions import MAX_DEATHS, Claim, End
 from ciphermark_benchmark.jobs.store import Entry, Store, queue_application
 from ciphermark_benchmark.jobs.worker import Execution, Retry, rescued
 
@@ -155,7 +155,7 @@ def test_a_worker_that_lost_its_job_changes_nothing_of_it(jobs: Jobs, end: str, 
 
 
 async def play(scene: Scene, ids: list[int], end: End | None, order: list[tuple[bool, str]]) -> None:
-    deaths = MOST_DEATHS - 2
+    deaths = MAX_DEATHS - 2
     await scene.reset(deaths)
     late, successor = Hand(scene, ids[0], end), Hand(scene, ids[1])
     await late.fetch()

@@ -53,7 +53,9 @@ def recorded(tmp_path_factory, new_url, make):
     table = ParameterSpec("bfv", 4096, None, plain_modulus=65537)
 
     def case(variant, parameters, experiment, operation):
-        return make.case(variant, parameters=parameters, size=1, experiment=experiment, operation=operation)
+        return make.case(
+            variant, parameters=parameters, vector_length=1, experiment=experiment, operation=operation
+        )
 
     with Database.open(url) as database:
         database.migrate()

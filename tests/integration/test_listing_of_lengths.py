@@ -25,16 +25,16 @@ def _tables(
     database.record_run(run)
     for number, (size, operation, variant) in enumerate(product(lengths, OPERATIONS, VARIANTS)):
         samples = make.times([0.001 * (number + 1) * (1 + ordinal / 1000) for ordinal in range(8)])
-        case = make.case(variant, size=size, operation=operation)
+        case = make.case(variant, vector_length=size, operation=operation)
         database.record_outcome(make.outcome(run, case, samples))
-    chosen = {"phase": "operation", "any_security": False}
+    chosen = {"phase": "evaluate", "across_security_levels": False}
     answers = [rows(database, figure, run.id, chosen) for figure in ranking.FIGURES]
     return listing.tables(ranking.RANKS, layout, answers, Wanted())
 
 
 def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
     (table,) = _tables(database, make, OVERVIEW)
-    assert [head.text for head in table.heads][:2] == ["operation", "values"]
+    assert [head.text for head in table.heads][:2] == ["operation", "vector length"]
     assert [row[:2] for row in table.rows] == [
         (operation if size == LENGTHS[0] else "", f"{size:,}")
         for operation, size in product(OPERATIONS, LENGTHS)

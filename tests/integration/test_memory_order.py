@@ -49,7 +49,7 @@ def _peaks(variant: str, threads: int, cases: list[tuple[str, ParameterSpec]]) -
 
 def _trial(variant: str, operation: str, spec: ParameterSpec) -> Trial:
     case = Case(variant, "arithmetic", operation, spec, spec.slots, "random")
-    return Trial(operation, "run", case, 0, 7, Budget(samples=3, min_time_s=0.0))
+    return Trial(operation, "run", case, 0, 7, Budget(min_samples=3, min_time_s=0.0))
 
 
 def _require(variant: str) -> None:
@@ -73,8 +73,8 @@ def test_the_peaks_of_an_operation_are_those_of_a_first_one(variant: str, thread
     _require(variant)
     first, _ = _peaks(variant, threads, [("add_plain", SPEC), ("mul", SPEC)])
     _, after = _peaks(variant, threads, [("mul", SPEC), ("add_plain", SPEC)])
-    assert set(first) == set(after) == {"keys", "encrypt", "operation", "decrypt"}
-    assert abs(after["operation"] - first["operation"]) <= TOLERANCE_BYTES
+    assert set(first) == set(after) == {"keygen", "encrypt", "evaluate", "decrypt"}
+    assert abs(after["evaluate"] - first["evaluate"]) <= TOLERANCE_BYTES
 
 
 @needs_marks
@@ -89,7 +89,7 @@ def test_the_peaks_of_a_parameter_set_are_those_of_a_first_one(variant: str, thr
     _require(variant)
     (first,) = _peaks(variant, threads, [("mul", SMALL)])
     larger, after = _peaks(variant, threads, [("mul", SPEC), ("mul", SMALL)])
-    assert larger["operation"] > after["operation"] + TOLERANCE_BYTES
+    assert larger["evaluate"] > after["evaluate"] + TOLERANCE_BYTES
     for phase, peak in first.items():
         assert abs(after[phase] - peak) <= TOLERANCE_BYTES
 

@@ -36,12 +36,12 @@ USE = (
     "    @property\n    def special_primes(self)",
 )
 DECLARATION = (
-    'CAP = register(Dimension("cap"',
+    'REPETITIONS = register(Dimension("repetitions"',
     'register(Dimension("key_seed_bits", int, "Seed asked for", ("trial.case.parameters.key_seed_bits",), unit="bits", '
     'label="Key seed", phrase="seed of {} bits", tells_apart=True, is_filter=True))\n'
     'register(Dimension("primes", int, "Primes of Q as used", ("parameters.primes",), unit="number", '
     'label="Primes", phrase="{} primes used", origin="result"))\n'
-    'CAP = register(Dimension("cap"',
+    'REPETITIONS = register(Dimension("repetitions"',
 )
 MIGRATION = "alter table case_info add column key_seed_bits integer, add column primes integer;\n"
 VIEWS = ("results", "ranking", "trials", "samples")

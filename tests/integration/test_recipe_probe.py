@@ -72,7 +72,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str]) ->
     (package / "probes" / "page_faults.py").write_text(FILE)
     assert touched(ours, package) == {"probes/page_faults.py"}
     command = Ciphermark(folder / "data", new_url(), {"PYTHONPATH": str(package.parent)})
-    suite = command.suite(SMALL | {"variants": ["seal"], "operations": ["add"], "sizes": [16]})
+    suite = command.suite(SMALL | {"variants": ["seal"], "operations": ["add"], "vector_length": [16]})
     return command, command("run", str(suite)).out
 
 
@@ -82,7 +82,7 @@ def test_its_figures_are_in_results(ran: tuple[Ciphermark, str]) -> None:
         "select phase, unit, n between 1 and 9 as is_sampled, max from results "
         "where metric in ('page_faults', 'page_size') order by metric, phase"
     )
-    phases = ("decrypt", "encrypt", "operation")
+    phases = ("decrypt", "encrypt", "evaluate")
     # Three samples are asked for, and four at most are taken for them.
     assert [(row["phase"], row["unit"], row["is_sampled"]) for row in rows] == [
         *((phase, "faults", True) for phase in phases),

@@ -67,7 +67,7 @@ def recorded(tmp_path_factory, new_url, make):
                 outcome = make.outcome(run, case(variant, rows=size), samples(size, factor))
                 database.record_outcome(outcome)
         together = samples(4 * MB, 0.75, queries=2)
-        database.record_outcome(make.outcome(run, case("seal", rows=4 * MB, batch=2), together))
+        database.record_outcome(make.outcome(run, case("seal", rows=4 * MB, inputs_per_pass=2), together))
         many = samples(4 * MB, 8.0, elements=64)
         database.record_outcome(make.outcome(run, case("seal", rows=4 * MB, wanted=64), many))
         database.record_outcome(
@@ -113,7 +113,7 @@ def test_queries_of_a_pass_and_elements_of_a_query_count_each(recorded) -> None:
     by_options = {row["options"]: row for row in rows}
     alone, batch, many = (
         by_options[name]
-        for name in (f"rows {4 * MB}", f"batch 2, rows {4 * MB}", f"rows {4 * MB}, wanted 64")
+        for name in (f"rows {4 * MB}", f"inputs_per_pass 2, rows {4 * MB}", f"rows {4 * MB}, wanted 64")
     )
     assert batch["inputs"] == 2
     assert batch["throughput"] == pytest.approx(alone["throughput"] / 0.75)

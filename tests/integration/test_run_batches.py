@@ -14,9 +14,9 @@ LOGISTIC = {
     "modulus_bits": [50, 40, 40, 40, 50],
     "scale_bits": 40,
     "security": "none",
-    "batch": [1, 3],
+    "inputs_per_pass": [1, 3],
 }
-THREADS = LOGISTIC | {"variants": ["seal", "cleartext"], "batch": [1], "threads": [2]}
+THREADS = LOGISTIC | {"variants": ["seal", "cleartext"], "inputs_per_pass": [1], "threads": [2]}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def measured(tmp_path_factory, new_url):
 
 
 def _batch(outcome):
-    return outcome["trial"]["case"]["dimensions"].get("batch", 1)
+    return outcome["trial"]["case"]["dimensions"].get("inputs_per_pass", 1)
 
 
 def _values(outcome, metric):
@@ -90,8 +90,10 @@ def test_one_program_computes_on_all_inputs(measured):
 def test_results_tell_the_time_per_input(measured):
     ciphermark, _ = measured
     rows = ciphermark.rows(
-        "select variant, (dimensions ->> 'batch')::int as batch, direction, median from results "
+        "select variant, (dimensions ->> 'inputs_per_pass')::int as inputs_per_pass, direction, median from results "
         "where metric = 'amortized_time' and party is null and step is null"
     )
-    assert [(row["variant"], row["batch"], row["direction"]) for row in rows] == [("seal", 3, "lower")]
+    assert [(row["variant"], row["inputs_per_pass"], row["direction"]) for row in rows] == [
+        ("seal", 3, "lower")
+    ]
     assert all(row["median"] > 0 for row in rows)

@@ -55,7 +55,7 @@ def test_a_file_is_measured(ciphermark):
     outcomes = ciphermark.outcomes()
     assert len(outcomes) == 2
     assert {(item["status"], item["error"]) for item in outcomes} == {("ok", None)}
-    assert {item["accuracy"]["wrong_slots"] for item in outcomes} == {0}
+    assert {item["accuracy"]["incorrect_slots"] for item in outcomes} == {0}
     (name,) = data_sets_of(outcomes)
     assert name.startswith("own@")
     assert name in explained

@@ -42,7 +42,7 @@ def disturbed(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> tuple[C
     ciphermark = Ciphermark(tmp_path_factory.mktemp("disturbed") / "data", new_url())
     experiment = TINY | {"variants": ["cleartext"], "operations": ["add"]}
     # Samples of 50 ms: the kernel's turns are shorter, so that none of them has the core for itself.
-    suite = ciphermark.suite(experiment, samples=SAMPLES, min_time_s=0.05 * SAMPLES)
+    suite = ciphermark.suite(experiment, min_samples=SAMPLES, min_time_s=0.05 * SAMPLES)
     with busy_core():
         return ciphermark, ciphermark("run", str(suite)).out
 
@@ -58,7 +58,7 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
     taken = [
         sample["is_disturbed"]
         for sample in outcome["samples"]
-        if (sample["metric"], sample["stage"]) == ("time", "operation") and not sample["is_warmup"]
+        if (sample["metric"], sample["stage"]) == ("time", "evaluate") and not sample["is_warmup"]
     ]
     assert any(taken)
     assert len(taken) > SAMPLES
@@ -66,11 +66,11 @@ def test_samples_are_marked_and_kept_and_others_were_waited_for(disturbed: tuple
     assert outcome["facts"]["reference_kernel_s"] > 0
     stored = ciphermark.rows(
         "select count(*)::int as n, count(*) filter (where is_disturbed)::int as disturbed "
-        "from samples where phase = 'operation' and metric = 'time' and not is_warmup"
+        "from samples where phase = 'evaluate' and metric = 'time' and not is_warmup"
     )
     assert stored == [{"n": len(taken), "disturbed": sum(taken)}]
     (row,) = ciphermark.rows(
-        "select n, undisturbed_share, slowdown from results where phase = 'operation' and metric = 'time'"
+        "select n, undisturbed_share, slowdown from results where phase = 'evaluate' and metric = 'time'"
     )
     assert row["undisturbed_share"] <= 1 - sum(taken) / len(taken) + 1e-9
     assert (row["slowdown"] is None) == all(taken)
@@ -88,7 +88,7 @@ LEARNING = {
 def test_stages_without_their_core_are_marked(tmp_path_factory: pytest.TempPathFactory, new_url: Any) -> None:
     """Three others have the core of both parties: steps of more than some milliseconds have a quarter of it."""
     ciphermark = Ciphermark(tmp_path_factory.mktemp("stages") / "data", new_url())
-    suite = ciphermark.suite(LEARNING | {"schemes": ["bfv"]}, samples=SAMPLES)
+    suite = ciphermark.suite(LEARNING | {"schemes": ["bfv"]}, min_samples=SAMPLES)
     with busy_core():
         ciphermark("run", str(suite))
     (outcome,) = ciphermark.outcomes()

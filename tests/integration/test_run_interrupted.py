@@ -181,7 +181,7 @@ def test_a_run_is_resumed_as_it_began(held, gate):
     assert_gone(workers)
     gate.let_pass(*range(10))
     run_id, (journal,), text = held.run_id(), held.journals(), suite.read_text()
-    suite.write_text(text.replace('"samples": 3', '"samples": 4'))
+    suite.write_text(text.replace('"min_samples": 3', '"min_samples": 4'))
     changed = f"{suite} is not the suite that run {run_id} began with"
     for arguments, *reasons in (
         ([str(suite), "--resume", run_id], changed, "leave the file out"),

@@ -40,7 +40,7 @@ def learned(tmp_path_factory, new_url):
         ckks | {"variants": ["seal", "cleartext"], "workloads": ["lmc-plain", "lmc-encrypted"]},
         ckks | {"variants": ["tenseal"], "workloads": ["lmc-encrypted"]},
         LEARNING | {"variants": ["seal"], "workloads": ["lmc-plain"], "schemes": ["bfv"]},
-        samples=2,
+        min_samples=2,
         memory_mb=2048,
     )
     done = ciphermark("run", str(suite))
@@ -63,7 +63,7 @@ def test_every_case_has_its_outcome(learned):
             assert outcome["error"].startswith("lmc-encrypted needs rotate: TenSEAL's vectors")
             continue
         assert (outcome["status"], outcome["error"]) == ("ok", None)
-        assert outcome["accuracy"]["wrong_slots"] == 0
+        assert outcome["accuracy"]["incorrect_slots"] == 0
         assert outcome["trial"]["case"]["dimensions"]["data_set"] == "boston"
         assert outcome["trial"]["case"]["data_pattern"] == "real"
 
@@ -185,7 +185,7 @@ def test_mistakes_in_a_learning_experiment_are_told(ciphermark):
 def a_trial(variant="seal", workload="lmc-encrypted", scheme="ckks", samples=2):
     spec = WORKLOADS[workload].parameters(scheme)
     case = Case(variant, "learning", workload, spec, 6578, "real", dimensions={"data_set": "boston"})
-    return Trial("t", "r", case, 0, 5, Budget(samples=samples, min_time_s=0.0))
+    return Trial("t", "r", case, 0, 5, Budget(min_samples=samples, min_time_s=0.0))
 
 
 class Tampering:
@@ -278,7 +278,7 @@ def test_ciphertexts_of_another_client_are_never_ok():
         outcome = Swapping(lambda *_: None).executed(trial)
     finally:
         other.end()
-    assert outcome.status == "wrong"
+    assert outcome.status == "incorrect"
     assert (
         "rows agree with the plaintext run of the same algorithm; ckks must agree in at least 101"
         in outcome.error
@@ -288,7 +288,7 @@ def test_ciphertexts_of_another_client_are_never_ok():
 def test_a_run_that_is_interrupted_leaves_no_party(ciphermark):
     suite = ciphermark.suite(
         LEARNING | {"variants": ["seal"], "workloads": ["lmc-encrypted"], "schemes": ["ckks"]},
-        samples=100_000,
+        min_samples=100_000,
         memory_mb=2048,
     )
     process = ciphermark.start("run", str(suite))

@@ -28,11 +28,11 @@ def services(tmp_path: Path) -> Iterator[Services]:
 def executed(folder: Path, url: str, services: Services, variants: list[str]) -> dict[str, dict[str, object]]:
     """Variant -> outcome of one comparison, carried out by the services."""
     ciphermark = Ciphermark(folder / "data", url, services.variables)
-    ciphermark("run", str(ciphermark.suite(LEARNING | {"variants": variants}, samples=2)))
+    ciphermark("run", str(ciphermark.suite(LEARNING | {"variants": variants}, min_samples=2)))
     return {outcome["trial"]["case"]["variant"]: outcome for outcome in ciphermark.outcomes()}
 
 
-def most_at_once(party: Running) -> int:
+def max_at_once(party: Running) -> int:
     """How many sessions the service had at a time, at most."""
     steps = {"session opened": 1, "session ended": -1}
     found = [steps[event] for line in party.log.splitlines() for event in steps if f'"{event}"' in line]
@@ -49,7 +49,7 @@ def test_a_comparison_of_five_variants_fits_the_defaults(
     assert {name: (found["status"], found["error"]) for name, found in outcomes.items()} == dict.fromkeys(
         WIDE, ("ok", None)
     )
-    assert [most_at_once(party) for party in parties] == [len(WIDE)] * 2
+    assert [max_at_once(party) for party in parties] == [len(WIDE)] * 2
 
 
 def test_any_comparison_of_our_own_variants_fits_the_defaults() -> None:
@@ -67,4 +67,4 @@ def test_what_a_comparison_has_no_session_for_is_told_and_harms_no_other(
     assert statuses == ["cancelled", "ok", "ok"]
     (error,) = (str(found["error"]) for found in outcomes.values() if found["status"] == "cancelled")
     assert "2 sessions are open, the most that CIPHERMARK_SESSIONS allows" in error
-    assert most_at_once(server) == 2
+    assert max_at_once(server) == 2

@@ -21,27 +21,27 @@ IN_MUL = {
     "segfaults": ("crashed", ["the worker died of SIGSEGV"]),
     "segfaults-with-threads": ("crashed", ["the worker died of SIGSEGV"]),
     "aborts": ("crashed", ["the worker died of SIGABRT"]),
-    "hangs": ("timed_out", [f"took longer than the {TIMEOUT_S} s that budget.timeout_s allows"]),
+    "hangs": ("timeout", [f"took longer than the {TIMEOUT_S} s that budget.timeout_s allows"]),
     "eats-memory": ("out_of_memory", ["the memory limit was reached"]),
     "gives-up": ("out_of_memory", ["ran out of memory (SIGABRT; 400 MB allowed", "std::bad_alloc"]),
     "exits": ("crashed", ["the worker died of exit code 0"]),
     "exits-politely": ("crashed", ["the worker died of exit code 3"]),
     "scribbles": ("crashed", ["the worker answers nonsense", "}{ garbage"]),
     "wrong": (
-        "wrong",
+        "incorrect",
         [
             "1 of 1024 slots differ from cleartext",
             "largest error 1",
             "it is as wrong with a longer modulus chain",
         ],
     ),
-    "runs-dry": ("exhausted", ["with a longer modulus chain the same comes out right"]),
-    "wrong-later": ("wrong", ["operation: the result of the last sample is wrong in 1 slots"]),
-    "short": ("wrong", ["1024 of 1024 slots differ"]),
-    "not-a-number": ("wrong", ["1024 of 1024 slots differ"]),
-    "caches": ("wrong", ["results look cached", "times as long as"]),
-    "slow-clock": ("wrong", ["operation: the loop reports 0.", "times the time that passed around it"]),
-    "coarse-clock": ("wrong", ["operation: the loop reports 0 times the time that passed around it"]),
+    "runs-dry": ("budget_exhausted", ["with a longer modulus chain the same comes out right"]),
+    "wrong-later": ("incorrect", ["evaluate: the result of the last sample is wrong in 1 slots"]),
+    "short": ("incorrect", ["1024 of 1024 slots differ"]),
+    "not-a-number": ("incorrect", ["1024 of 1024 slots differ"]),
+    "caches": ("incorrect", ["results look cached", "times as long as"]),
+    "slow-clock": ("incorrect", ["evaluate: the loop reports 0.", "times the time that passed around it"]),
+    "coarse-clock": ("incorrect", ["evaluate: the loop reports 0 times the time that passed around it"]),
 }
 # Deed -> status of every operation.
 EVERYWHERE = {
@@ -134,7 +134,7 @@ def test_a_deed_costs_no_other_trial(outcome_of, deed):
     assert outcome["started_at"] >= outcome_of(deed, "mul")["started_at"]
     taken = [item for item in outcome["samples"] if item["metric"] == "time" and not item["is_warmup"]]
     stages = Counter(item["stage"] for item in taken)
-    assert stages["operation"] >= 3
+    assert stages["evaluate"] >= 3
 
 
 @pytest.mark.parametrize("deed", deeds(EVERYWHERE))
@@ -195,9 +195,9 @@ def test_what_a_library_prints_does_not_reach_the_user(misbehaved):
 def test_deeds_in_other_experiments(ciphermark):
     ckks = {"kind": "arithmetic", "schemes": ["ckks"], "ring_dimension": [4096], "operations": ["mul"]}
     depth = {"kind": "depth", "schemes": ["bfv"], "ring_dimension": [4096], "operations": ["mul"]}
-    depth |= {"sizes": [16], "cap": 4}
+    depth |= {"vector_length": [16], "max_repetitions": 4}
     repetition = depth | {"kind": "repetition", "repetitions": [3]}
-    del repetition["cap"]
+    del repetition["max_repetitions"]
     short = {"modulus_bits": [30], "variants": ["planted-wrong", "planted-runs-dry"]}
     suite = ciphermark.suite(
         ckks | {"variants": ["planted-wrong"]},
@@ -220,10 +220,10 @@ def test_deeds_in_other_experiments(ciphermark):
     assert found["depth", "throws"] == ("crashed", "RuntimeError: scale out of bounds (in mul)")
     # a library that errs is wrong, whatever the experiment; one that ran out of noise budget is not
     for kind in ("depth", "repetition"):
-        assert found[kind, "wrong"][0] == "wrong"
+        assert found[kind, "wrong"][0] == "incorrect"
         assert "as wrong with a longer modulus chain" in found[kind, "wrong"][1]
-        assert found[kind, "runs-dry"][0] == "exhausted"
-    assert found["repetition", "caches"][0] == "wrong"
+        assert found[kind, "runs-dry"][0] == "budget_exhausted"
+    assert found["repetition", "caches"][0] == "incorrect"
     assert "results look cached" in found["repetition", "caches"][1]
     # cleartext has no noise to tell of, and that is found out before the first operation
     assert found["noise", "segfaults"] == ("unsupported", "Planted tells no noise budget in bfv")

@@ -40,7 +40,7 @@ def experiment(**options):
         "variants": ["seal"],
         "workloads": ["digits"],
         "schemes": ["ckks"],
-        "batch": [8],
+        "inputs_per_pass": [8],
         "options": {"network": ["mine.npz"], "images": ["pictures.npz"], "largest_pixel": [255]} | options,
     }
 
@@ -55,7 +55,7 @@ def test_a_network_of_ones_own_classifies_images_of_ones_own(ciphermark):
     fixed: their classes differ by logits of eight tolerances at least, and are right where the logits are.
     """
     roomy = {"ring_dimension": [16384], "modulus_bits": [45, 40, 40, 40, 40, 40, 45], "scale_bits": 40}
-    suite = ciphermark.suite(experiment(halvings=[0, 8]) | roomy, samples=2)
+    suite = ciphermark.suite(experiment(halvings=[0, 8]) | roomy, min_samples=2)
     planted(suite, factor=1000.0)
     ciphermark("run", str(suite))
     refused, done = sorted(ciphermark.outcomes(), key=lambda item: item["status"], reverse=True)

@@ -43,7 +43,7 @@ def sessions(services):
     "is_resumed", [True, pytest.param(False, marks=pytest.mark.extended)], ids=["resumed", "another run"]
 )
 def test_a_killed_run_takes_no_place_from_what_comes_after_it(ciphermark, services, is_resumed):
-    suite = ciphermark.suite(LEARNING, samples=12)
+    suite = ciphermark.suite(LEARNING, min_samples=12)
     process = ciphermark.fork("run", str(suite))
     wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")
     kill(process)
@@ -69,7 +69,7 @@ def attempt_of(worker):
 @pytest.mark.extended
 def test_an_attempt_that_is_killed_leaves_no_session(ciphermark, services, workers):
     jobs = Jobs(ciphermark.database_url)
-    text = json.dumps({"name": "job", "budget": CHEAP | {"samples": 30}, "experiments": [LEARNING]})
+    text = json.dumps({"name": "job", "budget": CHEAP | {"min_samples": 30}, "experiments": [LEARNING]})
     (job_id,) = jobs.submit(text)
     worker = workers.start(jobs.url, **ciphermark.extra)
     wait_until(lambda: sessions(services) == [PLACES, PLACES], "the comparison is open")

@@ -32,7 +32,7 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
         written(tmp_path, "raises", PRODUCTS, "        products = inputs[1]\n"),
         # It waits rather than computes.
         written(tmp_path, "loops", PRODUCTS, "        while True: __import__('time').sleep(60)\n"),
-        written(tmp_path, "wrong", "return outputs[0][:1]", "return outputs[0][:3]"),
+        written(tmp_path, "incorrect", "return outputs[0][:1]", "return outputs[0][:3]"),
         written(tmp_path, "deep", "(60, 40, 60)", "(60, 60)"),
     ]
     right = {"workloads": [f"{written(tmp_path, 'right')}:InnerProduct"], "options": {"length": [4, 8]}}
@@ -48,8 +48,8 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
         found[place] = item
     assert {name: item["status"] for name, item in found.items()} == {
         "raises": "crashed",
-        "loops": "timed_out",
-        "wrong": "wrong",
+        "loops": "timeout",
+        "incorrect": "incorrect",
         "deep": "unsupported",
         "right 4": "ok",
         "right 8": "ok",
@@ -65,7 +65,7 @@ def test_workloads_in_files_are_measured_and_what_one_does_wrong_is_recorded(cip
     assert (deep["samples"], deep["duration_s"], deep["library"]) == ([], 0.0, None)  # nothing was started
     told = json.loads(ciphermark("suite", "explain", str(suite), "--format", "json").out)
     assert [case["skipped"] for case in told["cases"] if case["skipped"]] == [errors["deep"]]
-    assert "the output has 3 values, and 1 were expected" in errors["wrong"]
+    assert "the output has 3 values, and 1 were expected" in errors["incorrect"]
     sizes = {
         (item["stage"], item["step"]) for item in found["right 4"]["samples"] if item["metric"] == "size"
     }

@@ -28,7 +28,7 @@ def content(database: Database) -> dict[str, list[tuple[object, ...]]]:
 
 def full(make, run):
     use = ProgramUse("infer", run.id * 2, "bfv", 1, 7, 4, (OperationCount("mul", 1, 1),), run.id.encode())
-    own = make.case(size=sum(run.id.encode()))
+    own = make.case(vector_length=sum(run.id.encode()))
     shared = make.outcome(run, make.case(), make.times([0.1, 0.2]))
     return [shared, replace(make.outcome(run, own, make.times([0.3])), programs=(use,))]
 

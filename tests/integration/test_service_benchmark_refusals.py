@@ -63,7 +63,10 @@ INLINE = {"name": "x", "experiments": [{"kind": "arithmetic"}]}
         ({"suite": "smoke", "suite_yaml": "x"}, "give either suite or suite_yaml"),
         ({}, "give either suite or suite_yaml"),
         ({"suite": "smoke", "more": 1}, "Extra inputs are not permitted"),
-        ({"suite": suite(sizes=list(range(1, 4000)), threads=list(range(1, 101)))}, "the maximum is 20000"),
+        (
+            {"suite": suite(vector_length=list(range(1, 4000)), threads=list(range(1, 101)))},
+            "the maximum is 20000",
+        ),
         ({"suite": suite(variants=("nobody",))}, "unknown variant"),
         ({"suite_yaml": "\ud800"}, "UTF-8"),
     ],

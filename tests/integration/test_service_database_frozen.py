@@ -23,7 +23,7 @@ from ciphermark_db import embedded
 from ciphermark_db.database_monitor import AWAY, READ_ONLY
 
 HERE = "http://127.0.0.1"
-AT_MOST_S = 5.0  # what is promised
+AT_MAX_S = 5.0  # what is promised
 BEFORE_POOLS_S = 8.0  # with room for a busy host
 # A request that waits for a frozen server never ends, or with its pool's patience after ten seconds; a host that is
 # busy with other tests may take as long for once, and not every time.
@@ -62,9 +62,9 @@ def in_time(ask: Callable[[], httpx.Response]) -> httpx.Response:
         begun_s = time.monotonic()
         with suppress(httpx.TimeoutException):
             answer = ask()
-            if time.monotonic() - begun_s < AT_MOST_S:
+            if time.monotonic() - begun_s < AT_MAX_S:
                 return answer
-    raise AssertionError(f"none of {ATTEMPTS} attempts was answered within {AT_MOST_S} s")
+    raise AssertionError(f"none of {ATTEMPTS} attempts was answered within {AT_MAX_S} s")
 
 
 def answers(client: httpx.Client, paths: list[str]) -> dict[str, int]:
@@ -74,7 +74,7 @@ def answers(client: httpx.Client, paths: list[str]) -> dict[str, int]:
 def test_the_api_answers_while_postgresql_is_frozen_or_killed_and_goes_on_with_it(
     service: Service, data_directory: Path, frozen: Callable[[], Callable[[], None]]
 ) -> None:
-    with service.client() as patient, service.client(timeout_s=AT_MOST_S) as client:
+    with service.client() as patient, service.client(timeout_s=AT_MAX_S) as client:
         run_id = submitted(patient, suite=suite("add"))["id"]
         paths = ["/v1/runs", f"/v1/runs/{run_id}", f"/v1/runs/{run_id}/results", "/v1/hosts"]
         assert set(answers(client, paths).values()) == {200}

@@ -82,7 +82,13 @@ def sound(answer: httpx.Response, what: str) -> str | None:
     assert answer.status_code in (200, 201, 422), (what, answer.text)
     if answer.is_success:
         return None
-    assert kind_of(answer) in ("library-failed", "unsupported", "exhausted", "blob-refused", "invalid"), what
+    assert kind_of(answer) in (
+        "library-failed",
+        "unsupported",
+        "budget_exhausted",
+        "blob-refused",
+        "invalid",
+    ), what
     text = answer.json()["detail"]
     assert "Traceback" not in text, (what, text)
     assert 'File "' not in text, (what, text)

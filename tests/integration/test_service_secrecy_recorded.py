@@ -39,7 +39,7 @@ from ciphermark_db import embedded
 
 SUITE = {
     "name": "secrecy",
-    "budget": CHEAP | {"samples": 2, "memory_mb": 2048},
+    "budget": CHEAP | {"min_samples": 2, "memory_mb": 2048},
     "experiments": [
         {
             "kind": "learning",

@@ -89,7 +89,7 @@ def test_a_whole_workload(client, server, variant, workload):
     pair = Pair.open(client, server, variant, workload, options)
     scored = done(pair.score(pair.evaluated(stages_of(client, workload))))
     assert scored["complaint"] is None
-    assert scored["accuracy"]["wrong_slots"] == 0
+    assert scored["accuracy"]["incorrect_slots"] == 0
     assert own <= {sample["metric"] for sample in scored["samples"]}
     # Only the client knows what encrypts: queries of retrieval are encrypted with the secret key.
     assert pair.loaded["parameters"] == pair.keys["parameters"] | {"encryption": "public key"}
@@ -316,7 +316,7 @@ def test_a_library_that_takes_too_long(services, client):
     pair, encrypted = at_the_product(client, server, "planted-hangs")
     answer = pair.evaluate("infer", encrypted)
     assert (answer.status_code, kind_of(answer)) == (409, "session-lost")
-    assert answer.json()["trial_status"] == "timed_out"
+    assert answer.json()["trial_status"] == "timeout"
     wait_until(lambda: not server.parties(), "the party is gone")
 
 

@@ -39,7 +39,7 @@ def test_fastest_is_who_is_compared(
 
 
 def _said(database: Database, run: str) -> list[str]:
-    answers = [rows(database, figure, run, {"any_security": False}) for figure in ranking.OF_RUN]
+    answers = [rows(database, figure, run, {"across_security_levels": False}) for figure in ranking.OF_RUN]
     return list(ranking.of_run(answers, Wanted()))
 
 
@@ -57,8 +57,8 @@ def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Dat
         samples = [sample for phase in phases for sample in make.times(times, phase=phase)]
         database.record_outcome(make.outcome(run, make.case(variant, **learnt), samples))
     assert _said(database, run.id) == [
+        "bfv, consecutive operations: of 1 case seal is fastest in 1",
         "bfv, infer: of 1 case seal is fastest in 1",
-        "bfv, operations in a row: of 1 case seal is fastest in 1",
     ]
 
 
@@ -67,5 +67,7 @@ def test_what_is_timed_is_named(database: Database, make: Any) -> None:
     database.record_run(run)
     case = make.case("seal", experiment="repetition", operation="mul", dimensions={"repetitions": 3})
     database.record_outcome(make.outcome(run, case, make.times([0.001] * 8, repetitions=3)))
-    (ranks, *_) = (rows(database, figure, run.id, {"any_security": False}) for figure in ranking.OF_RUN)
+    (ranks, *_) = (
+        rows(database, figure, run.id, {"across_security_levels": False}) for figure in ranking.OF_RUN
+    )
     assert [row["label"] for row in ranking.timed(ranks)] == ["mul × 3"]

@@ -38,7 +38,7 @@ def _worker() -> psutil.Process:
 
 def _is_opened(runner: TrialRunner) -> bool:
     case = Case("seal", "arithmetic", "add", SPEC, SPEC.slots, "random")
-    return runner.open(Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=0.0)))
+    return runner.open(Trial("id", "run", case, 0, 7, Budget(min_samples=3, min_time_s=0.0)))
 
 
 def test_a_worker_that_is_ready_has_loaded_its_library() -> None:

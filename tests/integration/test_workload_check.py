@@ -97,10 +97,10 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
     lines = checked.out.splitlines()
     assert lines[-1].endswith("mine.py is right wherever it can be carried out")
     verdicts = {line.split()[0]: line.split()[2] for line in lines[:-1]}
-    assert verdicts.pop("cleartext") == "right"
+    assert verdicts.pop("cleartext") == "correct"
     for variant, verdict in verdicts.items():
         offered = registry.declaration(variant).operations["ckks"]
-        assert verdict == ("right" if {"mul_plain", "rotate"} <= {*offered} else "unsupported")
+        assert verdict == ("correct" if {"mul_plain", "rotate"} <= {*offered} else "unsupported")
 
 
 @pytest.mark.parametrize("error", ["ValueError", "nothing", "IndexError", "AssertionError"])
@@ -113,7 +113,7 @@ def test_what_does_not_fit_the_small_ring_is_checked_at_its_own_parameters(mine,
     given = "        return [given]\n"
     changed = "        return [given[: parameters.slots]]\n" if error == "nothing" else f"{refusal}{given}"
     found = examined(mine(wide | {given: changed})[0])
-    assert found.verdict == "right", found.text
+    assert found.verdict == "correct", found.text
     assert found.text.startswith("N = 8192; ")
 
 
@@ -149,7 +149,7 @@ def test_what_is_wrong_in_a_workload_is_found(mine, deed):
     old, new, expected = DEEDS[deed]
     path, line = mine({old: new})
     found = examined(path)
-    assert found.verdict == "wrong"
+    assert found.verdict == "incorrect"
     assert expected in found.text
     if deed in {"raises", "unknown operation"}:
         assert f"mine.py:{line}, in circuit" in found.text
@@ -184,7 +184,7 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
     for done in (planned, checked):
         assert words in done.out + done.err
         assert "cleartext" not in done.out + done.err
-    assert "right" not in checked.out
+    assert " correct " not in checked.out
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ _PAUSE_S = 0.2
 _WAITING = 3  # jobs
 # What a service may answer while something is killed: what was asked for, or that it cannot now.
 _FITTING = (200, 202, 503)
-_BUDGET = {"samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1500}
+_BUDGET = {"min_samples": 3, "warmups": 1, "min_time_s": 0.0, "timeout_s": 300, "memory_mb": 1500}
 _ARITHMETIC = {
     "kind": "arithmetic",
     "schemes": ["bfv"],
@@ -94,7 +94,7 @@ class Caller:
 
 
 class Load:
-    """Keeps jobs waiting and pages read. ``wrong`` are answers that nothing excuses."""
+    """Keeps jobs waiting and pages read. ``incorrect`` are answers that nothing excuses."""
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving

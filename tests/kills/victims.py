@@ -13,9 +13,9 @@ from serving import Serving
 
 # By design three deaths of a service within a minute stop that one, and three deaths of attempts at a job fail it
 # (deploy/supervision.py, jobs/attempts.py; both have tests of their own). Kills keep below both.
-MOST_OF_A_UNIT = 2
+MAX_OF_A_UNIT = 2
 WITHIN_S = 70.0
-MOST_OF_A_JOB = 2
+MAX_OF_A_JOB = 2
 
 _MEASURING = "ciphermark_measure.worker"
 _PARTY = "ciphermark_measure.parties.worker"
@@ -116,10 +116,10 @@ class Restraint:
     def allows(self, kind: Kind, now_s: float, jobs: Mapping[str, int]) -> bool:
         """Whether one of the kind may be killed; ``jobs`` are the deaths that are counted of each job under way."""
         recent = [at_s for at_s in self.of_units_s.get(kind.name, []) if now_s - at_s < WITHIN_S]
-        if kind.is_unit and len(recent) >= MOST_OF_A_UNIT:
+        if kind.is_unit and len(recent) >= MAX_OF_A_UNIT:
             return False
         deaths = (max(counted, self.of_jobs.get(job_id, 0)) for job_id, counted in jobs.items())
-        return not kind.ends_attempts or all(count < MOST_OF_A_JOB for count in deaths)
+        return not kind.ends_attempts or all(count < MAX_OF_A_JOB for count in deaths)
 
     def killed(self, kind: Kind, now_s: float, jobs: Iterable[str]) -> None:
         """Note a kill while these jobs are under way."""

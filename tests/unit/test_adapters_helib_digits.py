@@ -27,10 +27,11 @@ def test_digits_have_every_prime_once_and_none_is_empty(primes: int, data: st.Da
 
 
 @pytest.mark.parametrize(
-    ("division", "primes", "first"), [("equal", 8, 8), ("best", 8, 3), ("best", 2, 2), ("best", 1, 1)]
+    ("tuning", "primes", "first"),
+    [("matched", 8, 8), ("recommended", 8, 3), ("recommended", 2, 2), ("recommended", 1, 1)],
 )
-def test_best_begins_with_the_default(division: str, primes: int, first: int) -> None:
-    spec = ParameterSpec("ckks", 8192, scale_bits=40, division=division)  # type: ignore[arg-type]
+def test_best_begins_with_the_default(tuning: str, primes: int, first: int) -> None:
+    spec = ParameterSpec("ckks", 8192, scale_bits=40, tuning=tuning)  # type: ignore[arg-type]
     assert list(limits.choices(spec, primes)) == list(range(first, primes + 1))
 
 

@@ -23,7 +23,7 @@ OWN = {
     "log_qp": 109.0,
 }
 HOST = {
-    "is_composed": False,
+    "is_composite": False,
     "reference_kernel_s": None,
     "memory_kernel_s": None,
     "undisturbed_share": None,
@@ -32,7 +32,7 @@ HOST = {
 ROW = {
     "variant": "seal",
     "comparison_group": "mul",
-    "phase": "operation",
+    "phase": "evaluate",
     "metric": "time",
     "unit": "s",
     "direction": "lower",
@@ -71,7 +71,7 @@ def test_another_kind_of_encryption_is_remarked_on():
         ({"a_low": None, "a_high": None, "a_n": 3}, 2.0, "undecided: too few samples in run a"),
         ({"b_low": None, "b_high": None, "b_n": 3}, 2.0, "undecided: too few samples in run b"),
         ({"b_log_qp": 150.0}, 2.0, "faster"),
-        ({"a_status": "exhausted", "b_status": "exhausted"}, 2.0, "faster"),
+        ({"a_status": "budget_exhausted", "b_status": "budget_exhausted"}, 2.0, "faster"),
     ],
 )
 def test_times_are_compared_with_an_interval(changes, ratio, verdict):
@@ -140,7 +140,7 @@ def test_other_metrics_have_a_direction(changes, ratio, verdict):
         ("accuracy", 0.86, 0.85, "worse"),
         ("agreement", 0.99, 1.0, "better"),
         ("depth", 4.0, 3.0, "worse"),
-        ("is_capped", 0.0, 1.0, "changed"),
+        ("is_at_max_repetitions", 0.0, 1.0, "changed"),
     ],
 )
 def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
@@ -154,9 +154,9 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
         (without("b"), "run b has no such case or metric"),
         (without("a") | without("b"), "run a has no such case or metric"),
         (failed("a", "crashed"), "run a is crashed"),
-        (failed("b", "wrong"), "run b is wrong"),
+        (failed("b", "incorrect"), "run b is incorrect"),
         (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run b is unsupported"),
-        (failed("a", "crashed") | failed("b", "timed_out"), "run a is crashed; run b is timed_out"),
+        (failed("a", "crashed") | failed("b", "timeout"), "run a is crashed; run b is timeout"),
         (failed("a", "ok") | failed("b", "ok"), "both runs are ok without a sample that counts"),
         (
             failed("a", "ok") | failed("b", "crashed"),
@@ -170,7 +170,7 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
             {"a_security_2018": 0, "a_security_compared": 0},
             "security under 128 bits against 128 bits (2018)",
         ),
-        ({"b_is_composed": True}, "composed of several calls in run b alone"),
+        ({"b_is_composite": True}, "composed of several calls in run b alone"),
     ],
 )
 def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):
@@ -196,7 +196,7 @@ def test_at_one_level_other_parameters_are_compared_and_told(changes, remark):
 def test_across_levels_is_compared_only_where_asked_and_says_so():
     row = ROW | {"a_security_2018": 0, "a_security_compared": 0}
     assert judged(row, Rule()).ratio is None
-    found = judged(row, Rule(any_security=True))
+    found = judged(row, Rule(across_security_levels=True))
     assert (found.ratio, found.verdict) == (2.0, "faster")
     assert found.remark == "security <128 against 128 bits (2018)"
 
@@ -219,8 +219,8 @@ RESULTS = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} 
 @pytest.mark.parametrize(
     ("status", "verdict"),
     [
-        ("wrong", "failed: run b is wrong: 8192 of 8192 slots are wrong"),
-        ("timed_out", "failed: run b is timed_out: 8192 of 8192 slots are wrong"),
+        ("incorrect", "failed: run b is incorrect: 8192 of 8192 slots are wrong"),
+        ("timeout", "failed: run b is timeout: 8192 of 8192 slots are wrong"),
         ("unsupported", "not comparable: run b is unsupported: 8192 of 8192 slots are wrong"),
         ("cancelled", "not comparable: run b is cancelled: 8192 of 8192 slots are wrong"),
     ],
@@ -241,7 +241,7 @@ def test_a_result_of_both_runs_stays_where_a_process_failed_too():
 
 
 def test_an_ending_of_another_case_changes_nothing():
-    other = ended("b", "wrong") | {"comparison_group": "add"}
+    other = ended("b", "incorrect") | {"comparison_group": "add"}
     missing = "not comparable: run b has no such case or metric"
     assert verdicts(*RESULTS, other) == [missing, missing, "not comparable: run a has no such case or metric"]
 
@@ -252,7 +252,7 @@ def test_the_parameters_of_the_run_with_results_are_kept():
 
 
 def test_a_long_error_is_cut():
-    (told,) = verdicts(*RESULTS, ended("b", "wrong", "x" * 5000))
+    (told,) = verdicts(*RESULTS, ended("b", "incorrect", "x" * 5000))
     assert len(told) < 300
 
 
@@ -336,7 +336,7 @@ def test_what_has_no_interval_of_times_counts_for_no_family():
         ROW | SIZE,
         ROW | {"b_low": None, "b_high": None},
         ROW | {"b_undisturbed_share": 0.0},
-        ROW | {"a_is_composed": True},
+        ROW | {"a_is_composite": True},
     ]
-    assert Rule.over(rows, any_security=False).family == Family(1)
-    assert Rule.over(rows * 3, any_security=False).family == Family(3)
+    assert Rule.over(rows, across_security_levels=False).family == Family(1)
+    assert Rule.over(rows * 3, across_security_levels=False).family == Family(3)

@@ -10,8 +10,8 @@ RESULT = {
     "ring_dimension": 4096,
     "experiment": "arithmetic",
     "operation": "add",
-    "phase": "operation",
-    "size": 4096,
+    "phase": "evaluate",
+    "vector_length": 4096,
     "data_pattern": "random",
     "data_set": None,
     "threads": 1,
@@ -28,7 +28,7 @@ RESULT = {
     "status": "ok",
     "error": None,
     "log_qp": 109.0,
-    "division": "equal",
+    "tuning": "matched",
     "modulus_bits": [36, 36, 37],
     "plain_modulus": 65537,
     "scale": None,
@@ -44,7 +44,7 @@ RESULT = {
     "decomposition_digits": 2,
     "parameter_set_id": "p",
     "security_2024": 0,
-    "is_composed": False,
+    "is_composite": False,
     "reference_kernel_s": None,
     "memory_kernel_s": None,
     "undisturbed_share": None,
@@ -60,9 +60,9 @@ def result(**changes):
 
 
 def test_a_result_of_both_runs_is_one_row_with_what_each_has_of_its_own():
-    (row,) = paired([result(median=1.0)], [result(median=2.0, n=20, status="exhausted")])
+    (row,) = paired([result(median=1.0)], [result(median=2.0, n=20, status="budget_exhausted")])
     assert (row["a_median"], row["b_median"], row["a_n"], row["b_n"]) == (1.0, 2.0, 10, 20)
-    assert (row["a_status"], row["b_status"], row["comparison_group"]) == ("ok", "exhausted", "add")
+    assert (row["a_status"], row["b_status"], row["comparison_group"]) == ("ok", "budget_exhausted", "add")
     assert {name[2:] for name in row if name.startswith(("a_", "b_"))} == set(OWN)
 
 
@@ -79,10 +79,10 @@ def test_another_case_phase_metric_or_count_is_another_result(change):
 
 
 def test_endings_of_both_runs_meet_and_several_endings_are_all_told():
-    (row,) = paired([ENDING], [ENDING | {"status": "wrong"}])
-    assert (row["a_status"], row["b_status"]) == ("crashed", "wrong")
-    assert len(paired([ENDING, ENDING | {"status": "timed_out"}], [ENDING])) == 2
-    assert len(paired([ENDING, ENDING | {"status": "timed_out"}], [])) == 2
+    (row,) = paired([ENDING], [ENDING | {"status": "incorrect"}])
+    assert (row["a_status"], row["b_status"]) == ("crashed", "incorrect")
+    assert len(paired([ENDING, ENDING | {"status": "timeout"}], [ENDING])) == 2
+    assert len(paired([ENDING, ENDING | {"status": "timeout"}], [])) == 2
 
 
 def test_rows_come_by_scheme_ring_and_falling_level():

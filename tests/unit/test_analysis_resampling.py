@@ -19,7 +19,7 @@ TRUE = 0.3  # the mean logarithm of the ratios of all cases that there could be
 TRIALS = 250
 # An interval that covers in 95 % of cases misses 44 or more of 250 by accident with probability
 # P(Binomial(250, 0.05) >= 44) = 4e-13; one that covers in 70 % passes with P(Binomial(250, 0.3) <= 43) = 4e-6.
-MOST_MISSED = 43
+MAX_MISSED = 43
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_the_interval_covers_the_mean_of_all_cases(cases: int, scatter: float, n
         found = spread([[case] for case in sampled], seed=trial)
         mean = np.mean([math.log(np.median(list(case.ratios.values()))) for case in sampled])
         missed += bool(abs(mean - TRUE) > found.half_width(0))
-    assert missed <= MOST_MISSED
+    assert missed <= MAX_MISSED
 
 
 def test_it_is_not_as_wide_as_it_likes() -> None:
@@ -94,9 +94,9 @@ def test_those_who_took_no_turns_are_drawn_apart() -> None:
 _COLUMNS = (
     *(
         "variant",
-        "is_composed",
+        "is_composite",
         "label",
-        "division",
+        "tuning",
         "hexl",
         "mean_ratio",
         "common_cases",
@@ -115,7 +115,7 @@ def _rows(variant: str, ratios: list[float], has_interval: bool = True) -> list[
     mean = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
     rounds = list(range(15))
     return [
-        (variant, False, variant, "equal", None, mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
+        (variant, False, variant, "matched", None, mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
         + (f"case {number}", True, ratio)
         + ((ratio, ratio) if has_interval else (None, None))
         + (rounds, [ratio * 2.0] * 15, [2.0] * 15, rounds, [1.0] * 15, [1.0] * 15)
@@ -170,5 +170,5 @@ def test_without_intervals_there_is_no_rank() -> None:
 
 
 def test_a_variant_without_cases_is_told_and_not_ranked() -> None:
-    nothing = [("c", False, "c", "equal", None, None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
+    nothing = [("c", False, "c", "matched", None, None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
     assert _ranks(_rows("a", [1.0, 1.0]), nothing) == {"a": 1, "c": None}

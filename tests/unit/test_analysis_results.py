@@ -20,7 +20,7 @@ from ciphermark_analysis.results import facts, results
 from ciphermark_analysis.samples import NO_REPETITIONS, Group, Place, Samples, Trial
 from ciphermark_analysis.wins import Standing, standings
 
-TIME = Place("operation", None, None, "time", "s")
+TIME = Place("evaluate", None, None, "time", "s")
 SIZE = Place("result", None, None, "size", "bytes")
 START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
@@ -99,9 +99,9 @@ def test_a_result_is_what_its_samples_say(
 
 def test_a_failed_group_has_no_results() -> None:
     rows = rows_from([(1.0, 1.0, False)] * 8)
-    assert results([group(1, rows, status="wrong")]) == []
-    assert results([group(1, rows, status="exhausted")]) == []
-    assert len(results([group(1, rows, status="exhausted", is_until_exhausted=True)])) == 1
+    assert results([group(1, rows, status="incorrect")]) == []
+    assert results([group(1, rows, status="budget_exhausted")]) == []
+    assert len(results([group(1, rows, status="budget_exhausted", is_until_exhausted=True)])) == 1
 
 
 def test_what_is_no_time_has_no_slowdown() -> None:
@@ -167,7 +167,7 @@ def test_trials_that_do_not_overlap_do_not_pair() -> None:
 def test_levels_of_security_are_ranked_apart_unless_asked() -> None:
     groups = [group(1, timed(2.0), security_compared=128), group(2, timed(1.0), security_compared=192)]
     assert {row.standing for row in ratios([groups], ["equal_security"])} == {"alone"}
-    assert by_group(ratios([groups], ["any_security"]))[1].base == 2
+    assert by_group(ratios([groups], ["across_security_levels"]))[1].base == 2
 
 
 def test_levels_are_those_of_either_table() -> None:
@@ -285,7 +285,7 @@ def test_hexl_helps_by_no_disturbed_pair() -> None:
 def test_facts_of_trials() -> None:
     own = group(1, timed(1.0))
     row = facts(own)
-    assert (row.is_watched, row.reference_kernel_s, row.is_composed, row.steal_share) == (
+    assert (row.is_watched, row.reference_kernel_s, row.is_composite, row.steal_share) == (
         True,
         None,
         False,

@@ -51,10 +51,10 @@ def test_is_enough(asked, count, share, spent_ns, expected):
 
 
 def test_the_rule_of_a_budget():
-    budget = Budget(samples=7, min_time_s=0.1, precision=0.03, most_samples=50, most_time_s=2.0)
+    budget = Budget(min_samples=7, min_time_s=0.1, max_ci_half_width=0.03, max_samples=50, max_time_s=2.0)
     assert rule(budget) == Rule(7, 100_000_000, 0.03, 50, 2_000_000_000)
-    assert rule(budget, has_least_time=False) == Rule(7, 0, 0.03, 50, 2_000_000_000)
-    assert rule(Budget(samples=7, min_time_s=0.1)) == Rule(7, 100_000_000)
+    assert rule(budget, has_min_time=False) == Rule(7, 0, 0.03, 50, 2_000_000_000)
+    assert rule(Budget(min_samples=7, min_time_s=0.1)) == Rule(7, 100_000_000)
 
 
 def test_no_half_width_without_an_interval():
@@ -90,10 +90,10 @@ def prefixes(values, counts, is_sequential):
 
 def stopped(values, asked):
     """The values up to the one at which the rule stops; a value is its own time."""
-    counts = np.arange(asked.samples, asked.most_samples + 1)
+    counts = np.arange(asked.min_samples, asked.max_samples + 1)
     looks, spent_ns = prefixes(values, counts, True), np.round(np.cumsum(values)[counts - 1] * 1e6)
-    is_narrow = (looks.high - looks.low) / 2 / looks.median <= asked.precision
-    stop = np.argmax(is_narrow | (spent_ns >= asked.most_ns) | (counts == asked.most_samples))
+    is_narrow = (looks.high - looks.low) / 2 / looks.median <= asked.max_ci_half_width
+    stop = np.argmax(is_narrow | (spent_ns >= asked.max_ns) | (counts == asked.max_samples))
     assert is_enough(asked, values[: counts[stop]], spent_ns[stop])
     assert stop == 0 or not is_enough(asked, values[: counts[stop - 1]], spent_ns[stop - 1])
     return values[: counts[stop]]

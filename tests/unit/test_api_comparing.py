@@ -5,7 +5,7 @@ from __future__ import annotations
 from ciphermark_benchmark.api.results import Pair, whole
 
 
-def row(place, a=None, b=None, phase="operation"):
+def row(place, a=None, b=None, phase="evaluate"):
     """A figure of two runs; the statuses say which runs have it."""
     return {
         "comparison_group": place,
@@ -57,8 +57,8 @@ def test_a_case_that_several_parts_measured_has_a_row_for_each():
 
 
 def test_failures_of_one_case_are_all_kept():
-    rows = [row("add", "crashed", phase=None), row("add", "timed_out", phase=None)]
-    assert [found["a_status"] for found in whole([Pair("a1", "b1", rows)])] == ["crashed", "timed_out"]
+    rows = [row("add", "crashed", phase=None), row("add", "timeout", phase=None)]
+    assert [found["a_status"] for found in whole([Pair("a1", "b1", rows)])] == ["crashed", "timeout"]
 
 
 def test_a_part_compared_with_the_run_that_it_is_of():

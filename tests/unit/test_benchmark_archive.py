@@ -67,7 +67,7 @@ def test_no_path_of_the_place_goes_along(data_directory, tmp_path):
 
 
 def test_a_trial_that_was_executed_again_has_its_last_outcome(data_directory, tmp_path):
-    again = replace(outcome(0), status="wrong")
+    again = replace(outcome(0), status="incorrect")
     _, found = archive.read(written(data_directory, tmp_path, [outcome(0), outcome(1), again]))
     assert found == [again, outcome(1)]
 
@@ -86,7 +86,7 @@ def test_a_run_of_a_job_is_found(data_directory, tmp_path):
 
 def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(data_directory, tmp_path):
     first = packed(tmp_path / "first.xz", HEADER, outcome(0), outcome(1))
-    later = packed(tmp_path / "later.xz", HEADER, replace(outcome(1), status="wrong"), outcome(2))
+    later = packed(tmp_path / "later.xz", HEADER, replace(outcome(1), status="incorrect"), outcome(2))
     for path in (first, later, first):
         archive.keep(data_directory, path, *archive.read(path))
     assert archive.held(data_directory, "run-1") == (HEADER, [outcome(0), outcome(1), outcome(2)])

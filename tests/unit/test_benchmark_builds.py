@@ -259,7 +259,7 @@ def test_ratios_are_of_rounds_that_count_in_both() -> None:
         _outcome(replace(case, variant="a"), 1, [(1.0, True)]),
         _outcome(replace(case, variant="b"), 1, [(3.0, False)]),
     ]
-    assert build_search.ratios(outcomes, ["a", "b"], "operation") == {
+    assert build_search.ratios(outcomes, ["a", "b"], "evaluate") == {
         "b": [1.5, 3.0]
     }  # all of process 1, which has no round that counts
 
@@ -270,7 +270,7 @@ def test_ratios_are_of_corrected_times() -> None:
         _outcome(replace(case, variant="a"), 0, [(1.0, False), (1.5, False)], [1.0, 1.5]),
         _outcome(replace(case, variant="b"), 0, [(2.8, False), (2.0, False)], [1.4, 1.0]),
     ]
-    assert build_search.ratios(outcomes, ["a", "b"], "operation") == {"b": [2.0]}
+    assert build_search.ratios(outcomes, ["a", "b"], "evaluate") == {"b": [2.0]}
 
 
 def _outcome(
@@ -278,8 +278,8 @@ def _outcome(
 ) -> Outcome:
     trial = Trial(f"{case.variant}{process}", "run", case, process, 1, Budget())
     samples = [
-        Sample("time", value, "operation", ordinal=n, is_disturbed=is_disturbed, slowdown=slowdowns[n])
+        Sample("time", value, "evaluate", ordinal=n, is_disturbed=is_disturbed, slowdown=slowdowns[n])
         for n, (value, is_disturbed) in enumerate(times)
     ]
-    warm_up = Sample("time", 100.0, "operation", ordinal=0, is_warmup=True)
+    warm_up = Sample("time", 100.0, "evaluate", ordinal=0, is_warmup=True)
     return Outcome(trial, "ok", "", 0.0, (warm_up, *samples, Sample("time", 50.0, "encrypt")))

@@ -37,7 +37,7 @@ def test_every_case_and_every_reason_stands_in_eighty_columns(name):
 def test_what_all_cases_have_in_common_is_said_once():
     cases = planned("inference")
     table = suite.as_table(cases)
-    assert table.about == "all cases: experiment inference · size 1 · data random"
+    assert table.about == "all cases: experiment inference · vector length 1 · data random"
     heads = [head.text for head in table.heads]
     told = [
         "case",
@@ -60,15 +60,15 @@ def test_a_single_case_has_all_of_its_columns_and_nothing_skipped_has_none():
     assert table.about == ""
     assert heads[:4] == ["case", "operation", "experiment", "variant"]
     assert "skipped" not in heads
-    assert "division" not in heads
+    assert "tuning" not in heads
 
 
 RESOLVED = """
 name: resolved
 experiments:
-  - {kind: arithmetic, variants: [seal, openfhe], schemes: [ckks], ring_dimension: smallest, sizes: [16],
+  - {kind: arithmetic, variants: [seal, openfhe], schemes: [ckks], ring_dimension: smallest-secure, vector_length: [16],
      modulus_bits: for-depth, depth: 8, scale_bits: 30, operations: [mul], security: {bits: 128, table: 2024}}
-  - {kind: arithmetic, variants: [seal, openfhe], schemes: [bfv], ring_dimension: [8192], sizes: [16],
+  - {kind: arithmetic, variants: [seal, openfhe], schemes: [bfv], ring_dimension: [8192], vector_length: [16],
      operations: [mul]}
 """
 
@@ -84,8 +84,8 @@ def test_requests_are_shown_with_what_they_come_to():
     ]
     newer, older = "128 bits (2024)", "128 bits (2018)"
     assert shown == [
-        ("smallest", "8", "16384", "50,30×8,50", newer),
-        ("smallest", "8", "≥16384", "≈50,30×8,50", newer),
+        ("smallest-secure", "8", "16384", "50,30×8,50", newer),
+        ("smallest-secure", "8", "≥16384", "≈50,30×8,50", newer),
         ("", "", "8192", "43,43,44,44,44", older),
         ("", "", "8192", "default", older),
     ]
@@ -103,7 +103,7 @@ def test_requests_are_shown_with_what_they_come_to():
 KEPT = """
 name: kept
 experiments:
-  - {kind: arithmetic, variants: [seal], schemes: [bfv, bgv], ring_dimension: smallest, sizes: [16],
+  - {kind: arithmetic, variants: [seal], schemes: [bfv, bgv], ring_dimension: smallest-secure, vector_length: [16],
      modulus_bits: for-depth, depth: 1, plain_modulus: {bits: 20}, operations: [mul]}
 """
 

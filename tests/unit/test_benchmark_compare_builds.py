@@ -98,7 +98,7 @@ def test_claims_of_a_family_err_no_more_than_stated() -> None:
 
 SUITE = """
 name: some
-budget: {samples: 5}
+budget: {min_samples: 5}
 experiments:
   - {kind: arithmetic, variants: [seal], schemes: [bfv], ring_dimension: [1024], operations: [add, mul]}
   - {kind: depth, variants: [seal], schemes: [bfv], ring_dimension: [1024], operations: [add]}
@@ -130,13 +130,13 @@ def test_every_timed_case_of_a_suite_is_measured_with_both_builds_and_nothing_el
     measured = {subject.case.experiment for subject in whole.able}
     assert measured == {"arithmetic", "serialization", "micro"}
     assert files.parse(text, "made.json").budget.processes == 7
-    assert files.parse(text, "made.json").budget.samples == 5
+    assert files.parse(text, "made.json").budget.min_samples == 5
 
 
 def test_another_look_measures_what_is_undecided() -> None:
     whole = family()
     product = next(label(s.case) for s in whole.able if s.case.operation == "mul")
-    assert list(cases_of(whole.text([Result(product, "operation")], 3))) == [product]
+    assert list(cases_of(whole.text([Result(product, "evaluate")], 3))) == [product]
     shared = compare_builds.result_of(whole.able[0].case, Sample("time", 1.0, "encrypt"))
     assert shared is not None
     assert list(cases_of(whole.text([shared], 3))) == [label(whole.able[0].case)]  # one case tells it
@@ -144,7 +144,7 @@ def test_another_look_measures_what_is_undecided() -> None:
 
 def test_results_are_of_cases_or_of_what_they_share() -> None:
     add, mul = (s.case for s in family().able[:2])
-    assert compare_builds.result_of(add, Sample("time", 1.0, "operation")) == Result(label(add), "operation")
+    assert compare_builds.result_of(add, Sample("time", 1.0, "evaluate")) == Result(label(add), "evaluate")
     assert compare_builds.result_of(add, Sample("time", 1.0, "decrypt")) == compare_builds.result_of(
         mul, Sample("time", 1.0, "decrypt")
     )
@@ -161,7 +161,7 @@ def outcome(case, variant: str, status: str) -> Outcome:
     [
         ("ok", "ok", 2),
         ("ok", "crashed", 1),
-        ("ok", "wrong", 1),
+        ("ok", "incorrect", 1),
         ("crashed", "crashed", 2),
         ("crashed", "ok", 2),
     ],
@@ -210,7 +210,7 @@ def test_ratios_are_of_corrected_times_unless_asked_otherwise(is_uncorrected: bo
 
     def taken(variant: str, times: list[float], slowdown: float) -> Outcome:
         samples = tuple(
-            Sample("time", value, "operation", ordinal=place, slowdown=slowdown, is_disturbed=value > 5)
+            Sample("time", value, "evaluate", ordinal=place, slowdown=slowdown, is_disturbed=value > 5)
             for place, value in enumerate(times)
         )
         return replace(outcome(case, variant, "ok"), samples=samples)
@@ -219,7 +219,7 @@ def test_ratios_are_of_corrected_times_unless_asked_otherwise(is_uncorrected: bo
     named = build_search.named_ratios(
         outcomes, *BUILDS, compare_builds.result_of, is_uncorrected=is_uncorrected
     )
-    assert named == {Result(label(case), "operation"): [pytest.approx(ratio)]}
+    assert named == {Result(label(case), "evaluate"): [pytest.approx(ratio)]}
     assert build_search.named_ratios(
         outcomes[::-1], *BUILDS[::-1], compare_builds.result_of, is_uncorrected=is_uncorrected
-    ) == {Result(label(case), "operation"): [pytest.approx(1 / ratio)]}
+    ) == {Result(label(case), "evaluate"): [pytest.approx(1 / ratio)]}

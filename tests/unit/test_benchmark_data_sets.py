@@ -70,7 +70,7 @@ def test_a_case_tells_the_contents_and_the_size(catalogue):
     suite = parsed(suite_of("mine.csv"), catalogue)
     available = {"cleartext": registry.availability("cleartext", frozenset())}
     found = [item.case for item in plan.cases(suite, available)]
-    assert {(case.dimensions.get("data_set"), case.size, case.data_pattern) for case in found} == {
+    assert {(case.dimensions.get("data_set"), case.vector_length, case.data_pattern) for case in found} == {
         (NAME, 40, "real")
     }
 

@@ -129,7 +129,7 @@ def test_a_session_is_made_used_and_ended(server, party):
     ("kind", "more", "status"),
     [
         ("unsupported", {"trial_status": "unsupported"}, "unsupported"),
-        ("exhausted", {"trial_status": "exhausted"}, "exhausted"),
+        ("budget-exhausted", {"trial_status": "budget_exhausted"}, "budget_exhausted"),
         ("library-failed", {"trial_status": "out_of_memory"}, "out_of_memory"),
         ("blob-refused", {}, "crashed"),
     ],
@@ -145,7 +145,7 @@ def test_a_full_disk_is_told_as_parties_of_this_host_do(server, party):
 
 
 DEATHS = {
-    "session-lost": ((409, problem("session-lost", trial_status="timed_out")), "timed_out", "service: why"),
+    "session-lost": ((409, problem("session-lost", trial_status="timeout")), "timeout", "service: why"),
     "busy": ((409, problem("session-busy")), "crashed", "the client service: why"),
     "no JSON": ((500, b"<html>"), "crashed", "HTTP status 500: '<html>'"),
     "no problem": ((500, []), "crashed", "HTTP status 500"),
@@ -155,7 +155,7 @@ DEATHS = {
     "no id": ((200, ENCRYPTED), "crashed", "it answers nonsense"),
     "no mapping": ((200, 7), "crashed", "it answers nonsense"),
     "another version": ((200, SESSION | {"version": 1}), "crashed", "it speaks version 1 of the messages"),
-    "too late": ((200, lambda: time.sleep(1.5) or SESSION), "timed_out", "gave no answer within 1 s"),
+    "too late": ((200, lambda: time.sleep(1.5) or SESSION), "timeout", "gave no answer within 1 s"),
 }
 
 

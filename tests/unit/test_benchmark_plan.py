@@ -62,19 +62,19 @@ def plan_of(*experiments, seed=1, run=RUN, **budget):
         ({"operations": ["add", "mul"], "variants": ["seal", "cleartext"]}, 4),
         ({"operations": ["add"], "schemes": ["bfv", "bgv", "ckks"]}, 3),
         ({"operations": ["add"], "ring_dimension": [4096, 8192, 16384]}, 3),
-        ({"operations": ["add"], "sizes": ["full", 1, 100]}, 3),
-        ({"operations": ["add"], "data": ["same", "random"]}, 2),
+        ({"operations": ["add"], "vector_length": ["full", 1, 100]}, 3),
+        ({"operations": ["add"], "data": ["constant", "random"]}, 2),
         ({"operations": ["add"], "threads": [1, 2]}, 2),
-        ({"operations": ["add"], "division": "best"}, 1),
-        ({"operations": ["add"], "division": ["equal", "best"]}, 2),
+        ({"operations": ["add"], "tuning": "recommended"}, 1),
+        ({"operations": ["add"], "tuning": ["matched", "recommended"]}, 2),
         (
             {
                 "operations": ["add", "sub", "mul"],
                 "variants": ["seal", "cleartext"],
                 "schemes": ["bfv", "ckks"],
                 "ring_dimension": [4096, 8192],
-                "sizes": ["full", 100],
-                "data": ["same", "random"],
+                "vector_length": ["full", 100],
+                "data": ["constant", "random"],
             },
             3 * 2 * 2 * 2 * 2 * 2,
         ),
@@ -89,25 +89,32 @@ def test_every_combination_is_a_case(changes, count):
     assert len({item.case.key for item in found}) == count
 
 
-def test_divisions_are_compared_apart():
-    found = planned(experiment(operations=["add"], variants=["seal", "openfhe"], division=["equal", "best"]))
-    assert [item.case.parameters.division for item in found] == ["equal", "equal", "best", "best"]
+def test_tunings_are_compared_apart():
+    found = planned(
+        experiment(operations=["add"], variants=["seal", "openfhe"], tuning=["matched", "recommended"])
+    )
+    assert [item.case.parameters.tuning for item in found] == [
+        "matched",
+        "matched",
+        "recommended",
+        "recommended",
+    ]
     keys = [item.case.comparison_group for item in found]
     assert keys[0] == keys[1] != keys[2] == keys[3]
 
 
 def test_full_is_the_number_of_slots():
-    found = planned(experiment(schemes=["bfv", "ckks"], operations=["add"], sizes=["full"]))
-    assert [item.case.size for item in found] == [4096, 2048]
+    found = planned(experiment(schemes=["bfv", "ckks"], operations=["add"], vector_length=["full"]))
+    assert [item.case.vector_length for item in found] == [4096, 2048]
 
 
 def test_only_depth_and_noise_have_a_cap():
     found = planned(
-        experiment(operations=["add"], cap=9),
-        experiment(kind="depth", operations=["add"], cap=9),
+        experiment(operations=["add"], max_repetitions=9),
+        experiment(kind="depth", operations=["add"], max_repetitions=9),
         experiment(kind="noise", operations=["add"]),
     )
-    assert [item.case.dimensions.get("cap") for item in found] == [None, 9, 16384]
+    assert [item.case.dimensions.get("max_repetitions") for item in found] == [None, 9, 16384]
 
 
 def test_what_two_experiments_share_is_planned_once():
@@ -125,7 +132,7 @@ def test_what_two_experiments_share_is_planned_once():
 
 
 def test_a_size_that_is_the_slots_is_the_case_of_full():
-    assert len(planned(experiment(operations=["add"], sizes=["full", 4096]))) == 1
+    assert len(planned(experiment(operations=["add"], vector_length=["full", 4096]))) == 1
 
 
 def test_parameters_of_a_case():
@@ -234,7 +241,7 @@ WIDE = (
         schemes=["bfv", "ckks"],
         ring_dimension=[4096, 8192],
         operations=["add", "sub", "mul", "square"],
-        data=["same", "random"],
+        data=["constant", "random"],
     ),
     experiment(kind="rotation", variants=["seal", "cleartext"]),
     experiment(kind="serialization", operations=["zstd"]),
@@ -338,7 +345,13 @@ def test_data_are_the_same_for_every_variant_and_differ_else():
         seeds.setdefault((trial.case.comparison_group, trial.process), set()).add(trial.seed)
     assert all(len(found) == 1 for found in seeds.values())
     vectors = {
-        (trial.case.parameters, trial.case.size, trial.case.data_pattern, trial.case.threads, trial.process)
+        (
+            trial.case.parameters,
+            trial.case.vector_length,
+            trial.case.data_pattern,
+            trial.case.threads,
+            trial.process,
+        )
         for trial in plan_of(*WIDE, processes=2).trials
     }
     assert len(set.union(*seeds.values())) == len(vectors) < len(seeds)  # operations share them
@@ -376,24 +389,33 @@ def test_without_everything_nothing_is_left():
 
 
 def test_the_budget_of_a_trial_is_the_suites():
-    (trial,) = plan_of(experiment(operations=["add"]), samples=77, memory_mb=100, timeout_s=9.5).trials
-    assert trial.budget == Budget(samples=77, memory_mb=100, timeout_s=9.5)
+    (trial,) = plan_of(experiment(operations=["add"]), min_samples=77, memory_mb=100, timeout_s=9.5).trials
+    assert trial.budget == Budget(min_samples=77, memory_mb=100, timeout_s=9.5)
     assert BudgetText().budget == Budget()
 
 
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ({"precision": "2%"}, Budget(precision=0.02)),
-        ({"precision": "0.5 %"}, Budget(precision=0.005)),
+        ({"max_ci_half_width": "2%"}, Budget(max_ci_half_width=0.02)),
+        ({"max_ci_half_width": "0.5 %"}, Budget(max_ci_half_width=0.005)),
         (
-            {"precision": 0.5, "most_samples": 8, "samples": 8},
-            Budget(precision=0.5, samples=8, most_samples=8),
+            {"max_ci_half_width": 0.5, "max_samples": 8, "min_samples": 8},
+            Budget(max_ci_half_width=0.5, min_samples=8, max_samples=8),
         ),
-        ({"precision": 0.02, "samples": 100}, Budget(precision=0.02, samples=100, most_samples=100)),
-        ({"precision": 0.02, "min_time_s": 20.0}, Budget(precision=0.02, min_time_s=20.0, most_time_s=20.0)),
-        ({"precision": 0.02, "timeout_s": 5.0}, Budget(precision=0.02, timeout_s=5.0, most_time_s=5.0)),
-        ({"precision": 0.02, "most_time_s": 3.0}, Budget(precision=0.02, most_time_s=3.0)),
+        (
+            {"max_ci_half_width": 0.02, "min_samples": 100},
+            Budget(max_ci_half_width=0.02, min_samples=100, max_samples=100),
+        ),
+        (
+            {"max_ci_half_width": 0.02, "min_time_s": 20.0},
+            Budget(max_ci_half_width=0.02, min_time_s=20.0, max_time_s=20.0),
+        ),
+        (
+            {"max_ci_half_width": 0.02, "timeout_s": 5.0},
+            Budget(max_ci_half_width=0.02, timeout_s=5.0, max_time_s=5.0),
+        ),
+        ({"max_ci_half_width": 0.02, "max_time_s": 3.0}, Budget(max_ci_half_width=0.02, max_time_s=3.0)),
     ],
 )
 def test_what_a_budget_with_a_precision_leaves_open(written, expected):
@@ -411,21 +433,22 @@ def test_an_estimate_grows_with_everything_that_takes_time():
     assert seconds(experiment(operations=["add", "mul"])) > one
     assert seconds(experiment(operations=["add"], ring_dimension=[8192])) > one
     assert seconds(experiment(operations=["add"], variants=["seal", "cleartext"])) > one
-    assert seconds(experiment(operations=["add"], sizes=[100_000])) > one
+    assert seconds(experiment(operations=["add"], vector_length=[100_000])) > one
     assert seconds(experiment(operations=["add"]), min_time_s=5.0) > one + 4
     assert seconds(experiment(operations=["add"]), processes=3) == pytest.approx(3 * one)
 
 
 def test_an_estimate_has_encryption_once_for_a_vector():
     one, two = (seconds(experiment(operations=names)) for names in (["add"], ["add", "sub"]))
-    other_vector = seconds(experiment(operations=["add"], data=["random", "same"]))
+    other_vector = seconds(experiment(operations=["add"], data=["random", "constant"]))
     assert one < two < other_vector < 2 * one
 
 
 def test_with_a_precision_an_estimate_lies_between_the_fewest_samples_and_the_most():
     few, some, many = (
         sampled_s(
-            Budget(samples=8, min_time_s=0.0, most_samples=24, most_time_s=9.0, precision=asked), once_s
+            Budget(min_samples=8, min_time_s=0.0, max_samples=24, max_time_s=9.0, max_ci_half_width=asked),
+            once_s,
         )
         for asked, once_s in ((None, 0.1), (0.02, 0.1), (0.02, 1.0))
     )
@@ -438,7 +461,10 @@ def test_an_estimate_leaves_out_what_is_not_executed():
 
 
 def test_an_estimate_of_depth_grows_with_the_cap():
-    shallow, deep = (experiment(kind="depth", operations=["add"], cap=cap) for cap in (100, 10_000))
+    shallow, deep = (
+        experiment(kind="depth", operations=["add"], max_repetitions=max_repetitions)
+        for max_repetitions in (100, 10_000)
+    )
     assert seconds(deep) > seconds(shallow)
 
 

@@ -97,7 +97,7 @@ def test_a_clock_that_is_not_ours_is_found_out(off_s):
         WorkerDied, match=rf"clock is .{abs(off_s)}\.\d+ s off: its times mean nothing"
     ) as caught:
         require_one_clock(time.perf_counter_ns() + off_s * 10**9, before)
-    assert caught.value.status == "wrong"
+    assert caught.value.status == "incorrect"
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ ANSWERS = {
         ("crashed", "the worker greets where it should answer"),
     ),
     "nonsense later": (HELLO + "print('{')", ("crashed", "nonsense: b'{'")),
-    "nothing": (HELLO + "time.sleep(60)", ("timed_out", "no answer within 1 s")),
+    "nothing": (HELLO + "time.sleep(60)", ("timeout", "no answer within 1 s")),
     "half a line": (
         HELLO + "sys.stdout.write('{')\nsys.stdout.flush()\ntime.sleep(60)",
-        ("timed_out", "no answer within 1 s"),
+        ("timeout", "no answer within 1 s"),
     ),
     "a kill": (HELLO + "os.kill(os.getpid(), 9)", ("crashed", "died of SIGKILL")),
     "an exit": (HELLO + "sys.exit(7)", ("crashed", "exit code 7")),
@@ -190,7 +190,7 @@ def test_whatever_a_worker_answers_is_no_end_of_the_run(worker, name):
         return
     status, words = death
     with pytest.raises(WorkerDied) as caught:
-        process.ask(protocol.Turn(), 1 if status == "timed_out" else 60)
+        process.ask(protocol.Turn(), 1 if status == "timeout" else 60)
     assert caught.value.status == status
     assert words in str(caught.value)
     assert len(str(caught.value)) < 2200

@@ -172,13 +172,13 @@ def cases_of(**changes):
 
 def test_parameters_of_a_suite_are_those_of_its_cases():
     changes = {"modulus_bits": [50, *[40] * 7, 50], "scale_bits": 40, "ring_dimension": [16384, 32768]}
-    found = cases_of(**changes, security="none", batch=[1, 8])
+    found = cases_of(**changes, security="none", inputs_per_pass=[1, 8])
     assert [item.reason for item in found] == [None] * 4
     specs = {item.case.parameters for item in found}
     assert specs == {
         ParameterSpec("ckks", ring, (50, *[40] * 7, 50), scale_bits=40, security=0) for ring in (16384, 32768)
     }
-    assert [item.case.dimensions.get("batch") for item in found] == [None, 8, None, 8]
+    assert [item.case.dimensions.get("inputs_per_pass") for item in found] == [None, 8, None, 8]
 
 
 def test_a_chain_of_the_suite_that_is_too_short_is_told():
@@ -201,17 +201,17 @@ def test_a_plaintext_modulus_is_had_by_its_size_or_its_value():
 
 
 def test_a_batch_whose_inputs_tell_the_server_different_things_is_refused():
-    found = cases_of(**LEARNING, schemes=["ckks"], batch=[1, 2])
+    found = cases_of(**LEARNING, schemes=["ckks"], inputs_per_pass=[1, 2])
     assert found[0].reason is None
-    assert "the inputs of a batch tell the server different things in stage train" in found[1].reason
+    assert "the inputs of a pass tell the server different things in stage train" in found[1].reason
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({"scale_bits": 61}, "less than or equal to 60"),
-        ({"batch": [0]}, "greater than or equal to 1"),
-        ({"batch": [2, 2]}, "2 is listed twice"),
+        ({"inputs_per_pass": [0]}, "greater than or equal to 1"),
+        ({"inputs_per_pass": [2, 2]}, "2 is listed twice"),
         ({"modulus_bits": []}, "at least 1 item"),
         ({"plain_modulus": {"bits": 20}}, "plain_modulus is for bfv and bgv, and this is ckks"),
         ({"plain_modulus": {}}, "either bits or value"),

@@ -51,10 +51,10 @@ def of_depth(status):
     [
         ([outcome()], "as planned"),
         ([outcome(), outcome("unsupported")], "as planned"),
-        ([of_depth("exhausted"), of_depth("ok")], "as planned"),
+        ([of_depth("budget_exhausted"), of_depth("ok")], "as planned"),
         *(
             ([outcome(), outcome(status)], "failures")
-            for status in ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
+            for status in ("incorrect", "crashed", "out_of_memory", "timeout", "budget_exhausted")
         ),
         ([outcome("crashed")], "failures"),
         ([outcome("unsupported"), outcome("unsupported")], "nothing executed"),

@@ -61,7 +61,7 @@ def test_what_was_answered_is_what_is_measured(
         assert {len(case.parameters.modulus_bits or ()) for case in found} == {depth + 2}
     assert {case.parameters.security for case in found} == {security}
     assert all(case.parameters.ring_dimension_is_minimum for case in found)
-    assert {case.size for case in found if case.experiment in ("arithmetic", "rotation")} == {values}
+    assert {case.vector_length for case in found if case.experiment in ("arithmetic", "rotation")} == {values}
     if is_exact:
         moduli = {case.parameters.plain_modulus for case in found}
         assert all(modulus > (largest - 1) ** (depth + 1) for modulus in moduli if modulus is not None)
@@ -118,7 +118,7 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        (Wish("mine", 0, 10, 1, True), "values must be from 1"),
+        (Wish("mine", 0, 10, 1, True), "vector_length must be from 1"),
         (Wish("mine", 1, 1, 1, True), "largest must be from 2"),
         (Wish("mine", 1, 10, 0, True), "depth must be from 1 to 64, not 0"),
         (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate.*3 primes of 25 bits.*16777215"),
@@ -143,7 +143,7 @@ def test_where_nothing_can_be_executed_what_could_be_is_named() -> None:
     assert not any(
         item.reason is None for item in planned(files.parse(composed(wish, VARIANTS), "mine.yaml"))
     )
-    assert "nothing can be executed with 40 multiplications in a row" in refused(wish)
+    assert "nothing can be executed with 40 consecutive multiplications" in refused(wish)
     assert refused(wish).endswith("; possible: --depth 19")
     assert all(case for case in cases(replace(wish, depth=19)))
     assert refused(replace(wish, depth=25)).endswith("; possible: --depth 19 or --precision-bits 12")
@@ -170,7 +170,7 @@ def test_no_library_is_asked_for_what_it_lacks(is_exact: bool, has_public_factor
 
 def test_real_numbers_may_be_small() -> None:
     text = composed(Wish("mine", 100, 1, 2, False), VARIANTS)
-    assert "100 real numbers of magnitude at most 1, 2 multiplications" in text
+    assert "100 real numbers of magnitude at most 1, 2 consecutive multiplications" in text
     assert "divided" not in text
     assert "of magnitude at most 0.25," in composed(Wish("mine", 100, 0.25, 2, False), VARIANTS)
 

@@ -13,7 +13,7 @@ from ciphermark_core.errors import UserError
 GOOD = """\
 name: mine
 seed: 7
-budget: {samples: 3, min_time_s: 0.1}
+budget: {min_samples: 3, min_time_s: 0.1}
 experiments:
   - kind: arithmetic
     variants: [seal, seal-hexl]
@@ -21,7 +21,7 @@ experiments:
     ring_dimension: [4096, 8192]
     # a comment
     plain_modulus: {bits: 20}
-    sizes: [full, 100]
+    vector_length: [full, 100]
     operations: [add, mul]
 """
 
@@ -35,9 +35,9 @@ def complaints(text):
 def test_a_good_suite_is_read_as_it_stands():
     suite = files.parse(GOOD, "mine.yaml")
     (experiment,) = suite.experiments
-    assert (suite.name, suite.seed, suite.budget.samples, suite.budget.min_time_s) == ("mine", 7, 3, 0.1)
+    assert (suite.name, suite.seed, suite.budget.min_samples, suite.budget.min_time_s) == ("mine", 7, 3, 0.1)
     assert experiment.variants == ["seal", "seal-hexl"]
-    assert experiment.sizes == ["full", 100]
+    assert experiment.vector_length == ["full", 100]
     assert experiment.plain_modulus.bits == 20
 
 
@@ -80,11 +80,20 @@ def test_what_is_left_out_has_the_documented_default():
     )
     suite = files.parse(text, "a.yaml")
     (experiment,) = suite.experiments
-    assert (suite.seed, suite.budget.processes, suite.budget.samples, suite.budget.warmups) == (1, 1, 10, 1)
+    assert (suite.seed, suite.budget.processes, suite.budget.min_samples, suite.budget.warmups) == (
+        1,
+        1,
+        10,
+        1,
+    )
     assert (suite.budget.min_time_s, suite.budget.timeout_s, suite.budget.memory_mb) == (0.3, 300, 8192)
-    assert (experiment.modulus_bits, experiment.scale_bits, experiment.sizes) == ("default", 30, ["full"])
+    assert (experiment.modulus_bits, experiment.scale_bits, experiment.vector_length) == (
+        "default",
+        30,
+        ["full"],
+    )
     assert (experiment.data, experiment.threads, experiment.security) == (["random"], [1], 128)
-    assert (experiment.allow, experiment.cap, experiment.operations) == ([], 16384, None)
+    assert (experiment.allow, experiment.max_repetitions, experiment.operations) == ([], 16384, None)
     assert experiment.plain_modulus.bits == 20
 
 
@@ -98,10 +107,10 @@ WRONG = {
     "key of the suite": changed("budget:", "bugdet:"),
     "key of the budget": changed("samples", "sample"),
     "key of an experiment": changed("operations", "operation"),
-    "key of other experiments": GOOD.replace("sizes: [full, 100]", "workloads: [horner]"),
+    "key of other experiments": GOOD.replace("vector_length: [full, 100]", "workloads: [horner]"),
     "scale where no scheme has one": GOOD.replace("[bfv, ckks]", "[bfv]") + "    scale_bits: 40\n",
     "t where no scheme has one": GOOD.replace("[bfv, ckks]", "[ckks]"),
-    "table of security": GOOD.replace("sizes: [full, 100]", "security: {bits: 128, table: 2020}"),
+    "table of security": GOOD.replace("vector_length: [full, 100]", "security: {bits: 128, table: 2020}"),
     "key of plain_modulus": changed("{bits: 20}", "{bit: 20}"),
     "a key like none": changed("seed:", "xyzzy:"),
     # unknown words
@@ -114,11 +123,11 @@ WRONG = {
     "kind": changed("arithmetic", "arithmetik"),
     "operation": changed("mul]", "mull]"),
     "operation of another kind": changed("add, mul", "zstd"),
-    "data pattern": changed("sizes: [full, 100]", "data: [rnd]"),
-    "size": changed("full", "ful"),
-    "security": changed("sizes: [full, 100]", "security: 100"),
-    "allow": changed("sizes: [full, 100]", "allow: [small-prime]"),
-    "repetition": changed("sizes: [full, 100]", "modulus_bits: defautl"),
+    "data pattern": changed("vector_length: [full, 100]", "data: [rnd]"),
+    "vector_length": changed("full", "ful"),
+    "security": changed("vector_length: [full, 100]", "security: 100"),
+    "allow": changed("vector_length: [full, 100]", "allow: [small-prime]"),
+    "repetition": changed("vector_length: [full, 100]", "modulus_bits: defautl"),
     # ring dimensions
     "N of 4000": changed("4096", "4000"),
     "N of 0": changed("4096", "0"),
@@ -131,7 +140,7 @@ WRONG = {
     "no ring": changed("[4096, 8192]", "[]"),
     "no operations": changed("[add, mul]", "[]"),
     "no sizes": changed("[full, 100]", "[]"),
-    "no primes": changed("sizes: [full, 100]", "modulus_bits: []"),
+    "no primes": changed("vector_length: [full, 100]", "modulus_bits: []"),
     "no experiments": "name: a\nexperiments: []\n",
     # duplicates
     "variant twice": changed("seal-hexl", "seal"),
@@ -149,33 +158,39 @@ WRONG = {
     "number for a name": changed("mine", "5"),
     "name with a space": changed("mine", "'a b'"),
     "scalar for a list": changed("[seal, seal-hexl]", "seal"),
-    "list for a mapping": changed("{samples: 3, min_time_s: 0.1}", "[3]"),
+    "list for a mapping": changed("{min_samples: 3, min_time_s: 0.1}", "[3]"),
     "mapping for a list": "name: a\nexperiments: {kind: depth}\n",
     "number for an experiment": "name: a\nexperiments: [1]\n",
     "negative seed": changed("7", "-7"),
-    "no samples": changed("samples: 3", "samples: 0"),
+    "no samples": changed("min_samples: 3", "min_samples: 0"),
     "size of 0": changed("100", "0"),
-    "prime of 61 bits": changed("sizes: [full, 100]", "modulus_bits: [60, 61]"),
+    "prime of 61 bits": changed("vector_length: [full, 100]", "modulus_bits: [60, 61]"),
     "t with bits and value": changed("{bits: 20}", "{bits: 20, value: 65537}"),
     "t with neither": changed("{bits: 20}", "{}"),
     "t beyond 60 bits": changed("bits: 20", f"value: {1 << 80}"),
-    "endless timeout": changed("samples: 3", "timeout_s: .inf"),
-    "no time at all": changed("samples: 3", "timeout_s: 0"),
+    "endless timeout": changed("min_samples: 3", "timeout_s: .inf"),
+    "no time at all": changed("min_samples: 3", "timeout_s: 0"),
     "time that is no number": changed("0.1", ".nan"),
-    "memory beyond all machines": changed("samples: 3", f"memory_mb: {10**18}"),
+    "memory beyond all machines": changed("min_samples: 3", f"memory_mb: {10**18}"),
     # budgets that contradict themselves
-    "precision of nothing": changed("samples: 3", "precision: 0%"),
-    "precision of most": changed("samples: 3", "precision: 51%"),
-    "precision in words": changed("samples: 3", "precision: high"),
-    "precision as a flag": changed("samples: 3", "precision: true"),
-    "limits of nothing": changed("samples: 3", "most_samples: 30, most_time_s: 3"),
-    "less at most than at least": changed("samples: 3", "precision: 2%, samples: 30, most_samples: 29"),
-    "too few for an interval": changed("samples: 3", "precision: 2%, samples: 3, most_samples: 7"),
-    "shorter at most than at least": changed("samples: 3", "precision: 2%, most_time_s: 0.05"),
-    "a limit after the end": changed("samples: 3", "precision: 2%, most_time_s: 30, timeout_s: 20"),
-    "an end before the least time": changed("samples: 3", "timeout_s: 0.05"),
+    "precision of nothing": changed("min_samples: 3", "max_ci_half_width: 0%"),
+    "precision of most": changed("min_samples: 3", "max_ci_half_width: 51%"),
+    "precision in words": changed("min_samples: 3", "max_ci_half_width: high"),
+    "precision as a flag": changed("min_samples: 3", "max_ci_half_width: true"),
+    "limits of nothing": changed("min_samples: 3", "max_samples: 30, max_time_s: 3"),
+    "less at most than at least": changed(
+        "min_samples: 3", "max_ci_half_width: 2%, min_samples: 30, max_samples: 29"
+    ),
+    "too few for an interval": changed(
+        "min_samples: 3", "max_ci_half_width: 2%, min_samples: 3, max_samples: 7"
+    ),
+    "shorter at most than at least": changed("min_samples: 3", "max_ci_half_width: 2%, max_time_s: 0.05"),
+    "a limit after the end": changed(
+        "min_samples: 3", "max_ci_half_width: 2%, max_time_s: 30, timeout_s: 20"
+    ),
+    "an end before the least time": changed("min_samples: 3", "timeout_s: 0.05"),
     "size beyond all disks": changed("100", str(10**30)),
-    "endless cap": changed("sizes: [full, 100]", f"cap: {10**30}"),
+    "endless max_repetitions": changed("vector_length: [full, 100]", f"max_repetitions: {10**30}"),
     # missing keys
     "no name": changed("name: mine\n", ""),
     "no kind": changed("kind: arithmetic\n    ", ""),
@@ -209,6 +224,52 @@ def test_every_mistake_is_told_with_file_line_and_remedy():
     for words, short in LISTS:
         text = re.sub(words, short, text)
     golden.compare("suite-mistakes.txt", text)
+
+
+OWN_LINE = "vector_length: [full, 100]"
+LEARNING = """\
+  - kind: learning
+    variants: [seal]
+    workloads: [lmc-plain]
+    data_sets: [boston]
+    batch: [8]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "complaint"),
+    [
+        (changed("min_samples: 3", "samples: 3"), 3, "'samples' is now 'min_samples'"),
+        (changed("min_samples: 3", "precision: 2%"), 3, "'precision' is now 'max_ci_half_width'"),
+        (changed("min_samples: 3", "most_samples: 9"), 3, "'most_samples' is now 'max_samples'"),
+        (changed("min_samples: 3", "most_time_s: 9"), 3, "'most_time_s' is now 'max_time_s'"),
+        (changed("vector_length", "sizes"), 11, "'sizes' is now 'vector_length'"),
+        (changed(OWN_LINE, "division: best"), 11, "'division' is now 'tuning'"),
+        (changed(OWN_LINE, "cap: 9"), 11, "'cap' is now 'max_repetitions'"),
+        (GOOD + LEARNING, 17, "'batch' is now 'inputs_per_pass'"),
+        (changed(OWN_LINE, "tuning: best"), 11, "experiments.0.tuning: 'best' is now 'recommended'"),
+        (
+            changed(OWN_LINE, "tuning: [recommended, equal]"),
+            11,
+            "experiments.0.tuning.1: 'equal' is now 'matched'",
+        ),
+        (changed(OWN_LINE, "data: [same]"), 11, "experiments.0.data.0: 'same' is now 'constant'"),
+        (
+            changed("[4096, 8192]", "smallest"),
+            8,
+            "experiments.0.ring_dimension: 'smallest' is now 'smallest-secure'",
+        ),
+        (changed("arithmetic", "chain"), 5, "experiments.0.kind: 'chain' is now 'repetition'"),
+        (
+            changed("[add, mul]", "[add, rotate_left]"),
+            12,
+            "experiments.0.operations: 'rotate_left' is now 'rotate(1)'",
+        ),
+    ],
+)
+def test_an_earlier_word_is_answered_with_the_one_that_took_its_place(text, line, complaint):
+    (told,) = complaints(text)
+    assert told == f"mine.yaml:{line}: {complaint}"
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_lines():
@@ -362,18 +423,25 @@ def test_options_count_where_cases_are_limited():
         limited.checked(text, "a.yaml")
 
 
-@pytest.mark.parametrize(("written", "read"), [("best", "best"), ("[equal, best]", ["equal", "best"])])
-def test_a_division_or_several(written, read):
-    workload = "  - {kind: micro, variants: [seal], workloads: [matrix-product], division: %s}\n"
-    suite = files.parse(GOOD + f"    division: {written}\n" + workload % written, "mine.yaml")
-    assert [item.division for item in suite.experiments] == [read, read]
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [("recommended", "recommended"), ("[matched, recommended]", ["matched", "recommended"])],
+)
+def test_a_tuning_or_several(written, read):
+    workload = "  - {kind: micro, variants: [seal], workloads: [matrix-product], tuning: %s}\n"
+    suite = files.parse(GOOD + f"    tuning: {written}\n" + workload % written, "mine.yaml")
+    assert [item.tuning for item in suite.experiments] == [read, read]
 
 
 @pytest.mark.parametrize(
     ("written", "complaint"),
-    [("worst", "'worst' is not one of"), ("[best, best]", "is listed twice"), ("[]", "must not be empty")],
+    [
+        ("worst", "'worst' is not one of"),
+        ("[recommended, recommended]", "is listed twice"),
+        ("[]", "must not be empty"),
+    ],
 )
-def test_a_division_that_there_is_not(written, complaint):
-    (line,) = complaints(GOOD + f"    division: {written}\n")
-    assert line.startswith("mine.yaml:13: experiments.0.division: ")
+def test_a_tuning_that_there_is_not(written, complaint):
+    (line,) = complaints(GOOD + f"    tuning: {written}\n")
+    assert line.startswith("mine.yaml:13: experiments.0.tuning: ")
     assert complaint in line

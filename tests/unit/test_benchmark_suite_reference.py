@@ -17,10 +17,10 @@ FORMS = (form.Suite, BudgetText, form.ExperimentText, form.FORMS["family"], Plai
 EXPERIMENT = {"kind": "arithmetic", "variants": ["seal"], "schemes": ["bfv"], "ring_dimension": [8192]}
 WORKLOAD = {"kind": "micro", "variants": ["seal"], "workloads": ["logistic"]}
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
-    ("ExperimentText", "ring_dimension"): {"modulus_bits": [40, 40], "sizes": [16]},
+    ("ExperimentText", "ring_dimension"): {"modulus_bits": [40, 40], "vector_length": [16]},
     ("ExperimentText", "scale_bits"): {"schemes": ["ckks"]},
     ("ExperimentText", "depth"): {"modulus_bits": "for-depth"},
-    ("ExperimentText", "cap"): {"kind": "depth"},
+    ("ExperimentText", "max_repetitions"): {"kind": "depth"},
     ("ExperimentText", "repetitions"): {"kind": "repetition"},
     ("WorkloadText", "kind"): {"workloads": ["lmc-encrypted"], "data_sets": ["boston"]},
     ("WorkloadText", "workloads"): {"kind": "learning", "data_sets": ["boston"]},
@@ -30,8 +30,8 @@ BESIDE: dict[tuple[str, str], dict[str, Any]] = {
         "workloads": ["lmc-encrypted"],
         "data_sets": ["boston"],
     },
-    ("BudgetText", "most_samples"): {"precision": "2%"},
-    ("BudgetText", "most_time_s"): {"precision": "2%"},
+    ("BudgetText", "max_samples"): {"max_ci_half_width": "2%"},
+    ("BudgetText", "max_time_s"): {"max_ci_half_width": "2%"},
 }
 BASES = {
     "Suite": {"name": "a", "experiments": [EXPERIMENT]},

@@ -20,11 +20,11 @@ experiments:
   - kind: repetition
     variants: [cleartext]
     schemes: [bgv, ckks]
-    ring_dimension: smallest
+    ring_dimension: smallest-secure
     modulus_bits: for-depth
     plain_modulus: {value: 65537}
     scale_bits: 35
-    sizes: [16]
+    vector_length: [16]
     operations: [mul]
     repetitions: [2, 20]
 """
@@ -56,12 +56,12 @@ def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() 
             True,
             1024,
         )
-        assert (spec.modulus_bits, case.dimensions.get("cap")) == (None, None)
+        assert (spec.modulus_bits, case.dimensions.get("max_repetitions")) == (None, None)
     assert {item.reason for item in cases(CHAIN)} == {None}
 
 
 def test_a_given_chain_is_the_same_for_every_count() -> None:
-    text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
+    text = changed("smallest-secure", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
     found = [item.case.parameters for item in cases(text)]
     assert {(spec.modulus_bits, spec.depth, spec.ring_dimension_is_minimum) for spec in found} == {
         ((40, 35, 35, 40), None, False)
@@ -70,7 +70,7 @@ def test_a_given_chain_is_the_same_for_every_count() -> None:
 
 def test_blocks_of_one_chain_serve_all_counts() -> None:
     """Additions with one chain of primes need one worker; multiplications need a chain for every depth."""
-    text = changed("smallest", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
+    text = changed("smallest-secure", "[8192]").replace("for-depth", "[40, 35, 35, 40]").replace("mul", "add")
     suite = files.parse(text, "mine.yaml")
     assert len(plan.make("12345678123456781234567812345678", suite, cases(text)).blocks) == 2
     suite = files.parse(CHAIN, "mine.yaml")
@@ -117,7 +117,8 @@ def test_t_gives_slots_at_as_many_rings_as_its_size_allows() -> None:
 def test_a_chain_that_is_too_long_is_told_beforehand(variant: str) -> None:
     """Of OpenFHE, too, which chooses its primes: those for data alone are too many here."""
     found = [
-        item.reason for item in cases(changed("smallest", "[1024]").replace("[cleartext]", f"[{variant}]"))
+        item.reason
+        for item in cases(changed("smallest-secure", "[1024]").replace("[cleartext]", f"[{variant}]"))
     ]
     assert len(found) == 4
     for reason in found:
@@ -129,7 +130,7 @@ def test_a_chain_that_is_too_long_is_told_beforehand(variant: str) -> None:
     [
         (changed("scale_bits: 35", "scale_bits: 25"), "primes of 25 bits are few at N ≥ 8192"),
         (changed("value: 65537", "value: 65539"), "t = 65539 gives no slots at N = 1024"),
-        (changed("smallest", "[1024]").replace("[16]", "[2048]"), "a chain works on one ciphertext"),
+        (changed("smallest-secure", "[1024]").replace("[16]", "[2048]"), "a chain works on one ciphertext"),
     ],
     ids=["small primes", "t", "size"],
 )
@@ -140,7 +141,7 @@ def test_the_impossible_has_a_reason(text: str, words: str) -> None:
 WRONG = {
     "no repetitions": changed("    repetitions: [2, 20]\n", ""),
     "repetitions elsewhere": changed("kind: repetition", "kind: depth")
-    .replace("smallest", "[4096]")
+    .replace("smallest-secure", "[4096]")
     .replace("for-depth", "default"),
     "no repetition": changed("[2, 20]", "[0]"),
     "repetitions twice": changed("[2, 20]", "[2, 2]"),
@@ -152,9 +153,9 @@ WRONG = {
     "smallest of nothing": changed("    modulus_bits: for-depth\n", ""),
     "smallest and full": changed("[16]", "[full]"),
     "smallest and insecure": changed("[16]\n", "[16]\n    security: none\n"),
-    "a word like smallest": changed("smallest", "smalest"),
+    "a word like smallest": changed("smallest-secure", "smalest"),
     "a word like for-depth": changed("for-depth", "for-dept"),
-    "one ring without brackets": changed("smallest", "8192"),
+    "one ring without brackets": changed("smallest-secure", "8192"),
 }
 
 
@@ -173,7 +174,7 @@ def test_every_mistake_is_told_with_its_line() -> None:
 def test_the_schema_knows_the_words() -> None:
     fields = json_schema()["$defs"]["ExperimentText"]["properties"]
     assert {"repetition"} <= set(fields["kind"]["enum"])
-    assert "smallest" in str(fields["ring_dimension"])
+    assert "smallest-secure" in str(fields["ring_dimension"])
     assert "for-depth" in str(fields["modulus_bits"])
     assert "repetitions" in fields
 

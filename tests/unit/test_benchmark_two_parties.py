@@ -79,7 +79,7 @@ class PartiesHere(Parties):
 def a_trial(workload="tiny", scheme="ckks", **budget):
     spec = WORKLOADS[workload].parameters(scheme)
     case = Case("seal", "learning", workload, spec, 0, "real", dimensions={"data_set": "any"})
-    return Trial("t", "r", case, 0, 2**61 + 5, Budget(**({"samples": 3, "min_time_s": 0.0} | budget)))
+    return Trial("t", "r", case, 0, 2**61 + 5, Budget(**({"min_samples": 3, "min_time_s": 0.0} | budget)))
 
 
 def a_seat(tmp_path, deeds=None, timeout_s=60.0):
@@ -109,7 +109,7 @@ def test_a_trial_in_three_passes(tmp_path):
     seat, made = a_seat(tmp_path)
     outcome = executed(seat, a_trial())
     assert (outcome.status, outcome.error) == ("ok", None)
-    assert outcome.accuracy.wrong_slots == 0
+    assert outcome.accuracy.incorrect_slots == 0
     assert outcome.library.variant == "seal"
     assert {*outcome.facts} == {"is_pinned", "run_delay_s", "steal_s"}
     for phase in ("train", "infer", "train.evaluate", "infer.decrypt", "train.transfer", "infer.serialize"):
@@ -246,7 +246,7 @@ def parts(outcome, metric, stage):
 
 
 def test_a_stage_is_the_sum_of_its_steps_and_of_its_parties(tmp_path):
-    outcome = executed(a_seat(tmp_path)[0], a_trial(samples=1))
+    outcome = executed(a_seat(tmp_path)[0], a_trial(min_samples=1))
     for stage in ("prepare", "train", "infer"):
         for metric in ("time", "cpu_time"):
             found, whole = parts(outcome, metric, stage)
@@ -295,7 +295,7 @@ def test_the_material_is_gone_when_the_passes_begin(tmp_path):
 
 
 def test_more_passes_until_there_was_enough_time(tmp_path):
-    outcome = executed(a_seat(tmp_path)[0], a_trial(samples=1, min_time_s=0.5))
+    outcome = executed(a_seat(tmp_path)[0], a_trial(min_samples=1, min_time_s=0.5))
     times = [
         s.value
         for s in outcome.samples
@@ -332,11 +332,11 @@ def test_a_failure_of_either_party_costs_its_trial_alone(tmp_path, request_type)
     ):
         deeds = {request_type: deed}
         seat, made = a_seat(tmp_path, deeds)
-        outcome = executed(seat, a_trial(samples=1))
+        outcome = executed(seat, a_trial(min_samples=1))
         assert outcome.status == status
         assert outcome.error.startswith(error)
         deeds.clear()
-        assert executed(seat, a_trial(samples=1)).status == "ok"
+        assert executed(seat, a_trial(min_samples=1)).status == "ok"
         assert [parties.is_ended for parties in made] == [True, True]
 
 
@@ -368,11 +368,11 @@ def test_rows_that_do_not_agree_end_the_trial_before_anything_counts(tmp_path):
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
     outcome = executed(TwoParties(needs, Swapped), a_trial())
-    assert outcome.status == "wrong"
+    assert outcome.status == "incorrect"
     assert "rows agree with the plaintext run of the same algorithm" in outcome.error
     assert phases(outcome, "agreement") == []
     assert phases(outcome, "agreement", is_warmup=True) == ["infer"]
-    assert outcome.accuracy.wrong_slots > 0
+    assert outcome.accuracy.incorrect_slots > 0
 
 
 def test_an_abandoned_seat_does_nothing_more(tmp_path):
@@ -388,10 +388,10 @@ def test_a_trial_that_takes_too_long_is_told_so(tmp_path, monkeypatch):
 
     def late():
         now_s[0] += 1.1
-        raise WorkerDied("timed_out", "no answer within 1 s")
+        raise WorkerDied("timeout", "no answer within 1 s")
 
     outcome = executed(a_seat(tmp_path, {messages.Evaluate: late}, timeout_s=1.0)[0], a_trial())
-    assert outcome.status == "timed_out"
+    assert outcome.status == "timeout"
     assert outcome.error == "the trial took longer than the 1 s that budget.timeout_s allows"
 
 
@@ -434,7 +434,7 @@ def test_what_is_left_of_a_stage_is_the_transfer():
         ({"slowdown": 4.0, "is_disturbed": True}, (1.0, True)),
     ],
 )
-def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_most_of_its_time(evaluate, whole):
+def test_a_stage_is_slowed_as_its_parts_are_and_disturbed_with_max_of_its_time(evaluate, whole):
     told = [
         Sample("time", 1.0, "infer", step="encrypt"),
         Sample("time", 6.0, "infer", step="evaluate", **evaluate),
@@ -526,7 +526,10 @@ def test_every_combination_that_a_workload_offers_is_a_case(changes, count):
         assert item.reason is None
         assert (case.experiment, case.data_pattern) == ("learning", "real")
         assert case.parameters.security == 128
-        assert case.size == {"boston": 506 * 13, "breast-cancer": 569 * 30}[case.dimensions.get("data_set")]
+        assert (
+            case.vector_length
+            == {"boston": 506 * 13, "breast-cancer": 569 * 30}[case.dimensions.get("data_set")]
+        )
 
 
 def test_parameters_are_those_of_the_workload():
@@ -606,13 +609,15 @@ def test_an_estimate_counts_layers_that_are_executed_alone():
 
     def more_s(workload, scheme, **keys):
         given = {"kind": SHIPPED[workload].family, "variants": ["seal"], "workloads": [workload]}
-        several = [planned(given | {"schemes": [scheme]} | keys, samples=n, min_time_s=0) for n in (19, 20)]
+        several = [
+            planned(given | {"schemes": [scheme]} | keys, min_samples=n, min_time_s=0) for n in (19, 20)
+        ]
         fewer_s, more_s = (estimate.run_s(cases, suite.budget.budget) for suite, cases in several)
         return more_s - fewer_s
 
     plain_s = SHIPPED["lmc-plain"].pass_s  # at N = 4096, as in bfv
     assert more_s("lmc-plain", "bfv", data_sets=["boston"]) == pytest.approx(plain_s)
-    one_s, two_s, four_s = (more_s("digits", "ckks", batch=[batch]) for batch in (1, 2, 4))
+    one_s, two_s, four_s = (more_s("digits", "ckks", inputs_per_pass=[batch]) for batch in (1, 2, 4))
     pass_s = two_s - one_s
     assert (one_s, four_s) == (pytest.approx(2 * pass_s), pytest.approx(5 * pass_s))
 
@@ -625,7 +630,7 @@ def test_what_layers_take_is_of_the_trial(tmp_path):
         moments_s.append(time.monotonic())
 
     seat, _ = a_seat(tmp_path, {messages.MakeKeys: noted, messages.EvaluateLayers: noted})
-    outcome = executed(seat, a_trial("tiny-layers", samples=1))
+    outcome = executed(seat, a_trial("tiny-layers", min_samples=1))
     began_s, in_layers_s = moments_s
     assert outcome.error is None
     assert outcome.duration_s > in_layers_s - began_s
@@ -660,7 +665,7 @@ def no_place(after_s, times):
 def test_a_trial_waits_for_a_place_and_starts_again(tmp_path):
     """What it has at the other party is given back meanwhile, and no time tells of the waiting."""
     seat, made = a_seat(tmp_path, {messages.Load: no_place(0.3, 2)})
-    outcome = executed(seat, a_trial(samples=1))
+    outcome = executed(seat, a_trial(min_samples=1))
     assert (outcome.status, outcome.error) == ("ok", None)
     assert len(made) == 3
     assert all(parties.is_ended for parties in made)

@@ -37,7 +37,7 @@ def _program(width: int) -> Program:
     return trace(circuit, PARAMETERS, fresh_inputs(PARAMETERS, 2)).program
 
 
-SMALL, LARGE = _program(3), _program(drawing.MOST_NODES)
+SMALL, LARGE = _program(3), _program(drawing.MAX_NODES)
 
 
 def test_boxes_of_a_row_do_not_overlap_and_arrows_go_down() -> None:

@@ -50,19 +50,19 @@ def switched(numbers):
 
 
 @pytest.mark.parametrize(
-    ("bound", "drawn", "most_above"),
+    ("bound", "drawn", "max_above"),
     [
         (noise_bound.fresh, encrypted, 4),
         (noise_bound.rescaled_product, rounded, 8),
         (noise_bound.key_switch, switched, 4),
     ],
 )
-def test_a_bound_is_above_what_is_drawn_and_not_far_above(bound, drawn, most_above):
+def test_a_bound_is_above_what_is_drawn_and_not_far_above(bound, drawn, max_above):
     """Above: but for once in 10^10 times. Far above: the largest of a hundred thousand slots is of five deviations or
     so, and bounds are of eight; the generator is seeded."""
     numbers = np.random.default_rng(1)
     largest = max(np.abs(drawn(numbers).real).max() for _ in range(TIMES)) / SCALE
-    assert largest < bound(PARAMETERS) < most_above * largest
+    assert largest < bound(PARAMETERS) < max_above * largest
 
 
 def test_one_operation_adds_the_errors_of_its_ciphertexts():

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 import pytest
 
 from ciphermark_core import descriptor, experiments, metrics
-from ciphermark_core.descriptor import CAP, DATA_SET, DIMENSIONS
+from ciphermark_core.descriptor import DATA_SET, DIMENSIONS, MAX_REPETITIONS
 from ciphermark_core.experiments import EXPERIMENTS
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Case
@@ -30,9 +30,9 @@ def test_the_same_metric_may_be_registered_again_and_no_other_of_its_name() -> N
 
 
 def test_a_dimension_has_one_meaning() -> None:
-    assert descriptor.register(CAP) is DIMENSIONS["cap"]
-    with pytest.raises(ValueError, match="another dimension 'cap'"):
-        descriptor.register(replace(CAP, sentence="Something else."))
+    assert descriptor.register(MAX_REPETITIONS) is DIMENSIONS["max_repetitions"]
+    with pytest.raises(ValueError, match="another dimension 'max_repetitions'"):
+        descriptor.register(replace(MAX_REPETITIONS, sentence="Something else."))
 
 
 def test_an_experiment_has_one_meaning() -> None:
@@ -53,6 +53,10 @@ def test_no_dimension_passes_for_a_field_of_cases() -> None:
 
 
 def test_values_of_dimensions_are_of_their_kind() -> None:
-    assert (CAP.of({"cap": 3}), CAP.of({}), DATA_SET.of({"data_set": "boston"})) == (3, None, "boston")
-    with pytest.raises(TypeError, match="cap is True, no int"):
-        CAP.of({"cap": True})
+    assert (
+        MAX_REPETITIONS.of({"max_repetitions": 3}),
+        MAX_REPETITIONS.of({}),
+        DATA_SET.of({"data_set": "boston"}),
+    ) == (3, None, "boston")
+    with pytest.raises(TypeError, match="max_repetitions is True, no int"):
+        MAX_REPETITIONS.of({"max_repetitions": True})

@@ -33,8 +33,8 @@ def test_keys_of_stored_cases_stay(stored: dict[str, Any]) -> None:
         replace(CASE, dimensions={"data_set": "boston"}),
         replace(CASE, parameters=replace(SPEC, depth=3)),
         replace(CASE, parameters=replace(SPEC, ring_dimension_is_minimum=True)),
-        replace(CASE, parameters=replace(SPEC, division="best")),
-        replace(CASE, dimensions={"cap": 50}),
+        replace(CASE, parameters=replace(SPEC, tuning="recommended")),
+        replace(CASE, dimensions={"max_repetitions": 50}),
     ],
     ids=lambda case: repr(case)[-60:],
 )
@@ -47,6 +47,6 @@ def test_newer_fields_do_not_pass_for_each_other() -> None:
     keys = {
         replace(CASE, parameters=spec).key,
         replace(CASE, dimensions={"repetitions": 3}).key,
-        replace(CASE, dimensions={"cap": 3}).key,
+        replace(CASE, dimensions={"max_repetitions": 3}).key,
     }
     assert len(keys) == 3

@@ -50,11 +50,11 @@ def test_the_types_are_frozen(kind):
         b"{",
         b"[]",
         b"null",
-        b'{"max_abs_error": 1.0, "wrong_slots": 0}',
-        b'{"max_abs_error": "1", "wrong_slots": 0, "tolerance": 0}',
-        b'{"max_abs_error": null, "wrong_slots": 0, "tolerance": 0}',
+        b'{"max_abs_error": 1.0, "incorrect_slots": 0}',
+        b'{"max_abs_error": "1", "incorrect_slots": 0, "tolerance": 0}',
+        b'{"max_abs_error": null, "incorrect_slots": 0, "tolerance": 0}',
         b"\xff\xfe",
-        b'{"max_abs_error": 1.0, "wrong_slots": 0, "tolerance": 0',
+        b'{"max_abs_error": 1.0, "incorrect_slots": 0, "tolerance": 0',
     ],
 )
 def test_what_is_no_value_of_the_type_is_refused(line):
@@ -65,7 +65,7 @@ def test_what_is_no_value_of_the_type_is_refused(line):
 def test_an_unknown_status_is_refused():
     good = b'{"trial": %s, "status": "%s", "started_at": "2026-01-01T00:00:00Z", "duration_s": 1}'
     spec = model.ParameterSpec("bfv", 4096)
-    case = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
+    case = model.Case("seal", "arithmetic", "add", spec, 4096, "constant")
     trial = wire.to_line(model.Trial("a", "b", case, 0, 1, budget.Budget())).strip()
     assert wire.from_line(good % (trial, b"ok"), model.Outcome).status == "ok"
     with pytest.raises(ValueError, match="Invalid enum value 'fine'"):
@@ -98,7 +98,7 @@ def test_a_reply_that_is_none_is_refused(line):
 
 def test_cases_of_two_variants_differ_in_key_and_share_the_comparison_group():
     spec = model.ParameterSpec("bfv", 4096)
-    a = model.Case("seal", "arithmetic", "add", spec, 4096, "same")
+    a = model.Case("seal", "arithmetic", "add", spec, 4096, "constant")
     b = dataclasses.replace(a, variant="tenseal")
     assert a.key != b.key
     assert a.comparison_group == b.comparison_group
@@ -112,7 +112,15 @@ def test_the_key_of_a_case_depends_on_every_field(case, data):
     assert (case.comparison_group == other.comparison_group) == (
         dataclasses.replace(case, variant="") == dataclasses.replace(other, variant="")
     )
-    for field in ("experiment", "operation", "parameters", "size", "data_pattern", "threads", "dimensions"):
+    for field in (
+        "experiment",
+        "operation",
+        "parameters",
+        "vector_length",
+        "data_pattern",
+        "threads",
+        "dimensions",
+    ):
         changed = dataclasses.replace(case, **{field: getattr(other, field)})
         assert (changed.key == case.key) == (changed == case)
 

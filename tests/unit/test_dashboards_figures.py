@@ -27,7 +27,7 @@ RESULT = dict.fromkeys(PLACE) | {
     "decomposition_digits": 4,
     "encryption": "public key",
     "parameter_set_id": "p",
-    "is_composed": False,
+    "is_composite": False,
     "reference_kernel_s": None,
     "memory_kernel_s": None,
     "undisturbed_share": None,

@@ -25,8 +25,8 @@ def sped(ratio: float, verdict: str) -> dict[str, Any]:
     return {"ratio": ratio, "verdict": verdict}
 
 
-def ranked(variant: str, mean: float | None, rank: int | None, division: str = "equal") -> dict[str, Any]:
-    shared = {"common_cases": 3, "is_composed": False, "division": division}
+def ranked(variant: str, mean: float | None, rank: int | None, tuning: str = "matched") -> dict[str, Any]:
+    shared = {"common_cases": 3, "is_composite": False, "tuning": tuning}
     return {"variant": variant, "mean_ratio": mean, "rank": rank, **shared}
 
 
@@ -50,32 +50,32 @@ def test_ranks_are_told_as_they_are_shared() -> None:
     over = "(geometric mean of the ratios to the fastest, over 3 cases that all have)."
     shared = (ranked("a", 1.0, 1), ranked("b", 1.02, 1), ranked("c", 4, 3), ranked("d", None, None))
     assert told("leaderboard", *shared) == [
-        "bfv at 128 bits (2018), division equal: a 1×, b 1.02× share rank 1: which of them is the fastest is not sure; "
+        "bfv at 128 bits (2018), matched tuning: a 1×, b 1.02× share rank 1: which of them is the fastest is not sure; "
         f"rank 3: c 4× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [
-        f"bfv at 128 bits (2018), division equal: a 1×, b 2× {over[:-1]}; too few samples to rank them."
+        f"bfv at 128 bits (2018), matched tuning: a 1×, b 2× {over[:-1]}; too few samples to rank them."
     ]
     assert told("leaderboard", ranked("a", 1.0, 1), ranked("b", 2.0, 2), ranked("c", 7.0, None)) == [
-        "bfv at 128 bits (2018), division equal: a is the fastest in every case; rank 2: b 2×; "
+        "bfv at 128 bits (2018), matched tuning: a is the fastest in every case; rank 2: b 2×; "
         f"without a rank, by an interval too wide for one: c 7× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, 1)) == []
 
 
-def test_each_division_has_a_leader_of_its_own() -> None:
+def test_each_tuning_has_a_leader_of_its_own() -> None:
     rows = (
         ranked("a", 1.0, 1),
         ranked("b", 3.0, 2),
-        ranked("b", 1.0, 1, "best"),
-        ranked("a", 2.0, 2, "best"),
+        ranked("b", 1.0, 1, "recommended"),
+        ranked("a", 2.0, 2, "recommended"),
     )
     equal, best = told("leaderboard", *rows)
     assert equal.startswith(
-        "bfv at 128 bits (2018), division equal: a is the fastest in every case; rank 2: b 3×"
+        "bfv at 128 bits (2018), matched tuning: a is the fastest in every case; rank 2: b 3×"
     )
     assert best.startswith(
-        "bfv at 128 bits (2018), division best: b is the fastest in every case; rank 2: a 2×"
+        "bfv at 128 bits (2018), recommended tuning: b is the fastest in every case; rank 2: a 2×"
     )
 
 
@@ -85,12 +85,18 @@ def test_a_leader_that_is_beaten_somewhere_says_so() -> None:
 
 
 def test_depth_says_where_the_search_met_its_cap() -> None:
-    row = {"operation": "mul", "ring_dimension": 8192, "variant": "a", "depth": 4.0, "is_capped": False}
-    capped = row | {"operation": "add", "depth": 64.0, "is_capped": True}
+    row = {
+        "operation": "mul",
+        "ring_dimension": 8192,
+        "variant": "a",
+        "depth": 4.0,
+        "is_at_max_repetitions": False,
+    }
+    capped = row | {"operation": "add", "depth": 64.0, "is_at_max_repetitions": True}
     none = row | {"variant": "b", "depth": None}
     assert told("depth", row, capped, none) == [
-        "Depth, bfv at 128 bits (2018): the most in a row that decrypt right are at least 64 add (a; N = 8192); "
-        "4 mul (a; N = 8192)."
+        "Depth, bfv at 128 bits (2018): the most consecutive ones that decrypt right are at least 64 add (a; N = "
+        "8192); 4 mul (a; N = 8192)."
     ]
 
 
@@ -129,7 +135,7 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
     row = {
         "operation": "product",
         "scheme": "bfv",
-        "size": 4,
+        "vector_length": 4,
         "options": None,
         "threads": 1,
         "variant": "seal",
@@ -139,7 +145,7 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
     selection = Selection((("run", "r"),), extra={"table": table})
     item = Filled(FIGURES["workloads"], selection, Answer(tuple(row), [tuple(row.values())]))
     assert list(report.sentences([], [item])) == [
-        f"product in bfv, 4 elements at {level} ({table}): least median time of compute 500 ms (seal)."
+        f"product in bfv, vector length 4, at {level} ({table}): least median time of compute 500 ms (seal)."
     ]
     (mark,) = item.specification["data"]["values"]
     assert mark["workload"] == f"product, 4, bfv, {level}"

@@ -23,7 +23,9 @@ BARE = Parameters(
 )
 def test_ids_of_stored_parameter_sets_stay_whatever_was_asked_for(parameters, stored) -> None:
     assert parameter_set_id(parameters) == stored
-    assert parameter_set_id(replace(parameters, spec=replace(parameters.spec, division="best"))) == stored
+    assert (
+        parameter_set_id(replace(parameters, spec=replace(parameters.spec, tuning="recommended"))) == stored
+    )
 
 
 def test_whatever_a_library_does_otherwise_is_another_parameter_set() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "deploy"))
-from supervision import MOST_DEATHS, WITHIN_S, Condition, Supervisor, after_death
+from supervision import MAX_DEATHS, WITHIN_S, Condition, Supervisor, after_death
 
 
 class Unit:
@@ -85,7 +85,7 @@ def test_one_that_cannot_be_started_dies_of_that(tmp_path):
     unit.reason, unit.cannot_start = "gone", "no space left"
     for tenth in range(100):
         supervisor.look(tenth / 10)
-    assert unit.starts == MOST_DEATHS - 1
+    assert unit.starts == MAX_DEATHS - 1
     assert "it cannot be started: no space left" in told[-1]
 
 
@@ -116,7 +116,7 @@ def test_it_is_left_alone_only_for_three_deaths_within_a_minute(gaps):
         deaths.append(now_s)
         condition = after_death(condition, now_s, "died")
         recent = [at_s for at_s in deaths if now_s - at_s < WITHIN_S]
-        assert condition.is_given_up == (len(recent) >= MOST_DEATHS)
+        assert condition.is_given_up == (len(recent) >= MAX_DEATHS)
         if condition.is_given_up:
             return
         assert condition.restart_at_s is not None

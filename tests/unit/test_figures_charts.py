@@ -38,7 +38,7 @@ PLACE = {
     "scheme": "bfv",
     "ring_dimension": 8192,
     "modulus_bits": [43, 43, 44, 44, 44],
-    "size": 8192,
+    "vector_length": 8192,
     "security_2018": 128,
     "comparison_group": "c",
 }
@@ -54,7 +54,7 @@ PAIR = ("seal", "tenseal")
 CHARTS = {
     "leaderboard": (
         times.draw_leaderboard,
-        of_variants(*PAIR, mean_ratio=1.5, common_cases=3, is_composed=False, division="equal"),
+        of_variants(*PAIR, mean_ratio=1.5, common_cases=3, is_composite=False, tuning="matched"),
     ),
     "speedup": (times.draw_speedup, of_variants("seal", variant_on="seal-hexl", **RATIO)),
     "two runs": (
@@ -63,7 +63,7 @@ CHARTS = {
             *PAIR,
             **RATIO,
             metric="time",
-            phase="operation",
+            phase="evaluate",
             repetitions=None,
             data_pattern="random",
             ratio_low=1.9,
@@ -73,17 +73,17 @@ CHARTS = {
     "latency": (times.draw_latency, of_variants(*PAIR, **TIME)),
     "latency by size": (
         times.draw_latency_by_size,
-        of_variants("seal", **TIME) + of_variants("seal", **TIME | {"size": 16}),
+        of_variants("seal", **TIME) + of_variants("seal", **TIME | {"vector_length": 16}),
     ),
     "by data": (times.draw_by_data, of_variants(*PAIR, **RATIO)),
     "noise": (noise.draw_noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
     "remaining bits": (noise.draw_remaining_bits, of_variants(*PAIR, bits=30.5)),
-    "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_capped=False)),
+    "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_at_max_repetitions=False)),
     "memory": (memory.draw_memory, of_variants(*PAIR, peak_bytes=5e7)),
     "sizes": (memory.draw_sizes, of_variants(*PAIR, object="ciphertext", compression="none", bytes=1e6)),
     "repetitions": (
         repetitions.draw_repetitions,
-        of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True, division="equal"),
+        of_variants(*PAIR, **TIME, repetitions=3, ring_dimension_is_minimum=True, tuning="matched"),
     ),
     "learning": (
         learning.draw_phases,
@@ -113,7 +113,7 @@ CHARTS = {
         case.draw_samples,
         of_variants(
             *PAIR,
-            phase="operation",
+            phase="evaluate",
             process=0,
             ordinal=1,
             value=0.0012,
@@ -238,14 +238,14 @@ def test_a_figure_without_an_interval_has_a_whisker_of_no_length(draw, row, figu
 
 
 def test_the_leaderboard_keeps_the_order_of_its_rows():
-    equal = {"division": "equal"}
+    equal = {"tuning": "matched"}
     rows = [
         {
             "variant": name,
             "label": name,
             "mean_ratio": ratio,
             "common_cases": 1,
-            "is_composed": False,
+            "is_composite": False,
             **equal,
         }
         for name, ratio in (("tenseal", 1.0), ("seal", 2.0), ("pyfhel", 3.0))
@@ -265,8 +265,8 @@ def shown(chart) -> list[dict[str, object]]:
     [("bfv", (16, 8192, 65536), 8192), ("ckks", (16, 4096, 8192), 4096), ("bfv", (65536, 16384), 16384)],
 )
 def test_a_chart_shows_one_full_ciphertext(scheme, sizes, expected):
-    rows = [row for size in sizes for row in of_variants(*PAIR, **TIME, scheme=scheme, size=size)]
-    assert {row["size"] for row in charting.fullest(rows)} == {expected}
+    rows = [row for size in sizes for row in of_variants(*PAIR, **TIME, scheme=scheme, vector_length=size)]
+    assert {row["vector_length"] for row in charting.fullest(rows)} == {expected}
     assert len(shown(times.draw_latency(rows))) == len(PAIR)
     assert len(shown(times.draw_latency_by_size(rows))) == len(PAIR) * len(sizes)
 
@@ -289,26 +289,31 @@ def test_two_chains_at_one_n_are_told_apart():
     assert {row["ring"] for row in charting.with_rings(rows[:2])} == {"8192"}
 
 
-def in_a_row(count, **changes):
+def consecutive(count, **changes):
     bits = [40] * (count + 2)
-    known = {"division": "equal", "ring_dimension_is_minimum": True, "comparison_group": f"{changes}/{count}"}
+    known = {"tuning": "matched", "ring_dimension_is_minimum": True, "comparison_group": f"{changes}/{count}"}
     return of_variants(*PAIR, **TIME | known | changes, repetitions=count, modulus_bits=bits)
 
 
-def test_the_chains_of_all_depths_are_one_line_and_divisions_two_charts():
+def test_the_chains_of_all_depths_are_one_line_and_tunings_two_charts():
     rows = [
-        row for count in (2, 3, 4) for name in ("equal", "best") for row in in_a_row(count, division=name)
+        row
+        for count in (2, 3, 4)
+        for name in ("matched", "recommended")
+        for row in consecutive(count, tuning=name)
     ]
-    rows += in_a_row(300, label="add", size=4096)  # a full vector of additions hides no short one of products
+    rows += consecutive(
+        300, label="add", vector_length=4096
+    )  # a full vector of additions hides no short one of products
     assert {
         (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.draw_repetitions(rows))
     } == {
         *(
-            (f"mul, bfv, division {name}", "smallest secure N", n)
-            for name in ("equal", "best")
+            (f"mul, bfv, {name} tuning", "smallest secure N", n)
+            for name in ("matched", "recommended")
             for n in (2, 3, 4)
         ),
-        ("add, bfv, division equal", "smallest secure N", 300),
+        ("add, bfv, matched tuning", "smallest secure N", 300),
     }
 
 
@@ -316,7 +321,7 @@ def test_the_chains_of_all_depths_are_one_line_and_divisions_two_charts():
     ("rings", "choices"), [((8192, 16384), {"N = 8192", "N = 16384"}), ((8192,), {"given N"})]
 )
 def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, choices):
-    rows = [row for n in rings for row in in_a_row(2, ring_dimension=n, ring_dimension_is_minimum=False)]
+    rows = [row for n in rings for row in consecutive(2, ring_dimension=n, ring_dimension_is_minimum=False)]
     assert {row["choice"] for row in shown(repetitions.draw_repetitions(rows))} == choices
 
 
@@ -325,18 +330,18 @@ def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, cho
     [
         (noise.draw_noise, {"repetitions": 2, "bits": 9.0}),
         (noise.draw_remaining_bits, {"bits": 9.0}),
-        (noise.draw_depth, {"depth": 4, "is_capped": False}),
+        (noise.draw_depth, {"depth": 4, "is_at_max_repetitions": False}),
         (memory.draw_memory, {"peak_bytes": 5e7}),
         (memory.draw_sizes, {"object": "ciphertext", "compression": "none", "bytes": 1e6}),
     ],
 )
 def test_a_chart_mixes_no_sizes(draw, row):
-    rows = of_variants(*PAIR, **row) + of_variants(*PAIR, **row, size=16, comparison_group="d")
+    rows = of_variants(*PAIR, **row) + of_variants(*PAIR, **row, vector_length=16, comparison_group="d")
     assert len(shown(draw(rows))) == len(PAIR)
 
 
 def test_a_chart_of_too_many_samples_says_how_many_it_shows(monkeypatch):
-    monkeypatch.setattr(case, "_MOST_SAMPLES", 2_000)
+    monkeypatch.setattr(case, "_MAX_SAMPLES", 2_000)
     draw, (row, _) = CHARTS["samples"]
     assert "title" not in draw([row] * 2_000).to_dict(validate=False)
     chart = draw([row] * 5_000).to_dict(validate=False)
@@ -358,7 +363,7 @@ def symbols(chart) -> list[tuple[str, str]]:
     [
         (noise.draw_noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
         (times.draw_latency, [of_variants(*PAIR, **TIME)]),
-        (times.draw_latency_by_size, [of_variants(*PAIR, **TIME, size=size) for size in (16, 8192)]),
+        (times.draw_latency_by_size, [of_variants(*PAIR, **TIME, vector_length=size) for size in (16, 8192)]),
     ],
 )
 def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
@@ -400,13 +405,13 @@ def test_workloads_of_unequal_security_stand_apart():
     times = {"prepare_s": 0.1, "train_s": 0.3, "infer_s": 0.2, "options": None, "threads": 1}
     rows = of_variants("seal", **times) + of_variants("openfhe", **times, security_2018=256)
     rows += of_variants("seal", **times, scheme="ckks")
-    rows += of_variants("seal", **times | {"options": "batch 4", "threads": 2}, scheme="ckks")
+    rows += of_variants("seal", **times | {"options": "inputs_per_pass 4", "threads": 2}, scheme="ckks")
     failed = of_variants("tenseal", **dict.fromkeys(times), security_2018=None)
     assert [row["workload"] for row in shown(learning.draw_phases(rows + failed))][::3] == [
         "mul, bfv, 128 bits",
         "mul, bfv, 256 bits",
         "mul, ckks",
-        "mul, batch 4, ckks, 2 threads",
+        "mul, inputs_per_pass 4, ckks, 2 threads",
     ]
 
 
@@ -433,8 +438,10 @@ def test_a_chart_of_too_many_programs_says_how_many_it_shows():
     assert len(shown(chart)) == 24
 
 
-def test_a_depth_at_the_cap_is_at_least_that():
-    rows = of_variants("seal", depth=4, is_capped=False) + of_variants("pyfhel", depth=1024, is_capped=True)
+def test_a_depth_at_the_cap_is_at_min_that():
+    rows = of_variants("seal", depth=4, is_at_max_repetitions=False) + of_variants(
+        "pyfhel", depth=1024, is_at_max_repetitions=True
+    )
     assert [row["text"] for row in shown(noise.draw_depth(rows))] == ["4", "≥ 1,024"]
 
 

@@ -25,9 +25,9 @@ def case(label, times, **changes):
             **TRAITS,
             **{f"fastest_{name}": value for name, value in TRAITS.items()},
             "scheme": "bfv",
-            "division": "equal",
+            "tuning": "matched",
             "label": label,
-            "phase": "operation",
+            "phase": "evaluate",
             "repetitions": None,
             "data_pattern": "random",
             "comparison_group": label,
@@ -52,7 +52,7 @@ def case(label, times, **changes):
 def pair(operation, ratio, verdict, **changes):
     made = {
         "scheme": "bfv",
-        "division": "equal",
+        "tuning": "matched",
         "label": operation,
         "ring_dimension": 8192,
         "ratio": ratio,
@@ -67,7 +67,7 @@ def pair(operation, ratio, verdict, **changes):
 
 
 def first(label, variant, cold_ratio, cold_n=6):
-    made = {"scheme": "bfv", "division": "equal", "label": label, "variant": variant, "ring_dimension": 8192}
+    made = {"scheme": "bfv", "tuning": "matched", "label": label, "variant": variant, "ring_dimension": 8192}
     made |= {"data_pattern": "random", "comparison_group": label, "cold_ratio": cold_ratio, "warm_s": 0.001}
     made |= {"cold_n": cold_n}
     return made | {"cold_s": None if cold_ratio is None else cold_ratio / 1000}
@@ -150,7 +150,7 @@ def test_the_first_execution():
     assert told(first_executions=[first("mul", "seal", 1.5)]) == []
 
 
-def test_there_are_three_at_most_and_no_case_of_a_variant_twice():
+def test_there_are_three_at_max_and_no_case_of_a_variant_twice():
     widest = case("rescale", {"seal": 1.0, "tenseal": 90.0})
     many = told(
         [MUL, ADD, PLAIN, widest],

@@ -19,7 +19,7 @@ def _depth(variant: str, depth: float, **changes: Any) -> dict[str, Any]:
         "data_pattern": "random",
         "threads": 1,
         "library": "SEAL",
-        "division": "equal",
+        "tuning": "matched",
         "variant": variant,
         "comparison_group": "a",
         "ring_dimension": 8192,
@@ -29,7 +29,7 @@ def _depth(variant: str, depth: float, **changes: Any) -> dict[str, Any]:
         "security_2018": 128,
         "security_2024": 128,
         "depth": depth,
-        "is_capped": False,
+        "is_at_max_repetitions": False,
     }
     return made | changes
 
@@ -59,7 +59,7 @@ def test_variants_of_a_case_stand_in_one_line() -> None:
 
 
 def test_a_search_that_ended_at_its_cap_says_so_and_marks_are_explained_where_they_are() -> None:
-    ((_, about, _, line),) = _lines([_depth("seal", 64, is_capped=True)], [])
+    ((_, about, _, line),) = _lines([_depth("seal", 64, is_at_max_repetitions=True)], [])
     assert line.endswith("≥ 64")
     assert "*" not in about
 

@@ -22,10 +22,10 @@ CASE: dict[str, Any] = {
     "scale": 2.0**40,
     "ring_dimension_is_minimum": False,
     "security_bits": 128,
-    "division": "equal",
+    "tuning": "matched",
     "dimensions": {},
     "data_pattern": "random",
-    "size": 4096,
+    "vector_length": 4096,
     "threads": 1,
     "key_switching": "hybrid",
     "decomposition_digits": 2,
@@ -46,9 +46,9 @@ def case(key: str, **changes: Any) -> dict[str, Any]:
         ({"scale": 2.0**30}, ["scale 2^40", "scale 2^30"]),
         ({"modulus_bits": (50, 30, 60)}, ["150 bits", "140 bits"]),
         ({"modulus_bits": (40, 50, 60)}, ["50, 40, 60", "40, 50, 60"]),  # as many bits: the sizes tell it
-        ({"division": "best"}, ["division equal", "division best"]),
+        ({"tuning": "recommended"}, ["matched tuning", "recommended tuning"]),
         ({"threads": 4}, ["1 thread", "4 threads"]),
-        ({"dimensions": {"batch": 3}}, ["", "batch 3"]),
+        ({"dimensions": {"inputs_per_pass": 3}}, ["", "inputs_per_pass 3"]),
         ({"security_bits": 0}, ["at least 128 bits asked for", "at least 0 bits asked for"]),
         ({}, ["case abcdef", "case 123456"]),
     ],
@@ -77,7 +77,7 @@ def test_no_two_cases_are_told_alike(cases: list[tuple[int, int, bool]]) -> None
 
 def test_every_parameter_of_a_row_is_told() -> None:
     assert parameters.told(CASE) == (
-        "N = 8192, 150 bits, scale 2^40, division equal, hybrid key switching, 2 decomposition digits, 1 special "
+        "N = 8192, 150 bits, scale 2^40, matched tuning, hybrid key switching, 2 decomposition digits, 1 special "
         "prime, exact scaling, secret uniform ternary, encrypted with the public key"
     )
     assert parameters.told({"ring_dimension": 8192, "decomposition_digits": None}) == "N = 8192"
@@ -87,10 +87,16 @@ def test_a_table_gets_the_columns_in_which_its_rows_differ() -> None:
     columns = (VARIANT, N, SIZE)
     rows = [
         CASE,
-        {**CASE, "decomposition_digits": 3, "scale": 2.0**30, "size": 16, "dimensions": {"repetitions": 3}},
+        {
+            **CASE,
+            "decomposition_digits": 3,
+            "scale": 2.0**30,
+            "vector_length": 16,
+            "dimensions": {"repetitions": 3},
+        },
     ]
     assert [column.name for column in with_differing(columns, rows, PARAMETERS)] == [
-        *("variant", "ring_dimension", "size", "scale", "decomposition_digits")
+        *("variant", "ring_dimension", "vector_length", "scale", "decomposition_digits")
     ]
     assert [column.name for column in with_differing(columns, rows, OF_CASE)][3:] == ["scale"]
     unresolved = [CASE, {**CASE, "decomposition_digits": None, "key_switching": None}]
@@ -101,5 +107,5 @@ def test_a_table_gets_the_columns_in_which_its_rows_differ() -> None:
     ("size", "words"), [(1000, "the 1,000 values in it; it holds 4,096"), (4096, "its 4,096 values")]
 )
 def test_an_expansion_says_how_full_the_ciphertext_is(size: int, words: str) -> None:
-    row = {"size": size, "slots": 4096, "data_pattern": "random"}
+    row = {"vector_length": size, "slots": 4096, "data_pattern": "random"}
     assert OBJECTS.about([row], Wanted()).endswith(f"bytes of a ciphertext by those of {words}")

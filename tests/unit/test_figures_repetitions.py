@@ -19,10 +19,10 @@ def row(variant="seal", median=2.0, **changes):
         "label": "mul",
         "repetitions": 3,
         "data_pattern": "random",
-        "size": 16,
+        "vector_length": 16,
         "ciphertexts": 1,
         "threads": 1,
-        "division": "equal",
+        "tuning": "matched",
         "variant": variant,
         "ring_dimension": 8192,
         "modulus_bits": [50, 40, 60],
@@ -100,7 +100,7 @@ def test_every_number_of_operations_is_a_contest():
 
 
 def test_what_failed_comes_last_and_has_no_ratio():
-    failed = row("openfhe", status="exhausted", is_paired=False) | {"median": None, "n": None}
+    failed = row("openfhe", status="budget_exhausted", is_paired=False) | {"median": None, "n": None}
     (group,) = repetitions.contests([failed, row()])
     first, second = repetitions.against_fastest(group)
     assert [item["variant"] for item in group] == ["seal", "openfhe"]
@@ -141,7 +141,7 @@ def test_others_get_the_interval_of_two_medians(slower):
     assert found.ratio.high == pytest.approx(3.0 * math.exp(math.hypot(math.log(6.6 / 6), math.log(2 / 1.8))))
 
 
-def titles(rows, any_security=False):
+def titles(rows, across_security_levels=False):
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
     return [
         (table.title, len(table.rows))
@@ -149,47 +149,51 @@ def titles(rows, any_security=False):
             repetitions.REPETITIONS,
             repetitions.LAYOUT,
             [rows, ranks],
-            Wanted(any_security=any_security, is_detailed=True),
+            Wanted(across_security_levels=across_security_levels, is_detailed=True),
         )
     ]
 
 
 @pytest.mark.parametrize(
-    ("division", "any_security", "tables"),
+    ("tuning", "across_security_levels", "tables"),
     [
-        ("equal", False, [("192 bits (2018), 192 bits (2024)", 1), ("128 bits (2018), 128 bits (2024)", 1)]),
-        ("equal", True, [("by row (2018), by row (2024)", 2)]),
-        ("best", False, [("by row (2018), by row (2024)", 2)]),
+        (
+            "matched",
+            False,
+            [("192 bits (2018), 192 bits (2024)", 1), ("128 bits (2018), 128 bits (2024)", 1)],
+        ),
+        ("matched", True, [("by row (2018), by row (2024)", 2)]),
+        ("recommended", False, [("by row (2018), by row (2024)", 2)]),
     ],
 )
-def test_levels_are_compared_in_equal_and_what_was_asked_for_in_best(division, any_security, tables):
+def test_levels_are_compared_in_equal_and_what_was_asked_for_in_best(tuning, across_security_levels, tables):
     rows = [
-        row("seal", 2.0, division=division, security_2018=192, security_2024=192, modulus_bits=[40, 40, 56]),
-        row("openfhe", 3.0, division=division),
+        row("seal", 2.0, tuning=tuning, security_2018=192, security_2024=192, modulus_bits=[40, 40, 56]),
+        row("openfhe", 3.0, tuning=tuning),
     ]
-    told = [(f"mul in a row · bgv · security {levels}", count) for levels, count in tables]
-    assert titles(rows, any_security) == told
+    told = [(f"consecutive mul · bgv · security {levels}", count) for levels, count in tables]
+    assert titles(rows, across_security_levels) == told
 
 
-def test_the_chains_of_all_depths_and_both_divisions_are_two_tables():
+def test_the_chains_of_all_depths_and_both_tunings_are_two_tables():
     rows = [
         row(
-            division=division,
+            tuning=tuning,
             repetitions=count,
             modulus_bits=[40] * (count + 2),
-            comparison_group=f"{division}/{count}",
+            comparison_group=f"{tuning}/{count}",
         )
-        for division in ("equal", "best")
+        for tuning in ("matched", "recommended")
         for count in (2, 3, 4)
     ]
-    assert titles(rows) == [("mul in a row · bgv · security 128 bits (2018), 128 bits (2024)", 3)] * 2
+    assert titles(rows) == [("consecutive mul · bgv · security 128 bits (2018), 128 bits (2024)", 3)] * 2
 
 
 def printed(rows):
     ranks = [{"rank": 1, "ci_low": row["ratio_low"], "ci_high": row["ratio_high"]} | row for row in rows]
     console = Console(file=io.StringIO(), width=120)
     with console.capture() as capture:
-        wanted = Wanted(any_security=True, is_detailed=True)
+        wanted = Wanted(across_security_levels=True, is_detailed=True)
         terminal.show(
             console, listing.tables(repetitions.REPETITIONS, repetitions.LAYOUT, [rows, ranks], wanted)
         )
@@ -205,7 +209,7 @@ def test_the_table_tells_everything_in_120_columns():
     header, first, second, *_ = printed(rows)
     for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95 % interval", "peak", "remaining"):
         assert word in header
-    for word in ("3", "seal-hexl", "16384", "smallest", "411", "2 s", "50 MB", "12 bits"):
+    for word in ("3", "seal-hexl", "16384", "smallest-secure", "411", "2 s", "50 MB", "12 bits"):
         assert word in first
     for word in ("openfhe", "32768", "given", "4.5", "not interleaved"):
         assert word in second

@@ -28,7 +28,7 @@ OTHER = {
 
 
 def test_what_belongs_to_the_parameters_is_told_once():
-    keys = {"phase": "keys", "a_median": 9e7}
+    keys = {"phase": "keygen", "a_median": 9e7}
     found = said_once([ROW, ROW | keys, ROW | OTHER, ROW | OTHER | keys])
     assert found == [ROW | {"operation": ALL}, ROW | keys | {"operation": ALL}]
 
@@ -48,7 +48,7 @@ def test_what_differs_in_anything_else_stays_apart(change):
 
 
 @pytest.mark.parametrize(
-    "change", [{"phase": "operation"}, {"phase": "decrypt"}, {"phase": None}, {"metric": "time"}]
+    "change", [{"phase": "evaluate"}, {"phase": "decrypt"}, {"phase": None}, {"metric": "time"}]
 )
 def test_what_belongs_to_an_operation_stays(change):
     rows = [ROW | change, ROW | OTHER | change]

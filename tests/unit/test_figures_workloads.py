@@ -14,7 +14,7 @@ def row(part="", metric="time", median=1.0, ring=8192, variant="seal", **changes
         "operation": "product",
         "options": "side 4",
         "data_set": None,
-        "size": 1,
+        "vector_length": 1,
         "threads": 1,
         "scheme": "ckks",
         "variant": variant,
@@ -79,13 +79,13 @@ def test_parts_are_told_the_longest_first_with_a_column_per_variant():
         row("client", median=0.2),
         row("server", median=0.5),
         row("client", median=0.7, variant="pyfhel"),
-        row("keys", median=0.1, stage="prepare"),
+        row("keygen", median=0.1, stage="prepare"),
     )
     assert [head.text for head in parts.heads] == ["stage", "part", "seal", "pyfhel"]
     assert parts.rows == (
         ("compute", "client", "200 ms", "700 ms"),
         ("", "server", "500 ms", ""),
-        ("prepare", "keys", "100 ms", ""),
+        ("prepare", "keygen", "100 ms", ""),
     )
 
 

@@ -42,7 +42,7 @@ def test_the_answers_asked_for_longest_ago_go_first() -> None:
         await answers.get(key, compute)
 
     async def asked() -> None:
-        answers = Answers(most_bytes=100)
+        answers = Answers(max_bytes=100)
         for key in ("a", "b", "a", "c", "a", "b"):
             await ask(answers, key)
 

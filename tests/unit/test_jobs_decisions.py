@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_benchmark.jobs.decisions import (
-    MOST_DEATHS,
+    MAX_DEATHS,
     End,
     Fate,
     fate_after_attempt,
@@ -44,8 +44,8 @@ def test_a_worker_concludes_only_what_it_holds(has_ended, is_asked_to_end, is_he
         (End("away", "the disk is full"), None, Fate(None, "the disk is full")),
         (End("interrupted"), None, Fate(None)),
         (End("died", "SIGSEGV"), 1, Fate(None, "SIGSEGV")),
-        (End("died", "SIGSEGV"), MOST_DEATHS - 1, Fate(None, "SIGSEGV")),
-        (End("died", "SIGSEGV"), MOST_DEATHS, Fate("failed", "3 attempts died; the last one: SIGSEGV")),
+        (End("died", "SIGSEGV"), MAX_DEATHS - 1, Fate(None, "SIGSEGV")),
+        (End("died", "SIGSEGV"), MAX_DEATHS, Fate("failed", "3 attempts died; the last one: SIGSEGV")),
         (End("died", "SIGSEGV"), None, Fate(None, "SIGSEGV")),
     ],
 )
@@ -67,8 +67,8 @@ def test_what_becomes_of_a_job_after_an_interruption(is_cancelled: bool, fate: F
         (True, None, Fate("cancelled", "cancelled; its worker died meanwhile")),
         (False, None, Fate("done")),
         (False, 1, Fate(None, "its worker died")),
-        (False, MOST_DEATHS - 1, Fate(None, "its worker died")),
-        (False, MOST_DEATHS, Fate("failed", "its worker died 3 times")),
+        (False, MAX_DEATHS - 1, Fate(None, "its worker died")),
+        (False, MAX_DEATHS, Fate("failed", "its worker died 3 times")),
     ],
 )
 def test_what_becomes_of_a_job_whose_worker_died(is_cancelled: bool, deaths: int | None, fate: Fate) -> None:

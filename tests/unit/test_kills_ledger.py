@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from kills.ledger import Asked, Found, Job, Kill, Trial, Written, complaints
-from kills.victims import KINDS, MOST_OF_A_JOB, MOST_OF_A_UNIT, WITHIN_S, Restraint
+from kills.victims import KINDS, MAX_OF_A_JOB, MAX_OF_A_UNIT, WITHIN_S, Restraint
 
 PLACES = [("add of seal", 0), ("add of cleartext", 0), ("lmc of seal", 0)]
 COMPARISONS = ["add", "add", "lmc"]
@@ -158,7 +158,7 @@ KIND = {kind.name: kind for kind in KINDS}
 
 def test_a_service_is_not_killed_as_often_as_stops_it():
     restraint, worker = Restraint(), KIND["dashboard"]
-    for second in range(MOST_OF_A_UNIT):
+    for second in range(MAX_OF_A_UNIT):
         assert restraint.allows(worker, float(second), {})
         restraint.killed(worker, float(second), ())
     assert not restraint.allows(worker, 10.0, {})
@@ -169,10 +169,10 @@ def test_a_service_is_not_killed_as_often_as_stops_it():
 @pytest.mark.parametrize("name", ["worker", "attempt", "origin of attempts"])
 def test_a_job_does_not_lose_as_many_attempts_as_fail_it(name):
     restraint = Restraint()
-    for second in range(MOST_OF_A_JOB):
+    for second in range(MAX_OF_A_JOB):
         assert restraint.allows(KIND[name], 100.0 * second, {"job": 0})
         restraint.killed(KIND[name], 100.0 * second, {"job": 0})
     assert not restraint.allows(KIND[name], 1000.0, {"job": 0, "other": 0})
     assert restraint.allows(KIND[name], 1000.0, {"other": 0})
-    assert not restraint.allows(KIND[name], 1000.0, {"other": MOST_OF_A_JOB})
+    assert not restraint.allows(KIND[name], 1000.0, {"other": MAX_OF_A_JOB})
     assert restraint.allows(KIND["party"], 1000.0, {"job": 0})

@@ -249,7 +249,7 @@ BlobStore(Path("blobs")).get(Blob(sys.argv[1], 6))
 
 
 def test_a_blob_that_is_too_large_leaves_nothing_behind(tmp_path):
-    small = BlobStore(tmp_path / "blobs", most_bytes=10)
+    small = BlobStore(tmp_path / "blobs", max_bytes=10)
     assert small.get(small.put(b"0123456789")) == b"0123456789"
     for data in (b"01234567890", [b"012345", b"67890"]):
         with pytest.raises(BlobError, match="may have 10 bytes, and this one has more"):

@@ -52,7 +52,7 @@ def no_pauses():
     """Looks follow each other at once, five in all."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(cache_detection, "_LOOKING_S", 0.0)
-        patched.setattr(cache_detection, "_LEAST_LOOKS", 5)
+        patched.setattr(cache_detection, "_MIN_LOOKS", 5)
         patched.setattr(cache_detection, "_FIRST_PAUSE_S", 0.0)
         yield
 

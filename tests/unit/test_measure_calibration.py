@@ -20,7 +20,7 @@ from ciphermark_measure.sampling import Phase, Target, make_ready
 def test_what_fills_a_sample_by_itself_is_not_calibrated(sample_ns, executed_ns, is_spared):
     calls = []
     bounds = [PythonBound(lambda: calls.append(1), [()]) for _ in range(2)]
-    phase = Phase("operation", bounds, Target(sample_ns, Rule(1)), MonotonicClock())
+    phase = Phase("evaluate", bounds, Target(sample_ns, Rule(1)), MonotonicClock())
     make_ready(phase, executed_ns, 3)
     assert len([sample for sample in phase.times if sample.is_warmup]) == 3
     assert (phase.loops == 1) is is_spared

@@ -49,7 +49,7 @@ def test_a_wrong_slot_is_outside_the_tolerance_of_ckks(ring_dimension, scale_bit
     expected = np.random.default_rng(1).uniform(-1, 1, made.slots)
     actual = expected.copy()
     actual[[7, 8]] = actual[[8, 7]]  # what a rotation by another step would leave
-    assert checking.accuracy([actual], [expected], tolerance).wrong_slots == 2
+    assert checking.accuracy([actual], [expected], tolerance).incorrect_slots == 2
 
 
 def test_the_tolerance_grows_with_the_ciphertexts_that_add_up():
@@ -89,7 +89,7 @@ def test_exact_schemes_are_compared_exactly(actual, expected, error, wrong):
 )
 def test_ckks_is_compared_within_the_tolerance(actual, expected, tolerance, wrong, precision):
     found = checking.accuracy(real(actual), real(expected), tolerance)
-    assert found.wrong_slots == wrong
+    assert found.incorrect_slots == wrong
     assert found.precision_bits == pytest.approx(precision)
     assert found.tolerance == tolerance
 
@@ -97,7 +97,7 @@ def test_ckks_is_compared_within_the_tolerance(actual, expected, tolerance, wron
 @pytest.mark.parametrize("poison", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_wrong_and_can_be_told(poison):
     found = checking.accuracy(real([0.5, poison, 0.25]), real([0.5, 0.5, 0.25]), 2**-10)
-    assert found.wrong_slots == 1
+    assert found.incorrect_slots == 1
     assert not checking.is_right(found)
     assert wire.from_line(wire.to_line(found), Accuracy) == found
 
@@ -107,7 +107,7 @@ def test_what_is_not_finite_is_wrong_and_can_be_told(poison):
 def test_a_result_that_is_too_short_is_wrong_in_all_slots_and_can_be_told(actual, tolerance):
     make = exact if tolerance == 0 else real
     found = checking.accuracy(make(actual), make([1, 2, 3]), tolerance)
-    assert found.wrong_slots == 3
+    assert found.incorrect_slots == 3
     assert wire.from_line(wire.to_line(found), Accuracy) == found
 
 
@@ -116,7 +116,7 @@ def test_every_changed_slot_is_counted(values, data):
     changed = data.draw(st.sets(st.integers(0, len(values) - 1)))
     actual = [value + 1 if index in changed else value for index, value in enumerate(values)]
     found = checking.accuracy(exact(actual), exact(values), 0.0)
-    assert found.wrong_slots == len(changed)
+    assert found.incorrect_slots == len(changed)
     assert found.max_abs_error == (1 if changed else 0)
 
 
@@ -136,4 +136,4 @@ def test_ckks_is_right_exactly_within_the_tolerance(values, error, tolerance_bit
 def test_large_integers_are_not_compared_as_floats():
     big = 2**59
     found = checking.accuracy(exact([big + 1]), exact([big]), 0.0)
-    assert (found.wrong_slots, found.max_abs_error) == (1, 1.0)
+    assert (found.incorrect_slots, found.max_abs_error) == (1, 1.0)

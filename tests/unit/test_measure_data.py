@@ -22,7 +22,7 @@ schemes = st.sampled_from(["bfv", "bgv", "ckks"])
 seeds = st.integers(0, 2**62)
 
 
-@given(schemes, seeds, st.integers(0, 50), st.integers(1, 300), st.sampled_from(["same", "random"]))
+@given(schemes, seeds, st.integers(0, 50), st.integers(1, 300), st.sampled_from(["constant", "random"]))
 def test_an_operand_is_determined_by_case_seed_and_index(scheme, seed, index, size, pattern):
     made = case(scheme, size, pattern)
     first, second = operands.operand(made, seed, index), operands.operand(made, seed, index)
@@ -74,11 +74,11 @@ def test_factors_neither_vanish_nor_grow(seed):
 
 @given(schemes, seeds, st.integers(1, 300))
 def test_the_pattern_same_repeats_one_value(scheme, seed, size):
-    assert len(np.unique(operands.operand(case(scheme, size, "same"), seed, 0))) == 1
+    assert len(np.unique(operands.operand(case(scheme, size, "constant"), seed, 0))) == 1
 
 
 def test_the_pattern_same_has_another_value_in_every_operand():
-    values = {int(operands.operand(case(pattern="same"), 1, index)[0]) for index in range(20)}
+    values = {int(operands.operand(case(pattern="constant"), 1, index)[0]) for index in range(20)}
     assert len(values) == 20
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from ciphermark_measure.session import Encryptions
 
 
-def made(most_bytes=1000, size=100):
+def made(max_bytes=1000, size=100):
     """Encryptions whose bytes tell which one of all they are."""
     numbers = count()
-    return Encryptions(lambda _: next(numbers).to_bytes(size, "big"), most_bytes)
+    return Encryptions(lambda _: next(numbers).to_bytes(size, "big"), max_bytes)
 
 
 def number(found):
@@ -29,12 +29,12 @@ def test_vectors_of_equal_bytes_and_other_types_are_others():
 
 
 def test_what_is_full_starts_again():
-    kept = made(most_bytes=250)
+    kept = made(max_bytes=250)
     vectors = [np.array([value]) for value in range(3)]
     assert [number(kept.of(item)) for item in vectors] == [0, 1, 2]  # the third one empties it
     assert [number(kept.of(vectors[index])) for index in (2, 0, 2)] == [2, 3, 2]
 
 
 def test_what_is_too_large_is_not_kept():
-    kept = made(most_bytes=99)
+    kept = made(max_bytes=99)
     assert [number(kept.of(np.zeros(1))) for _ in range(2)] == [0, 1]

@@ -69,9 +69,9 @@ class Work(Bound):
         return []
 
 
-def phase_of(world, gate, cost_ns=10 * MS, samples=10, most_ns=10**12):
-    aim = Target(cost_ns, Rule(samples), most_ns)
-    return Phase("operation", [Work(world, cost_ns)], aim, world, gate=gate)
+def phase_of(world, gate, cost_ns=10 * MS, samples=10, max_ns=10**12):
+    aim = Target(cost_ns, Rule(samples), max_ns)
+    return Phase("evaluate", [Work(world, cost_ns)], aim, world, gate=gate)
 
 
 def sampled(phase, gate):
@@ -149,12 +149,12 @@ def test_a_worker_that_never_sees_the_undisturbed_state_learns_of_it_from_others
     assert facts["reference_kernel_spread"] == pytest.approx(0.4 / GAIN, abs=1e-3)
 
 
-@pytest.mark.parametrize(("most_ns", "expected"), [(10**12, 13), (115 * MS, 12)], ids=["samples", "time"])
-def test_where_others_have_the_core_a_third_more_samples_are_taken_at_most(most_ns, expected):
+@pytest.mark.parametrize(("max_ns", "expected"), [(10**12, 13), (115 * MS, 12)], ids=["samples", "time"])
+def test_where_others_have_the_core_a_third_more_samples_are_taken_at_most(max_ns, expected):
     world = World()
     gate = world.gate()
     gate.begin_trial(None)
-    phase = phase_of(world, gate, most_ns=most_ns)
+    phase = phase_of(world, gate, max_ns=max_ns)
     while not phase.is_done:
         phase.take()
         phase._arounds[-1] = replace(phase._arounds[-1], waited_share=0.9)
@@ -184,7 +184,7 @@ def test_a_phase_that_is_over_stays_so():
 @pytest.mark.parametrize(
     ("waited_ns", "expected"), [(0, 1.4), (2 * MS, 1.75), (5 * MS, 2.8), (5 * MS + 1, None), (10 * MS, None)]
 )
-def test_the_wait_for_the_core_is_taken_out_where_most_of_a_sample_is_left(waited_ns, expected):
+def test_the_wait_for_the_core_is_taken_out_where_max_of_a_sample_is_left(waited_ns, expected):
     world = World(lambda now: 1.4)
     gate = world.gate()
     gate.begin_trial(float(REFERENCE_KERNEL_NS))
@@ -245,7 +245,7 @@ def test_without_a_reference_kernel_all_samples_count_and_nothing_is_claimed():
     factor=st.floats(1.0, 3.0),
     pause_ns=st.integers(0, 30 * MS),
 )
-def test_readings_cost_at_most_a_twentieth_of_the_time_of_samples(cost_ns, count, factor, pause_ns):
+def test_readings_cost_at_max_a_twentieth_of_the_time_of_samples(cost_ns, count, factor, pause_ns):
     """But for the first of a trial, and those that the balance was short of while the reference kernel slowed down."""
     world = World(lambda now: factor if int(now / (100 * MS)) % 2 else 1.0)
     gate = world.gate()
@@ -258,7 +258,7 @@ def test_readings_cost_at_most_a_twentieth_of_the_time_of_samples(cost_ns, count
 
 
 def test_what_is_told_of_a_trial_is_of_its_timed_samples():
-    sample = Sample("time", 1.0, "operation")
+    sample = Sample("time", 1.0, "evaluate")
     of_operation = [replace(sample, slowdown=factor) for factor in (1.0, TOLERANCE, 1.2, 1.3)]
     known = counts(
         [
@@ -322,7 +322,7 @@ def test_a_neighbor_that_copies_shows_in_the_memory_kernel_and_other_workers_tur
     assert watch.facts()["memory_slowdown"] == pytest.approx(Shared.FROM_MEMORY_NS / Shared.FROM_CACHE_NS)
 
 
-def test_a_trial_has_one_reading_of_the_memory_kernel_at_least_and_pays_for_the_others():
+def test_a_trial_has_one_reading_of_the_memory_kernel_at_min_and_pays_for_the_others():
     world = Shared()
     watch = world.watch()
     watch.begin_trial()

@@ -37,7 +37,10 @@ def a_case(operation="add", spec=SPEC, size=1024):
 
 
 def setting(session, case, min_time_s=0.0, **known):
-    trial, clock = Trial("id", "run", case, 0, 7, Budget(samples=3, min_time_s=min_time_s)), MonotonicClock()
+    trial, clock = (
+        Trial("id", "run", case, 0, 7, Budget(min_samples=3, min_time_s=min_time_s)),
+        MonotonicClock(),
+    )
     return Setting(session, trial, clock, resolution_ns(clock), **known)
 
 
@@ -66,7 +69,7 @@ class Scripted(Latency):
         ([CALM, STALLED], "ok", 1),
         ([STALLED, CALM], "ok", 0),
         ([STALLED, STALLED, SINGLE, CALM], "ok", 1),  # each of both stalls was seen to be one
-        ([STALLED] * 6, "wrong", 0),
+        ([STALLED] * 6, "incorrect", 0),
     ],
 )
 def test_a_suspicion_must_stand_all_looks_taken_together(monkeypatch, looks, status, left):
@@ -93,7 +96,7 @@ def test_times_that_are_corrected_for_a_slow_host_make_nothing_look_cached(monke
     case = a_case("mul", CKKS, 8 * 2048)  # long enough to tell calls from executions
     experiment = Latency(setting(a_session(CKKS), case, min_time_s=0.15, gate=SlowHost()))
     findings = finished(experiment)
-    assert findings.facts["loops_operation"] > 1
+    assert findings.facts["loops_evaluate"] > 1
     assert (findings.status, findings.error) == ("ok", None)
 
 
@@ -136,7 +139,7 @@ def test_of_a_long_vector_as_much_is_executed_as_tells(monkeypatch, size, caches
     whole, client = -(-size // 1024), min(executed, 4)
     assert len({vector.tobytes() for vector in experiment._sets[0].vectors[:-1]}) <= operands.DISTINCT
     scales = {phase.name: phase.scale for phase in experiment.phases}
-    assert scales == {"encrypt": whole / client, "operation": whole / executed, "decrypt": whole / client}
+    assert scales == {"encrypt": whole / client, "evaluate": whole / executed, "decrypt": whole / client}
 
 
 def test_of_what_computes_for_long_a_few_ciphertexts_tell(monkeypatch):
@@ -151,9 +154,9 @@ def test_encryption_and_decryption_are_told_once_for_a_vector_and_a_form():
     phases = []
     for name, size in (("add", 512), ("sub", 512), ("mul", 512), ("add", 512), ("add", 256)):
         phases.append({sample.phase for sample in _of(_findings(session, name, size), "time")})
-    whole = {"encrypt", "operation", "decrypt"}
+    whole = {"encrypt", "evaluate", "decrypt"}
     # A product has three polynomials, and so a decryption of its own.
-    assert phases == [whole, {"operation"}, {"operation", "decrypt"}, {"operation"}, whole]
+    assert phases == [whole, {"evaluate"}, {"evaluate", "decrypt"}, {"evaluate"}, whole]
 
 
 def test_only_a_decryption_that_is_timed_takes_results_of_its_own(monkeypatch):
@@ -173,10 +176,10 @@ def test_what_comes_out_wrong_tells_no_encryption(monkeypatch):
     session = a_session(CKKS)
     with monkeypatch.context() as patch:
         patch.setattr(session.owner, "decrypt", lambda ciphertext: np.zeros(CKKS.slots))
-        assert _findings(session, "add").status == "wrong"
+        assert _findings(session, "add").status == "incorrect"
     assert {sample.phase for sample in _of(_findings(session, "add"), "time")} == {
         "encrypt",
-        "operation",
+        "evaluate",
         "decrypt",
     }
 
@@ -218,7 +221,7 @@ def test_the_first_execution_in_a_process_is_told_once_and_apart():
     first, again, other = (_findings(session, name) for name in ("add", "add", "negate"))
     (cold,) = _of(first, "cold_time")
     assert cold.value > 0
-    assert (cold.phase, cold.is_warmup) == ("operation", False)
+    assert (cold.phase, cold.is_warmup) == ("evaluate", False)
     assert _of(again, "cold_time") == []
     assert len(_of(other, "cold_time")) == 1
     assert all(sample.value > 0 for sample in _of(first, "time"))

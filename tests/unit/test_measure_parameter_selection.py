@@ -18,11 +18,11 @@ class Library(Adapter):
     """Takes primes of the sizes asked for, and special primes of its own size; keeps what it was asked."""
 
     def __init__(
-        self, special_bits: int | None = None, least_data_bits: int = 0, shrinks: bool = False
+        self, special_bits: int | None = None, min_data_bits: int = 0, shrinks: bool = False
     ) -> None:
         self.asked: list[ParameterSpec] = []
         self._special_bits = special_bits
-        self._least_data_bits = least_data_bits
+        self._min_data_bits = min_data_bits
         self._shrinks = shrinks
 
     def info(self) -> LibraryInfo:
@@ -32,7 +32,7 @@ class Library(Adapter):
         self.asked.append(spec)
         assert spec.modulus_bits is not None
         *data, special = spec.modulus_bits
-        if min(data) < self._least_data_bits:
+        if min(data) < self._min_data_bits:
             raise Unsupported(f"primes of {min(data)} bits are too few")
         sizes = [bits - 3 for bits in data] if self._shrinks and min(data) < 45 else data
         moduli = [primes.ntt_primes(bits, spec.ring_dimension, 1)[0] for bits in sizes]
@@ -78,7 +78,7 @@ def test_the_primes_that_are_taken_decide() -> None:
 
 def test_larger_primes_are_asked_for_where_small_ones_are_too_few() -> None:
     spec = ParameterSpec("bgv", 16384, plain_modulus=65537, depth=2, security=128)
-    parameters = resolved(Library(least_data_bits=40), spec)
+    parameters = resolved(Library(min_data_bits=40), spec)
     assert min(parameters.modulus_bits) == 40
     assert parameters.modulus_bits[:3] == (44, 40, 40)
 

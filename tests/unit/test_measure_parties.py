@@ -88,7 +88,7 @@ def test_two_parties_compute_what_one_would(tmp_path, variant, scheme, workload)
         scored = pair.passed()
         assert isinstance(scored, messages.Scored), scored
         assert scored.complaint is None
-        assert scored.accuracy.wrong_slots == 0
+        assert scored.accuracy.incorrect_slots == 0
         found = {sample.metric: sample.value for sample in scored.samples if sample.phase == "infer"}
         assert found["agreement"] == 1.0
         assert found["noise_error"] < 1e-4
@@ -106,7 +106,7 @@ def test_every_step_is_timed(tmp_path):
     def phases(reply, metric):
         return [sample.phase for sample in reply.samples if sample.metric == metric]
 
-    assert phases(made, "time") == [f"prepare.{part}" for part in ("load", "keys", "client", "check")]
+    assert phases(made, "time") == [f"prepare.{part}" for part in ("load", "keygen", "client", "check")]
     assert phases(loaded, "time") == [
         f"prepare.{part}" for part in ("load", "deserialize", "server", "check")
     ]
@@ -340,7 +340,7 @@ def test_rows_that_were_swapped_on_the_way_are_wrong(tmp_path):
     pair.evaluate("train", swapped)
     scored = pair.score(pair.evaluate("infer", pair.encrypt("infer")).outputs)
     assert scored.complaint.startswith("0 of 5 rows agree with the plaintext run of the same algorithm")
-    assert scored.accuracy.wrong_slots == 5
+    assert scored.accuracy.incorrect_slots == 5
 
 
 def test_a_spent_noise_budget_is_told(tmp_path):
@@ -348,7 +348,10 @@ def test_a_spent_noise_budget_is_told(tmp_path):
     pair.spec = ParameterSpec("bfv", 4096, (36, 36, 37), plain_modulus=1073692673)
     pair.prepared()
     reply = pair.passed()
-    assert (reply.status, reply.error) == ("exhausted", "no noise budget is left in what the server returned")
+    assert (reply.status, reply.error) == (
+        "budget_exhausted",
+        "no noise budget is left in what the server returned",
+    )
 
 
 finite = st.floats(-1e6, 1e6)
@@ -388,7 +391,7 @@ def test_whoever_gives_an_input_is_told_what_was_found_and_nobody_else(tmp_path)
 def test_an_input_is_taken_alone_and_where_one_is_taken(tmp_path):
     client = Client(BlobStore(tmp_path), CATALOGUE, no_data)
     source = messages.Source(1, given=(0.5,) * 64)
-    client.answer(messages.MakeKeys("cleartext", "digits", scheme="ckks", batch=2))
-    assert "batch of 1" in client.answer(messages.Encrypt("infer", source)).error
+    client.answer(messages.MakeKeys("cleartext", "digits", scheme="ckks", inputs_per_pass=2))
+    assert "inputs_per_pass: 1" in client.answer(messages.Encrypt("infer", source)).error
     client.answer(messages.MakeKeys("cleartext", "fast-pir", scheme="bfv"))
     assert "makes its inputs itself" in client.answer(messages.Encrypt("answer", source)).error

@@ -119,8 +119,8 @@ def test_the_memory_kernel_is_read_where_no_peak_is_told(host: Host, reads_memor
 
 def test_pieces_of_a_step_are_watched_as_one(host: Host) -> None:
     steps = Steps("prepare", "client", host.watch().gate)
-    assert [*steps.each("keys", iter([b"a", b"b"]))] == [b"a", b"b"]
+    assert [*steps.each("keygen", iter([b"a", b"b"]))] == [b"a", b"b"]
     assert steps.of_each("deserialize", lambda item: host.work(waited=0.9), [b"a", b"b"]) == [None, None]
     found = times(steps)
-    assert not found["time", "keys"].is_disturbed
+    assert not found["time", "keygen"].is_disturbed
     assert found["time", "deserialize"].is_disturbed

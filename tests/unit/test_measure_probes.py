@@ -24,7 +24,7 @@ class Counting(base.Probe):
 
     metrics = (
         Metric("uses", "uses", "lower", 1.0, "uses", "Uses."),
-        Metric("most_uses", "uses", "lower", 1.0, "most", "Most.", adds_up=False),
+        Metric("max_uses", "uses", "lower", 1.0, "most", "Most.", adds_up=False),
     )
     spans = frozenset({"step", "primitive"})
     order: list[str] = []  # noqa: RUF012
@@ -34,7 +34,7 @@ class Counting(base.Probe):
 
     def stop(self) -> dict[str, float]:
         self.order.append(f"stop {type(self).__name__}")
-        return {"uses": 6.0, "most_uses": 6.0}
+        return {"uses": 6.0, "max_uses": 6.0}
 
 
 class Nested(Counting):
@@ -67,7 +67,7 @@ def test_a_probe_is_found_by_its_file():
 def test_a_meter_takes_the_probes_of_its_span_from_outside_in(counting):
     meter = probes.Meter("primitive")
     meter.start()
-    assert set(meter.stop()) == {"uses", "most_uses"}
+    assert set(meter.stop()) == {"uses", "max_uses"}
     assert counting.order == ["start Counting", "start Nested", "stop Nested", "stop Counting"]
 
 
@@ -78,8 +78,8 @@ def test_what_cannot_be_measured_is_named_with_the_reason(counting):
 
 
 def test_parts_add_up_or_the_largest_counts(counting):
-    parts = [{"uses": 1.0, "most_uses": 5.0}, {"uses": 2.0}, {"uses": 4.0, "most_uses": 3.0}]
-    assert probes.together(parts) == {"uses": 7.0, "most_uses": 5.0}
+    parts = [{"uses": 1.0, "max_uses": 5.0}, {"uses": 2.0}, {"uses": 4.0, "max_uses": 3.0}]
+    assert probes.together(parts) == {"uses": 7.0, "max_uses": 5.0}
     assert probes.together([]) == {}
 
 
@@ -91,7 +91,7 @@ def test_a_step_in_pieces_is_one_step_and_a_party_the_sum_of_its_steps(counting)
     told = {(s.metric, s.step, s.party): s.value for s in steps.samples()}
     assert [told["uses", name, None] for name in ("deserialize", "evaluate")] == [12.0, 6.0]
     assert told["uses", None, "server"] == 18.0
-    assert told["most_uses", "deserialize", None] == told["most_uses", None, "server"] == 6.0
+    assert told["max_uses", "deserialize", None] == told["max_uses", None, "server"] == 6.0
     assert {sample.stage for sample in steps.samples()} == {"train"}
 
 

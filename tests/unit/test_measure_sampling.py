@@ -11,7 +11,7 @@ from ciphermark_measure.clock import resolution_ns
 from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns, target
 
 MS = 1_000_000
-MOST_NS = 60_000 * MS  # a fifth of what a trial may take by default
+MAX_NS = 60_000 * MS  # a fifth of what a trial may take by default
 
 
 class FakeClock:
@@ -42,18 +42,23 @@ class FakeBound(Bound):
 
 
 def phase_of(bounds, clock, sample_ns=MS, samples=5, total_ns=0):
-    return Phase("operation", bounds, Target(sample_ns, Rule(samples, total_ns)), clock)
+    return Phase("evaluate", bounds, Target(sample_ns, Rule(samples, total_ns)), clock)
 
 
 @pytest.mark.parametrize(
     ("budget", "resolution", "is_client", "expected"),
     [
-        (Budget(samples=10, min_time_s=0.3), 30, False, Target(30 * MS, Rule(10, 300 * MS), MOST_NS)),
-        (Budget(samples=10, min_time_s=0.3), 30, True, Target(3 * MS, Rule(10), MOST_NS)),
-        (Budget(samples=1000, min_time_s=0.3), 30, True, Target(300_000, Rule(1000), MOST_NS)),
-        (Budget(samples=10, min_time_s=0.0), 30, False, Target(6000, Rule(10), MOST_NS)),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, False, Target(3000 * MS, Rule(10, 300 * MS), MOST_NS)),
-        (Budget(samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, Rule(10), MOST_NS)),
+        (Budget(min_samples=10, min_time_s=0.3), 30, False, Target(30 * MS, Rule(10, 300 * MS), MAX_NS)),
+        (Budget(min_samples=10, min_time_s=0.3), 30, True, Target(3 * MS, Rule(10), MAX_NS)),
+        (Budget(min_samples=1000, min_time_s=0.3), 30, True, Target(300_000, Rule(1000), MAX_NS)),
+        (Budget(min_samples=10, min_time_s=0.0), 30, False, Target(6000, Rule(10), MAX_NS)),
+        (
+            Budget(min_samples=10, min_time_s=0.3),
+            15 * MS,
+            False,
+            Target(3000 * MS, Rule(10, 300 * MS), MAX_NS),
+        ),
+        (Budget(min_samples=10, min_time_s=0.3), 15 * MS, True, Target(3000 * MS, Rule(10), MAX_NS)),
     ],
 )
 def test_target(budget, resolution, is_client, expected):
@@ -76,9 +81,9 @@ def test_a_coarse_clock_gets_samples_long_enough_for_it(cost_ns):
     """15 ms ticks, as old Windows has them: a sample of 200 ticks is coarse by half a percent at most."""
     clock = FakeClock(tick_ns=15 * MS)
     phase = Phase(
-        "operation",
+        "evaluate",
         [FakeBound(clock, cost_ns)],
-        target(Budget(samples=3, min_time_s=0.01), resolution_ns(clock, ticks=3)),
+        target(Budget(min_samples=3, min_time_s=0.01), resolution_ns(clock, ticks=3)),
         clock,
     )
     phase.calibrate()
@@ -133,13 +138,13 @@ def test_a_sample_is_the_time_of_one_execution():
     phase.take()
     (sample,) = phase.samples
     assert sample.value == pytest.approx(2e-6)
-    assert (sample.metric, sample.unit, sample.phase) == ("time", "s", "operation")
+    assert (sample.metric, sample.unit, sample.phase) == ("time", "s", "evaluate")
     assert sample.loops == phase.loops > 1
 
 
 def test_samples_of_a_part_are_of_the_whole_by_proportion():
     clock = FakeClock()
-    phase = Phase("operation", [FakeBound(clock, 2000)], Target(MS, Rule(5)), clock, scale=2.5)
+    phase = Phase("evaluate", [FakeBound(clock, 2000)], Target(MS, Rule(5)), clock, scale=2.5)
     phase.calibrate()
     phase.warm_up(1)
     phase.take()
@@ -215,7 +220,7 @@ def test_a_loop_whose_clock_is_astray_is_found_out(reports, words):
     phase.calibrate()
     for _ in range(5):
         phase.take()
-    with pytest.raises(ClockError, match=f"operation: the loop {words} the time that passed around it"):
+    with pytest.raises(ClockError, match=f"evaluate: the loop {words} the time that passed around it"):
         phase.require_sound_clock()
 
 
@@ -225,9 +230,9 @@ def test_short_samples_do_not_hide_a_clock_that_is_astray(cost_ns, reports):
     """Of a sample of 40 µs it is impossible to say: the call itself may take as long."""
     clock = FakeClock()
     phase = Phase(
-        "operation",
+        "evaluate",
         [FakeBound(clock, cost_ns, reports)],
-        target(Budget(samples=5, min_time_s=0.0), 30),
+        target(Budget(min_samples=5, min_time_s=0.0), 30),
         clock,
     )
     phase.calibrate()
@@ -241,7 +246,7 @@ def test_short_samples_do_not_hide_a_clock_that_is_astray(cost_ns, reports):
 def test_telling_runs_do_not_change_the_samples():
     clock = FakeClock()
     bound = FakeBound(clock, 1000)
-    phase = Phase("operation", [bound], target(Budget(samples=5, min_time_s=0.0), 30), clock)
+    phase = Phase("evaluate", [bound], target(Budget(min_samples=5, min_time_s=0.0), 30), clock)
     phase.calibrate()
     phase.take()
     assert 6 <= phase.loops <= 8

@@ -27,7 +27,7 @@ def raised(error):
     ("error", "status", "text"),
     [
         (Unsupported("no such thing"), "unsupported", "no such thing"),
-        (Exhausted("no level is left"), "exhausted", "no level is left"),
+        (Exhausted("no level is left"), "budget_exhausted", "no level is left"),
         (MemoryError(), "out_of_memory", "the memory limit was reached: MemoryError"),
         (RuntimeError("std::bad_alloc"), "out_of_memory", "the memory limit was reached: std::bad_alloc"),
         (ValueError("scale mismatch"), "crashed", "ValueError: scale mismatch (in library_function)"),
@@ -48,7 +48,7 @@ def test_an_exception_that_is_among_its_own_causes_has_a_status():
 
 def trial(operation="add", experiment="arithmetic", **budget):
     case = Case("cleartext", experiment, operation, SPEC, 1024, "random")
-    return Trial("id", "run", case, 0, 7, Budget(**({"samples": 3, "min_time_s": 0.0} | budget)))
+    return Trial("id", "run", case, 0, 7, Budget(**({"min_samples": 3, "min_time_s": 0.0} | budget)))
 
 
 @pytest.fixture
@@ -70,9 +70,9 @@ def test_a_trial_from_open_to_close(service):
     outcome = closed(service, trial())
     assert outcome.status == "ok"
     assert outcome.error is None
-    assert outcome.accuracy.wrong_slots == 0
+    assert outcome.accuracy.incorrect_slots == 0
     assert outcome.parameters.moduli[0].bit_length() == 27
-    for phase in ("encrypt", "operation", "decrypt"):
+    for phase in ("encrypt", "evaluate", "decrypt"):
         taken = [item for item in outcome.samples if item.phase == phase and item.metric == "time"]
         assert sum(not item.is_warmup for item in taken) >= 3
         assert sum(item.is_warmup for item in taken) == 1
@@ -111,7 +111,7 @@ def test_peak_memory_of_every_phase(service):
     assert isinstance(reply, protocol.Peaks)
     peaks = {item.phase: item.value for item in reply.samples}
     if peaks:  # the kernel may refuse
-        assert set(peaks) == {"encrypt", "operation", "decrypt"}
+        assert set(peaks) == {"encrypt", "evaluate", "decrypt"}
         assert all(value > 1 << 20 for value in peaks.values())
 
 

@@ -35,7 +35,7 @@ def test_as_many_as_exceed_the_last_level_cache_or_all(ciphertexts, row_bytes, c
     st.integers(1, 1 << 40),
     st.dictionaries(st.sampled_from("abc"), st.integers(1, 1 << 40)),
 )
-def test_at_least_one_and_never_more_than_there_are(ciphertexts, row_bytes, caches):
+def test_at_min_one_and_never_more_than_there_are(ciphertexts, row_bytes, caches):
     count = executed(ciphertexts, row_bytes, caches)
     assert 1 <= count <= ciphertexts
     assert count == ciphertexts or count * row_bytes > max(caches.values())

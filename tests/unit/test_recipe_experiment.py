@@ -28,7 +28,7 @@ class Encryptions(Sampled):
         vector = operands.operand(self.case, self.setting.trial.seed, 0)[: self.session.parameters.slots]
         bound = self.session.owner.bind_encrypt([(vector,)])
         goal = target(self.setting.trial.budget, self.setting.resolution_ns)
-        phase = Phase("operation", [bound], goal, self.setting.clock, gate=self.setting.gate)
+        phase = Phase("evaluate", [bound], goal, self.setting.clock, gate=self.setting.gate)
         make_ready(phase, 0, self.setting.trial.budget.warmups)
         self.phases = [phase]
 
@@ -50,7 +50,7 @@ KINDS = (
 '''
 SUITE = """
 name: mine
-budget: {samples: 3, min_time_s: 0}
+budget: {min_samples: 3, min_time_s: 0}
 experiments:
   - {kind: encryptions, variants: [cleartext], schemes: [bfv], ring_dimension: [4096]}
 """

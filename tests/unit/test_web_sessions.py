@@ -125,9 +125,9 @@ def test_a_request_that_fails_leaves_the_session(sessions):
 
     def failing():
         with sessions.used(session.id):
-            raise Problem("exhausted", "no level left")
+            raise Problem("budget-exhausted", "no level left")
 
-    assert refusal(failing).kind == "exhausted"
+    assert refusal(failing).kind == "budget-exhausted"
     enter(sessions.used(session.id))
     assert session.party.done == []
 

@@ -81,13 +81,13 @@ def test_faults_are_told_with_line_and_column(text: str, rule: reader.LabelRule,
 
 
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = ",".join(f"c{i}" for i in range(reader.MOST_COLUMNS + 1))
+    many = ",".join(f"c{i}" for i in range(reader.MAX_COLUMNS + 1))
     with pytest.raises(UserError, match="1025 columns are too many, 1024 are the most"):
         reader.read(many, "mine")
-    monkeypatch.setattr(reader, "MOST_ROWS", 11)
+    monkeypatch.setattr(reader, "MAX_ROWS", 11)
     with pytest.raises(UserError, match="line 13: 11 rows are the most"):
         reader.read(GOOD, "mine")
-    monkeypatch.setattr(reader, "MOST_BYTES", 20)
+    monkeypatch.setattr(reader, "MAX_BYTES", 20)
     with pytest.raises(UserError, match="bytes are too many, at most 20"):
         reader.read(GOOD, "mine")
 

@@ -118,7 +118,7 @@ def test_what_is_no_network_is_refused_with_the_reason(file, data, told):
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
-    monkeypatch.setattr(user_networks, "MOST_BYTES", 5000)
+    monkeypatch.setattr(user_networks, "MAX_BYTES", 5000)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("side.npy", bytes(6000))

@@ -55,7 +55,7 @@ def test_how_many_rows_may_differ(scheme, wrong, is_right):
     scores[:wrong] = -1.0
     found = judged(scores, reference, np.ones(102), scheme)
     assert (found.complaint is None) == is_right
-    assert found.accuracy.wrong_slots == wrong
+    assert found.accuracy.incorrect_slots == wrong
     assert (found.accuracy.precision_bits is None) == (scheme != "ckks")
 
 
@@ -63,7 +63,7 @@ def test_how_many_rows_may_differ(scheme, wrong, is_right):
 def test_a_row_on_the_boundary_has_either_class(distance, wrong):
     """The boundary is as wide as errors of ckks are, relative to the largest score."""
     found = judged([8.0, -1e-9], [8.0, 8.0 * distance], [1, 1])
-    assert found.accuracy.wrong_slots == wrong
+    assert found.accuracy.incorrect_slots == wrong
     assert (found.complaint is None) == (wrong == 0)
 
 

@@ -24,7 +24,7 @@ from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.parameters import recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import columns
-from ciphermark_workloads.retrieval.columns import Layout, most_bytes, symbol_bits
+from ciphermark_workloads.retrieval.columns import Layout, max_bytes, symbol_bits
 from ciphermark_workloads.retrieval.database import NO_BYTE, Generated
 from ciphermark_workloads.workload import Truth
 
@@ -40,7 +40,7 @@ def databases(draw):
     """A layout, elements of random bytes, and the index of one of them."""
     row, modulus = 1 << draw(st.integers(3, 6)), draw(st.sampled_from(MODULI))
     bits = symbol_bits(modulus)
-    size, count = draw(st.integers(1, most_bytes(row, bits))), draw(st.integers(1, 3 * row + 1))
+    size, count = draw(st.integers(1, max_bytes(row, bits))), draw(st.integers(1, 3 * row + 1))
     rows = Generated(count, size, draw(st.integers(0, 99))).rows(0, count)
     for value in (0, 255):
         rows[draw(st.integers(0, count - 1))] = value
@@ -114,7 +114,7 @@ def test_a_database_is_the_same_whichever_part_is_asked_for():
 
 
 def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
-    assert most_bytes(2048, 20) == 10240
+    assert max_bytes(2048, 20) == 10240
     assert Layout(1, 10240, 2048, 20).columns == 2048
     with pytest.raises(
         Unsupported, match="at N = 4096 with 20 bits a slot elements have at most 10240 bytes"

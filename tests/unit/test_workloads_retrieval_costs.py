@@ -69,9 +69,9 @@ def counts_of(workload: AnyWorkload, parameters: Parameters) -> Counts:
     return retrieval_costs.of_columns(columns_layout, groups_of(workload, columns_layout))
 
 
-def elements(most: int, most_bytes: int):
+def elements(most: int, max_bytes: int):
     return st.fixed_dictionaries(
-        {"elements": st.integers(1, most), "element_bytes": st.integers(1, most_bytes)}
+        {"elements": st.integers(1, most), "element_bytes": st.integers(1, max_bytes)}
     )
 
 

@@ -121,7 +121,7 @@ def test_records_that_are_malformed_are_refused(file: str, data: bytes, complain
 
 
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(user_workloads, "MOST_FILE_BYTES", 9)
+    monkeypatch.setattr(user_workloads, "MAX_FILE_BYTES", 9)
     with pytest.raises(UserError, match="10 bytes are too many, 9 are the most"):
         BY_INDEX.with_file("database", "a@00000000.bin", bytes(10), {"element_bytes": 1})
 

@@ -37,7 +37,7 @@ def test_options_are_read_and_become_dimensions():
     assert options.to_case(options.read(Options, {}, "mine")) == {"size": 32}
     chosen = options.read(Options, {"size": 8, "share": 0.25}, "mine")
     assert options.to_case(chosen) == {"size": 8, "share": 0.25}
-    assert options.of_case({"size": 8, "batch": 4, "data_set": "boston"}) == {"size": 8}
+    assert options.of_case({"size": 8, "inputs_per_pass": 4, "data_set": "boston"}) == {"size": 8}
     assert [item.sentence for item in options.declared(Options)] == ["rows", "of all"]
     assert list(options.combinations({"size": [8, 16], "share": [0.5]})) == [
         {"size": 8, "share": 0.5},
@@ -138,7 +138,7 @@ def test_a_tolerance_is_absolute_unless_it_says_otherwise(tmp_path, tolerances, 
     expected = np.array([1000.0, 1.0])
     parameters = registry.load("cleartext").resolve(workload.parameters("ckks"))
     judgement = workload.judge(np.array(found), Truth(None, expected, expected, parameters))
-    assert judgement.accuracy.wrong_slots == (complaint is not None)
+    assert judgement.accuracy.incorrect_slots == (complaint is not None)
     assert (judgement.complaint is None) == (complaint is None)
     if complaint is not None:
         assert f"1 of 2 values are wrong: {complaint}" in judgement.complaint
@@ -305,7 +305,7 @@ def test_a_workload_is_one_file(tmp_path):
         text=True,
         check=False,
     )
-    assert '"verdict":"right"' in done.stdout, done.stderr
+    assert '"verdict":"correct"' in done.stdout, done.stderr
     family = "from ciphermark_workloads.catalogue import WORKLOADS; print(WORKLOADS['inner-product'].family)"
     environment = os.environ | {"PYTHONPATH": str(copy)}
     assert (

@@ -4,7 +4,7 @@
 const root = document.documentElement;
 const NARROW = 640;
 const LABELS_SHARE = 0.56;
-const MOST_COLUMNS = 3;
+const MAX_COLUMNS = 3;
 const NARROWEST = 120;
 const ROOM_FOR_AXES = 70;
 const SETTLED = 8; // pixels that a small chart may be too narrow
@@ -43,7 +43,7 @@ function fit(specification, width) {
   if (specification.facet === undefined) return;
   const charts = new Set(specification.data.values.map((row) => row[specification.facet.field])).size;
   const room = Math.floor(width / (specification.spec.width * 0.8 + ROOM_FOR_AXES));
-  specification.columns = Math.max(1, Math.min(charts, MOST_COLUMNS, room));
+  specification.columns = Math.max(1, Math.min(charts, MAX_COLUMNS, room));
   widen(specification, width / specification.columns - ROOM_FOR_AXES);
 }
 

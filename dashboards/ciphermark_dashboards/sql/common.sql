@@ -99,12 +99,12 @@ group by r.id, h.id
 order by r.sequence;
 
 -- name: choices
--- security_first: the levels that pages begin with where there are any, those of the division equal.
+-- security_first: the levels that pages begin with where there are any, those of matched tuning.
 select distinct
     {filters},
     security_table,
-    case division when 'equal' then security_2018 end as security_first,
-    case division when 'equal' then security_2024 end as security_first_2024
+    case tuning when 'matched' then security_2018 end as security_first,
+    case tuning when 'matched' then security_2024 end as security_first_2024
 from case_info
 where run_id = %(run_id)s;
 

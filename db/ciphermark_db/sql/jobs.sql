@@ -235,7 +235,7 @@ where id = %(id)s;
 -- name: events
 select
     t.sequence, t.id as trial_id, t.run_id, h.hostname as host, c.variant, c.experiment, c.operation, c.scheme,
-    c.requested_ring_dimension as ring_dimension, c.size, t.process, t.status, t.error, t.duration_s
+    c.requested_ring_dimension as ring_dimension, c.vector_length, t.process, t.status, t.error, t.duration_s
 from trial as t
 join run as r on r.id = t.run_id
 join host as h on h.id = r.host_id

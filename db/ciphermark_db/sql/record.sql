@@ -74,11 +74,11 @@ returning case_info_id;
 
 -- name: record_trial
 insert into trial (
-    id, run_id, case_info_id, process, seed, budget, status, error, max_abs_error, wrong_slots, tolerance,
+    id, run_id, case_info_id, process, seed, budget, status, error, max_abs_error, incorrect_slots, tolerance,
     precision_bits, started_at, duration_s, facts
 ) values (
     %(id)s, %(run_id)s, %(case_info_id)s, %(process)s, %(seed)s, %(budget)s, %(status)s, %(error)s,
-    %(max_abs_error)s, %(wrong_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s, %(duration_s)s, %(facts)s
+    %(max_abs_error)s, %(incorrect_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s, %(duration_s)s, %(facts)s
 );
 
 -- name: record_metric

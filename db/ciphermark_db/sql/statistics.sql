@@ -12,7 +12,7 @@ order by i.case_info_id;
 -- name: trials
 select
     t.id, t.case_info_id, t.process, t.started_at, t.duration_s, t.facts, t.error,
-    t.budget ->> 'precision' is not null as is_sequential
+    t.budget ->> 'max_ci_half_width' is not null as is_sequential
 from case_info as i
 join trial as t on t.case_info_id = i.case_info_id
 where i.run_id = %(run_id)s and i.comparison_group = any (%(comparison_groups)s)

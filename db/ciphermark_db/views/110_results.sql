@@ -27,7 +27,7 @@ select
     m.threshold,
     m.threshold_kind,
     f.error,
-    coalesce(f.is_composed, false) as is_composed,
+    coalesce(f.is_composite, false) as is_composite,
     s.undisturbed_share,
     s.slowdown,
     f.reference_kernel_s,
@@ -45,4 +45,4 @@ left join metric as m on m.name = s.metric;
 comment on view results is
     'Medians with intervals: a row per run, case, status, phase, metric and repetitions; samples of all'
     ' processes of a case are pooled. Each time is divided by its slowdown; samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
-    'exhausted ones; the others have one row without metric, so that failures show';
+    'budget_exhausted ones; the others have one row without metric, so that failures show';

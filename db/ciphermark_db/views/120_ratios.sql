@@ -18,7 +18,7 @@ select
     r.verdict,
     r.is_paired,
     r.undisturbed_share,
-    f.is_composed,
+    f.is_composite,
     i.security_2018 = b.security_2018 as is_equal_security,
     i.ring_dimension = b.ring_dimension and abs(i.log_qp - b.log_qp) <= 1 as is_equal_parameters,
     b.variant as fastest_variant,
@@ -44,4 +44,4 @@ join case_info as b on b.case_info_id = r.base
 join case_info as u on u.case_info_id = r.uncorrected_base;
 
 comment on view ratios is
-    'Internal: times by those of another case of the comparison group, of every kind: ranking, ranking_2024, ranking_any_security and speedup are rows of it';
+    'Internal: times by those of another case of the comparison group, of every kind: ranking, ranking_2024, ranking_across_security_levels and speedup are rows of it';

@@ -8,4 +8,4 @@ where kind = 'hexl';
 
 comment on view speedup is
     'HEXL speedup: time without HEXL / time with it, sample by sample, for two builds of one '
-    'library at one security level (2018), in the division best at the one asked for, in one run';
+    'library at one security level (2018), with recommended tuning at the one asked for, in one run';

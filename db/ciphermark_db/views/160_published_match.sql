@@ -3,7 +3,7 @@
 create view published_match as
 select distinct on (
     r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id,
-    c.request - array['size', 'data_pattern']
+    c.request - array['vector_length', 'data_pattern']
 )
     r.*,
     p.id as published_id,
@@ -30,7 +30,7 @@ join case_request as c on c.key = r.case_key
 where r.status = 'ok' and r.threads = 1 and (r.ciphertexts = 1 or r.data_set is not null)
 order by
     r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id,
-    c.request - array['size', 'data_pattern'], r.data_pattern = 'random' desc, r.size desc, r.case_key;
+    c.request - array['vector_length', 'data_pattern'], r.data_pattern = 'random' desc, r.vector_length desc, r.case_key;
 
 comment on view published_match is
     'Published values beside ours of the same case: a row per run, result, variant, operation and parameters. '

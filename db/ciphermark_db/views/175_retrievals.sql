@@ -6,7 +6,7 @@ select
     answer_s / nullif(inputs * answers, 0) as element_s,
     answer_s / inputs as query_s,
     max(answer_s) filter (where inputs = 1 and not 'answer_s' = any (disturbed_times)) over (
-        partition by run_id, variant, operation, dimensions - 'batch', parameter_set_id, division, threads
+        partition by run_id, variant, operation, dimensions - 'inputs_per_pass', parameter_set_id, tuning, threads
     ) as alone_s,
     inputs * answered_size / nullif(download, 0) as rate,
     store_size / nullif(database_size, 0) as store_expansion,
@@ -18,7 +18,7 @@ from (
     select
         i.*,
         options_of(i.dimensions) as options,
-        coalesce((i.dimensions ->> 'batch')::integer, 1) as inputs,
+        coalesce((i.dimensions ->> 'inputs_per_pass')::integer, 1) as inputs,
         max(r.median) filter (where r.metric = 'database_size') as database_size,
         max(r.median) filter (where r.metric = 'answers') as answers,
         max(r.median) filter (where r.metric = 'answered_size') as answered_size,

@@ -9,7 +9,7 @@ select
     ring_dimension,
     log_qp,
     plain_modulus,
-    division,
+    tuning,
     threads,
     inputs,
     answers,
@@ -24,7 +24,7 @@ select
 from retrievals
 where answer_s > 0 and not 'answer_s' = any (disturbed_times)
 group by
-    run_id, variant, operation, scheme, ring_dimension, log_qp, plain_modulus, division, threads, inputs, answers,
+    run_id, variant, operation, scheme, ring_dimension, log_qp, plain_modulus, tuning, threads, inputs, answers,
     answered_size
 having count(distinct database_size) >= 3 and count(*) = count(distinct database_size);
 

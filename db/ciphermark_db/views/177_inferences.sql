@@ -13,7 +13,7 @@ from (
     select
         i.*,
         options_of(i.dimensions) as options,
-        coalesce((i.dimensions ->> 'batch')::integer, 1)
+        coalesce((i.dimensions ->> 'inputs_per_pass')::integer, 1)
         * coalesce(max(r.median) filter (where r.metric = 'images'), 1)::integer as images,
         max(r.median) filter (where r.is_time and r.step = 'evaluate') as infer_s,
         max(r.ci_low) filter (where r.is_time and r.step = 'evaluate') as ci_low,

@@ -7,11 +7,11 @@ select
     t.started_at as executed_at,
     t.duration_s,
     t.max_abs_error,
-    t.wrong_slots,
+    t.incorrect_slots,
     t.tolerance,
     t.precision_bits,
     t.facts,
-    coalesce(t.facts @> '{"is_composed": 1}', false) as is_composed
+    coalesce(t.facts @> '{"is_composite": 1}', false) as is_composite
 from trial as t
 join case_info as i on i.case_info_id = t.case_info_id;
 

@@ -62,7 +62,7 @@ def _table(variants: Sequence[Declaration]) -> Iterator[str]:
 
 def _schemes(row: Operation, declared: Declaration) -> str:
     able = [scheme for scheme, names in declared.operations.items() if row.name in names]
-    return ", ".join(able) + (" (composed)" if able and row.name in declared.composed else "") or "–"
+    return ", ".join(able) + (" (composite)" if able and row.name in declared.composite else "") or "–"
 
 
 def _section(row: Operation, variants: Sequence[Declaration]) -> str:

@@ -28,7 +28,7 @@ PLACE = (
     "experiment",
     "operation",
     "phase",
-    "size",
+    "vector_length",
     "data_pattern",
     "data_set",
     "threads",
@@ -36,7 +36,7 @@ PLACE = (
     "metric",
     "unit",
     "comparison_group",
-    "division",
+    "tuning",
     "modulus_bits",
     "plain_modulus",
     "scale",
@@ -64,7 +64,7 @@ OWN = (
     "decomposition_digits",
     "encryption",
     "parameter_set_id",
-    "is_composed",
+    "is_composite",
     "reference_kernel_s",
     "memory_kernel_s",
     "undisturbed_share",
@@ -77,7 +77,7 @@ _NONE = (None,) * len(OWN)
 READ = tuple(dict.fromkeys(("case_key", *PLACE, *JUDGED, *OWN)))
 _same_result = itemgetter("case_key", "phase", "metric", "repetitions")
 _ORDER = (
-    "size",
+    "vector_length",
     "data_pattern",
     "threads",
     "experiment",
@@ -240,7 +240,7 @@ _told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED)
 COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED, *_JUDGED)
 
 # From ok to one of these is worse than any result; the others say that nobody tried.
-FAILURES = ("wrong", "crashed", "out_of_memory", "timed_out", "exhausted")
+FAILURES = ("incorrect", "crashed", "out_of_memory", "timeout", "budget_exhausted")
 _OTHER = {"a": "b", "b": "a"}
 # What :func:`differences` compares.
 TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "decomposition_digits")
@@ -278,15 +278,15 @@ class Rule:
     larger than the usual one, as of first executions, the larger of both counts.
     """
 
-    any_security: bool = False
+    across_security_levels: bool = False
     threshold: float | None = None
     family: Family = ONE
 
     @classmethod
-    def over(cls, rows: Iterable[Row], any_security: bool, threshold: float | None = None) -> Rule:
+    def over(cls, rows: Iterable[Row], across_security_levels: bool, threshold: float | None = None) -> Rule:
         """The rule for rows of :func:`settled` that are judged together."""
-        results = sum(_has_interval(row, any_security) for row in rows)
-        return cls(any_security, threshold, Family(results))
+        results = sum(_has_interval(row, across_security_levels) for row in rows)
+        return cls(across_security_levels, threshold, Family(results))
 
     def threshold_of(self, row: Row) -> float:
         """Times are judged by the threshold of the rule where that is larger, other metrics by their own."""
@@ -324,7 +324,7 @@ def settled(rows: Iterable[Row]) -> list[Row]:
 
 def judged(row: Row, rule: Rule) -> Judgement:
     """The judgement of one row of :func:`settled`. Pure."""
-    reason = _ending(row) or _incomparable(row, rule.any_security)
+    reason = _ending(row) or _incomparable(row, rule.across_security_levels)
     if reason is not None:
         return Judgement(None, None, None, reason)
     a, b = row["a_median"], row["b_median"]
@@ -380,9 +380,9 @@ def _without_interval(row: Row) -> list[str]:
     return [side for side in "ab" if row[f"{side}_low"] is None or row[f"{side}_high"] is None]
 
 
-def _has_interval(row: Row, any_security: bool) -> bool:
+def _has_interval(row: Row, across_security_levels: bool) -> bool:
     """Whether a row of :func:`settled` has an interval by which times are judged."""
-    is_comparable = _ending(row) is None and _reason_against(row, any_security) is None
+    is_comparable = _ending(row) is None and _reason_against(row, across_security_levels) is None
     return is_comparable and row["unit"] == "s" and _are_above_zero(row) and _undecidable(row) is None
 
 
@@ -484,12 +484,12 @@ def _told(row: Row, side: str) -> str:
     return f"run {side} is {row[f'{side}_status']}" + (f": {shown}" if shown else "")
 
 
-def _incomparable(row: Row, any_security: bool) -> str | None:
-    reason = _reason_against(row, any_security)
+def _incomparable(row: Row, across_security_levels: bool) -> str | None:
+    reason = _reason_against(row, across_security_levels)
     return None if reason is None else f"not comparable: {reason}"
 
 
-def _reason_against(row: Row, any_security: bool) -> str | None:
+def _reason_against(row: Row, across_security_levels: bool) -> str | None:
     for side in "ab":
         if row[f"{side}_status"] is None:
             return f"run {side} has no such case or metric"
@@ -499,10 +499,10 @@ def _reason_against(row: Row, any_security: bool) -> str | None:
         same = {text.partition(" is ")[2] for text in reasons}
         return f"both runs are {same.pop()}" if len(reasons) == 2 and len(same) == 1 else "; ".join(reasons)
     a, b = row["a_security_compared"], row["b_security_compared"]
-    if a != b and not any_security:
+    if a != b and not across_security_levels:
         return f"security {_level(a)} against {_level(b)} (2018)"
-    if row["a_is_composed"] != row["b_is_composed"]:
-        return f"composed of several calls in run {'a' if row['a_is_composed'] else 'b'} alone"
+    if row["a_is_composite"] != row["b_is_composite"]:
+        return f"composed of several calls in run {'a' if row['a_is_composite'] else 'b'} alone"
     metric = METRICS.get(row["metric"])
     if metric is not None and metric.is_once and _without_interval(row):
         return "one sample of each process, of too few processes"

@@ -31,12 +31,12 @@ from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group,
 from ciphermark_analysis.wins import Standing, standings
 from ciphermark_core.encryption import bears_on
 
-Kind = Literal["equal_security", "equal_security_2024", "any_security", "hexl"]
-KINDS: tuple[Kind, ...] = ("equal_security", "equal_security_2024", "any_security", "hexl")
+Kind = Literal["equal_security", "equal_security_2024", "across_security_levels", "hexl"]
+KINDS: tuple[Kind, ...] = ("equal_security", "equal_security_2024", "across_security_levels", "hexl")
 _LEVEL: Mapping[Kind, Callable[[Group], int | None]] = {
     "equal_security": lambda group: group.security_compared,
     "equal_security_2024": lambda group: group.security_compared_2024,
-    "any_security": lambda group: None,
+    "across_security_levels": lambda group: None,
 }
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -47,8 +47,8 @@ _MICROSECOND = timedelta(microseconds=1)
 class Ratio:
     """Time of a group by that of a base group, at one place and number of repetitions; a row of the table ``ratio``.
 
-    ``kind`` ``equal_security``, ``equal_security_2024`` and ``any_security``: the base is the fastest group by its
-    median, of one security level by the 2018 or the 2024 table, or of all, and ``verdict`` is about the group.
+    ``kind`` ``equal_security``, ``equal_security_2024`` and ``across_security_levels``: the base is the fastest group
+    by its median, of one security level by the 2018 or the 2024 table, or of all, and ``verdict`` is about the group.
     ``hexl``: the base is the same library with HEXL, the group without, and ``verdict`` is about the base; ``rank`` and
     ``standing`` are ``None``.
 
@@ -308,7 +308,7 @@ def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Ro
 
 
 def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
-    """Who is ranked together: all of one place and number of repetitions, composed operations apart, each level of
+    """Who is ranked together: all of one place and number of repetitions, composite operations apart, each level of
     security, unless across levels, and each kind of encryption where it bears on the time. The fastest by its median is
     the base, ranks are by medians. Who has disturbed samples only comes after all others: its time is no evidence that
     it is fast.
@@ -317,7 +317,7 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
     for segment, group in enumerate(times.group):
         place = times.place[segment]
         key = group.encryption if bears_on(place.stage, place.step or place.party) else None
-        apart = (times.contest[segment], group.is_composed, _LEVEL[kind](group), key)
+        apart = (times.contest[segment], group.is_composite, _LEVEL[kind](group), key)
         members.setdefault(apart, []).append(segment)
     medians = times.estimates.median.tolist()
     partitions = []
@@ -348,7 +348,7 @@ def _of_hexl(times: _Times) -> list[_Contest]:
 
 def _traits(times: _Times, segment: int) -> tuple[object, ...]:
     group = times.group[segment]
-    return times.contest[segment], group.library, group.is_composed, group.security_compared
+    return times.contest[segment], group.library, group.is_composite, group.security_compared
 
 
 @dataclass(frozen=True, slots=True)

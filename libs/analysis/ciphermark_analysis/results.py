@@ -59,7 +59,7 @@ class GroupFacts:
     """
 
     group: int
-    is_composed: bool
+    is_composite: bool
     is_watched: bool
     executed_ciphertexts: int | None
     reference_kernel_s: float | None
@@ -153,7 +153,7 @@ def facts(group: Group) -> GroupFacts:
     memory = _known(trial.facts.get("memory_kernel_s") for trial in trials)
     return GroupFacts(
         group=group.id,
-        is_composed=group.is_composed,
+        is_composite=group.is_composite,
         is_watched=group.is_watched,
         executed_ciphertexts=int(min(executed)) if executed else None,
         reference_kernel_s=median(reference_kernels) if reference_kernels else None,

@@ -69,8 +69,8 @@ class Group:
 
     ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference``,
     ``security_compared``, ``security_compared_2024`` and ``encryption`` are ``None`` where no worker got as far as
-    telling. ``is_until_exhausted`` says that the experiment ends with the status ``exhausted`` as a matter of course.
-    ``is_sequential``: the number of samples depends on their values.
+    telling. ``is_until_exhausted`` says that the experiment ends with the status ``budget_exhausted`` as a matter of
+    course. ``is_sequential``: the number of samples depends on their values.
     """
 
     id: int
@@ -90,12 +90,12 @@ class Group:
     @property
     def is_counted(self) -> bool:
         """Whether samples of such trials may be shown."""
-        return self.status == "ok" or (self.status == "exhausted" and self.is_until_exhausted)
+        return self.status == "ok" or (self.status == "budget_exhausted" and self.is_until_exhausted)
 
     @property
-    def is_composed(self) -> bool:
+    def is_composite(self) -> bool:
         """Whether the operation is made of several calls of the library: it is ranked apart."""
-        return any(trial.facts.get("is_composed") == 1 for trial in self.trials)
+        return any(trial.facts.get("is_composite") == 1 for trial in self.trials)
 
     @property
     def is_watched(self) -> bool:

@@ -16,35 +16,35 @@ from ciphermark_core.budget import Budget
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``samples`` and ``least_ns`` of them are needed in any case; with a ``precision``, the relative half-width of the
-    median's interval, more are taken until it is reached, or ``most_samples`` or ``most_ns`` are.
+    """``min_samples`` and ``min_ns`` of them are needed in any case; with ``max_ci_half_width``, the relative
+    half-width of the median's interval, more are taken until it is reached, or ``max_samples`` or ``max_ns`` are.
     """
 
-    samples: int
-    least_ns: int = 0
-    precision: float | None = None
-    most_samples: int = 0
-    most_ns: int = 0
+    min_samples: int
+    min_ns: int = 0
+    max_ci_half_width: float | None = None
+    max_samples: int = 0
+    max_ns: int = 0
 
 
-def rule(budget: Budget, *, has_least_time: bool = True) -> Rule:
+def rule(budget: Budget, *, has_min_time: bool = True) -> Rule:
     """The rule of a budget; without its least time for phases that are not the subject."""
-    least_ns = round(budget.min_time_s * 1e9) if has_least_time else 0
-    if budget.precision is None:
-        return Rule(budget.samples, least_ns)
-    most_ns = round(budget.most_time_s * 1e9)
-    return Rule(budget.samples, least_ns, budget.precision, budget.most_samples, most_ns)
+    min_ns = round(budget.min_time_s * 1e9) if has_min_time else 0
+    if budget.max_ci_half_width is None:
+        return Rule(budget.min_samples, min_ns)
+    max_ns = round(budget.max_time_s * 1e9)
+    return Rule(budget.min_samples, min_ns, budget.max_ci_half_width, budget.max_samples, max_ns)
 
 
 def is_enough(rule: Rule, values: Sequence[float], spent_ns: int) -> bool:
     """Whether a sample needs no more ``values``; ``spent_ns`` is the time that taking them took."""
     count = len(values)
-    if count < rule.samples or spent_ns < rule.least_ns:
+    if count < rule.min_samples or spent_ns < rule.min_ns:
         return False
-    if rule.precision is None or count >= rule.most_samples or spent_ns >= rule.most_ns:
+    if rule.max_ci_half_width is None or count >= rule.max_samples or spent_ns >= rule.max_ns:
         return True
     reached = half_width(values)
-    return reached is not None and reached <= rule.precision
+    return reached is not None and reached <= rule.max_ci_half_width
 
 
 def half_width(values: Sequence[float]) -> float | None:

@@ -13,11 +13,11 @@ from ciphermark_contract.operations import OPERATIONS, Operation
 from ciphermark_core.model import Accuracy, Parameters
 
 # Precision at which a ckks result of a deep computation still counts as right.
-LEAST_PRECISION_BITS = 10.0
+MIN_PRECISION_BITS = 10.0
 # Stands for an error without bound: JSON, and so the wire, knows no infinity.
 UNBOUNDED = sys.float_info.max
 # Precision of a result without any error: the smallest float is 2^-1074.
-_MOST_BITS = 1074.0
+_MAX_BITS = 1074.0
 
 
 def tolerance(
@@ -56,9 +56,9 @@ def accuracy(
 
 
 def _precision_bits(relative_error: float) -> float:
-    return -math.log2(relative_error) if relative_error else _MOST_BITS
+    return -math.log2(relative_error) if relative_error else _MAX_BITS
 
 
 def is_right(found: Accuracy) -> bool:
     """No slot is wrong."""
-    return found.wrong_slots == 0
+    return found.incorrect_slots == 0

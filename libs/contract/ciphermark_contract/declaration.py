@@ -17,7 +17,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
 )
 from ciphermark_contract.operations import OPERATIONS, has_key_per_argument, key_kinds, require_keys, served
-from ciphermark_core.key_switching import Division
+from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 
 # What can be serialized beside ciphertexts and plaintexts.
@@ -62,7 +62,7 @@ class Declaration:
     """An adapter's abilities and needs.
 
     ``operations`` lists, per scheme, the rows of the operation table that the library has one call for; the contract
-    suite fails if behaviour differs in either direction. ``composed`` tells of
+    suite fails if behaviour differs in either direction. ``composite`` tells of
     those that the adapter makes of several calls what they are made of.
     ``calls`` are operations that are one call of what the evaluator has, and need no code of their own elsewhere.
     ``implementation`` is ``"module:Class"``. ``requires`` are modules that must be importable,
@@ -83,13 +83,13 @@ class Declaration:
     sizes and number of its primes may differ from ``modulus_bits``, and the resolved parameters say what they are.
     ``manages_levels`` are the schemes whose levels the library moves by itself, so that a program that says at which
     level each operation is cannot drive it. ``slot_generator`` orders the slots: see
-    :class:`ciphermark_contract.operations.Ring`. ``lacks_best`` says why the division *best* is not offered: ``None``
-    where parameters are resolved in it as the library's documentation would set them, which may be as in *equal*; the
-    note ``division`` tells how. ``wraps`` is the variant whose library this one calls from another language: what its
-    own layer costs is told beside that. ``refusal`` says why no parameters can be resolved for a request, as far as
-    that is known without the library, and ``default_chain`` the sizes of the primes that the library takes in bfv and
-    bgv where a request names none, the special prime last; ``budget_schemes`` are those in which it tells the noise
-    budget. Plans foretell by the three what a run would find ``unsupported``.
+    :class:`ciphermark_contract.operations.Ring`. ``lacks_recommended`` says why recommended tuning is not offered:
+    ``None`` where parameters are resolved in it as the library's documentation would set them, which may be as in
+    *matched*; the note ``tuning`` tells how. ``wraps`` is the variant whose library this one calls from another
+    language: what its own layer costs is told beside that. ``refusal`` says why no parameters can be resolved for a
+    request, as far as that is known without the library, and ``default_chain`` the sizes of the primes that the library
+    takes in bfv and bgv where a request names none, the special prime last; ``budget_schemes`` are those in which it
+    tells the noise budget. Plans foretell by the three what a run would find ``unsupported``.
     """
 
     library: str
@@ -115,8 +115,8 @@ class Declaration:
     chooses_primes: bool = False
     manages_levels: tuple[Scheme, ...] = ()
     slot_generator: int = 3
-    lacks_best: str | None = "its adapter has one setting, which is made to be like that of others"
-    composed: Mapping[str, str] = field(default_factory=dict)
+    lacks_recommended: str | None = "its adapter has one setting, which is made to be like that of others"
+    composite: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
     refusal: Callable[[ParameterSpec], str | None] = _refuses_nothing
     default_chain: Callable[[ParameterSpec], tuple[int, ...] | None] = _tells_no_chain
@@ -151,12 +151,12 @@ class Declaration:
 
     def note_on(self, operation: str) -> str | None:
         """What the time of an operation includes beyond the bare primitive, and what it is composed of."""
-        notes = [f"composed: {self.composed[operation]}"] if operation in self.composed else []
+        notes = [f"composite: {self.composite[operation]}"] if operation in self.composite else []
         return "; ".join([*notes, self.notes[operation]] if operation in self.notes else notes) or None
 
-    def composes(self, operation: str) -> bool:
+    def is_composite(self, operation: str) -> bool:
         """Whether an operation, as a case has it (with arguments, or of another kind), is made of several calls."""
-        return operation.partition("(")[0] in self.composed
+        return operation.partition("(")[0] in self.composite
 
     def drives_levels(self, scheme: Scheme) -> bool:
         """Whether levels are where the operations that were applied put them, and nowhere else."""
@@ -171,11 +171,11 @@ class Declaration:
         is_managed = OPERATIONS[operation].is_managed
         return operation in (self.managed if is_managed else self.operations)[scheme]
 
-    def reason_against_division(self, division: Division) -> str | None:
-        """Why parameters cannot be resolved in a division, in a sentence for the user; ``None`` where they can."""
-        if division == "equal" or self.lacks_best is None:
+    def reason_against_tuning(self, tuning: Tuning) -> str | None:
+        """Why parameters cannot be resolved in a tuning, in a sentence for the user; ``None`` where they can."""
+        if tuning == "matched" or self.lacks_recommended is None:
             return None
-        return f"{self.library} has no setting for the division {division} here: {self.lacks_best}"
+        return f"{self.library} has no setting for the {tuning} tuning here: {self.lacks_recommended}"
 
     def reason_against_budget(self, scheme: Scheme) -> str | None:
         """Why nothing is known of a ciphertext's noise, in a sentence for the user. In ckks it shows in the values."""

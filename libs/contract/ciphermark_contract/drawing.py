@@ -55,7 +55,7 @@ class _Plan:
 
 
 def svg(program: Program, title: str) -> str:
-    """The picture as an SVG document; beyond :data:`MOST_NODES` nodes, of groups of them."""
+    """The picture as an SVG document; beyond :data:`MAX_NODES` nodes, of groups of them."""
     drawn = picture(program)
     plan = _plan(drawn)
     return "\n".join([*_head(program, drawn, plan, title), *_bands(plan), *_arrows(drawn, plan),
@@ -86,8 +86,9 @@ def _head(program: Program, picture: Picture, plan: _Plan, title: str) -> Iterat
     form = "managed form; " if program.is_managed else ""
     grouped = "; groups: all nodes of one operation at one level" if picture.is_grouped else ""
     facts = (
-        f"{form}{program.scheme}, N = {program.parameters.ring_dimension}, {len(program.nodes)} nodes, depth "
-        f"{program.depth}, {len(program.constants)} constants, at most {program.live_ciphertexts} ciphertexts{grouped}"
+        f"{form}{program.scheme}, N = {program.parameters.ring_dimension}, {len(program.nodes)} nodes, multiplicative "
+        f"depth {program.depth}, {len(program.constants)} constants, at most {program.live_ciphertexts} "
+        f"ciphertexts{grouped}"
     )
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {plan.width:.0f} {plan.height:.0f}" '
@@ -156,7 +157,7 @@ def _boxes(picture: Picture, plan: _Plan) -> Iterator[str]:
 
 
 # Programs of more nodes than this are drawn as groups: one for all nodes of one operation at one level.
-MOST_NODES = 300
+MAX_NODES = 300
 # How often rows are put in the order of what they depend on, from above and from below.
 _SWEEPS = 4
 
@@ -183,8 +184,8 @@ class Picture:
 
 
 def picture(program: Program) -> Picture:
-    """Every node, or groups where there are more than :data:`MOST_NODES`."""
-    is_grouped = len(program.nodes) > MOST_NODES
+    """Every node, or groups where there are more than :data:`MAX_NODES`."""
+    is_grouped = len(program.nodes) > MAX_NODES
     boxes, arrows = _groups(program) if is_grouped else _nodes(program)
     columns = _in_order(boxes) if is_grouped else _columns(boxes, arrows)
     for box, column in zip(boxes, columns, strict=True):

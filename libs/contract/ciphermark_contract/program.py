@@ -269,7 +269,7 @@ def encoded(program: Program) -> bytes:
         shapes=list(shapes),
         constants=list(program.constants),
         inputs=[shapes[shape] for shape in program.inputs],
-        names=[case_keys.FIRST_WORDS.get(name, name) for name in names],
+        names=[case_keys.operation(name) for name in names],
         operations=[names[node.operation] for node in nodes],
         operand_counts=[len(node.operands) for node in nodes],
         operands=[operand for node in nodes for operand in node.operands],

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 class Budget:
     """How much measuring a trial gets. ``processes`` is the number of fresh workers per case.
 
-    With a ``precision``, the relative half-width of the median's interval, each timed phase goes on after ``samples``
-    and ``min_time_s`` until it is reached, or ``most_samples`` or ``most_time_s`` are.
+    With ``max_ci_half_width``, the relative half-width of the median's interval, each timed phase goes on after
+    ``min_samples`` and ``min_time_s`` until it is reached, or ``max_samples`` or ``max_time_s`` are.
     """
 
     processes: int = 1
-    samples: int = 10
+    min_samples: int = 10
     warmups: int = 1
     min_time_s: float = 0.3
     timeout_s: float = 300.0
     memory_mb: int = 8192
-    precision: float | None = None
-    most_samples: int = 64
-    most_time_s: float = 10.0
+    max_ci_half_width: float | None = None
+    max_samples: int = 64
+    max_time_s: float = 10.0

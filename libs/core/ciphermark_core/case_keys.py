@@ -9,13 +9,25 @@ from typing import Any
 import msgspec
 
 # Words that were others when the first results were stored. Keys are made of the first, so that they stay.
-FIRST_WORDS: Mapping[str, str] = {
-    "repetition": "chain",
+# Names of fields and dimensions:
+FIRST_NAMES: Mapping[str, str] = {
+    "tuning": "division",
     "ring_dimension_is_minimum": "is_least",
-    "rotate(1)": "rotate_left",
-    "rotate(-1)": "rotate_right",
-    "add_plain_ntt": "add_plain_prepared",
-    "mul_plain_ntt": "mul_plain_prepared",
+    "vector_length": "size",
+    "max_repetitions": "cap",
+    "inputs_per_pass": "batch",
+}
+# Values, by the field that has them:
+FIRST_VALUES: Mapping[str, Mapping[str, str]] = {
+    "experiment": {"repetition": "chain"},
+    "operation": {
+        "rotate(1)": "rotate_left",
+        "rotate(-1)": "rotate_right",
+        "add_plain_ntt": "add_plain_prepared",
+        "mul_plain_ntt": "mul_plain_prepared",
+    },
+    "tuning": {"matched": "equal", "recommended": "best"},
+    "data_pattern": {"constant": "same"},
 }
 # Fields that parameter sets had when keys were made first. The others are no part of a key while they have their
 # defaults.
@@ -31,10 +43,27 @@ def key(case: Mapping[str, Any], defaults: Mapping[str, object]) -> str:
     return hashlib.sha256(msgspec.json.encode(_fields(case, defaults))).hexdigest()[:32]
 
 
+def operation(name: str) -> str:
+    """The first name of an operation."""
+    return FIRST_VALUES["operation"].get(name, name)
+
+
 def parameters(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """A resolved parameter set, given as plain values, in the first words: as contents of programs are stored."""
+    """A resolved parameter set, given as plain values, in the first words: as contents of programs are stored. There
+    minimum ring dimensions have their name from the start.
+    """
     switching = resolved["key_switching"]
-    return {**resolved, "key_switching": None if switching is None else key_switching(switching)}
+    spec = {
+        name if name == "ring_dimension_is_minimum" else FIRST_NAMES.get(name, name): _first_value(
+            name, value
+        )
+        for name, value in resolved["spec"].items()
+    }
+    return {
+        **resolved,
+        "key_switching": None if switching is None else key_switching(switching),
+        "spec": spec,
+    }
 
 
 def key_switching(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,18 +74,26 @@ def key_switching(value: Mapping[str, Any]) -> dict[str, Any]:
 def _fields(case: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
     """What a key is made of: first words in their first order; ``cap`` always, newer dimensions sorted by name."""
     fields = {name: value for name, value in case.items() if name != "dimensions"}
-    dimensions = dict(case["dimensions"])
+    dimensions = _in_first_words(case["dimensions"])
     spec = {
-        FIRST_WORDS.get(name, name): value
+        name: value
         for name, value in fields["parameters"].items()
         if name in _FIRST_OF_SPEC or value != defaults[name]
     }
     return {
-        **fields,
-        "experiment": FIRST_WORDS.get(case["experiment"], case["experiment"]),
-        "operation": FIRST_WORDS.get(case["operation"], case["operation"]),
-        "parameters": spec,
+        **_in_first_words(fields),
+        "parameters": _in_first_words(spec),
         "cap": dimensions.pop("cap", None),
         **{name: dimensions.pop(name) for name in _FIRST_DIMENSIONS if name in dimensions},
         **dict(sorted(dimensions.items())),
     }
+
+
+def _in_first_words(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Names and values in their first words, in the order of the fields."""
+    return {FIRST_NAMES.get(name, name): _first_value(name, value) for name, value in fields.items()}
+
+
+def _first_value(name: str, value: Any) -> Any:
+    values = FIRST_VALUES.get(name)
+    return value if values is None else values.get(value, value)

@@ -197,7 +197,7 @@ def expected_budget_bits(spec: ParameterSpec, modulus_bits: Sequence[int]) -> fl
     return data[0] - _BGV_LOSS_BITS - math.log2(few + largest * math.sqrt(many / n)) - 1
 
 
-def least_log_q(spec: ParameterSpec) -> float:
+def min_log_q(spec: ParameterSpec) -> float:
     """What log2(Q) must be for ``spec.depth`` (bfv, bgv), whatever primes a library takes."""
     assert spec.depth is not None
     if spec.scheme == "bfv":

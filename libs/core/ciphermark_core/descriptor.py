@@ -200,7 +200,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "operation",
         str,
-        "Homomorphic operation or workload; of the phases encrypt, decrypt and keys the one in whose trial they were "
+        "Homomorphic operation or workload; of the phases encrypt, decrypt and keygen the one in whose trial they were "
         "measured, of serialization the compression",
         (f"{_CASE}.operation",),
         label="Operation",
@@ -304,15 +304,16 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         "to the library",
         (f"{_SPEC}.depth",),
         unit="number",
-        label="Chain for depth",
+        label="Multiplicative depth of the chain",
     ),
     Dimension(
-        "division",
+        "tuning",
         str,
-        "equal: keys are switched alike in all libraries; best: as each library would by itself; never ranked together",
-        (f"{_SPEC}.division",),
-        label="Division",
-        phrase="division {}",
+        "matched: keys are switched alike in all libraries; recommended: as each library would by itself; never ranked "
+        "together",
+        (f"{_SPEC}.tuning",),
+        label="Tuning",
+        phrase="{} tuning",
         tells_apart=True,
     ),
     Dimension(
@@ -363,7 +364,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "data_pattern",
         str,
-        "same: one value in all slots; random: a value for each",
+        "constant: one value in all slots; random: a value for each",
         (f"{_CASE}.data_pattern",),
         label="Data",
         phrase="{} data",
@@ -371,12 +372,12 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         is_filter=True,
     ),
     Dimension(
-        "size",
+        "vector_length",
         int,
-        "Elements of the vector",
-        (f"{_CASE}.size",),
+        "Number of values in the vector",
+        (f"{_CASE}.vector_length",),
         unit="number",
-        label="Elements",
+        label="Vector length",
         written="digits",
         phrase="values",
         tells_apart=True,
@@ -405,7 +406,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "ciphertexts",
         int,
-        "Ciphertexts that the vector spans: size / slots, rounded up",
+        "Ciphertexts that the vector spans: vector_length / slots, rounded up",
         ("ciphertexts",),
         unit="number",
         label="Ciphertexts",
@@ -458,8 +459,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_compared",
         int,
-        "Security at which variants are compared: security_2018 in the division equal, what was asked for "
-        "(security_bits) in best",
+        "Security at which variants are compared: security_2018 with matched tuning, what was asked for "
+        "(security_bits) with recommended tuning",
         (f"{_SPEC}.security_compared", "parameters.security_2018"),
         unit="bits",
         label="Security (2018)",
@@ -540,7 +541,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         "security_compared_2024",
         int,
         "Security by the 2024 table at which variants are compared: what was asked for (security_bits) by that table "
-        "in the division best, else security_2024",
+        "with recommended tuning, else security_2024",
         (f"{_SPEC}.security_compared_2024", "parameters.security_2024"),
         unit="bits",
         label="Security (2024)",
@@ -553,6 +554,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
 for _dimension in _OF_CASES:
     register(_dimension)
 
-CAP = register(Dimension("cap", int, "Most repetitions that are tried (experiments depth and noise)."))
-REPETITIONS = register(Dimension("repetitions", int, "Operations in a row (experiment repetition)."))
+MAX_REPETITIONS = register(
+    Dimension("max_repetitions", int, "Maximum number of repetitions (experiments depth and noise).")
+)
+REPETITIONS = register(Dimension("repetitions", int, "Consecutive operations (experiment repetition)."))
 DATA_SET: Dimension[str] = DIMENSIONS["data_set"]

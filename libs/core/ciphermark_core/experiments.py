@@ -16,8 +16,8 @@ from ciphermark_core import registry
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """One experiment. ``determines`` is the metric whose value a trial is there to find, if there is one such.
-    ``is_until_exhausted``: trials go on until nothing is left, so their samples count where they end ``exhausted``,
-    too.
+    ``is_until_exhausted``: trials go on until nothing is left, so their samples count where they end
+    ``budget_exhausted``, too.
     """
 
     name: str

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# equal: all libraries switch keys alike; best: each as its own documentation would set it.
-Division = Literal["equal", "best"]
+# matched: all libraries switch keys alike; recommended: each as its own documentation would set it.
+Tuning = Literal["matched", "recommended"]
 # Who keeps the scale of a ciphertext (ckks) or its factor (bgv): exact, the library as it is; fixed, it takes all
 # primes for the scale itself; managed, it chooses levels by itself as well.
 Scaling = Literal["exact", "fixed", "managed"]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from ciphermark_core.case_keys import FIRST_WORDS
+from ciphermark_core.case_keys import FIRST_NAMES, FIRST_VALUES
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Case, Outcome
 
-_WORDS = {first: now for now, first in FIRST_WORDS.items()}
-_OPERATIONS = {first: now for first, now in _WORDS.items() if first.endswith("_plain_prepared")}
-# Facts of trials by the names that they had first.
-_FACTS = {
+# From a first word to today's.
+_NAMES: Mapping[str, str] = {
+    **{first: now for now, first in FIRST_NAMES.items()},
+    "wrong_slots": "incorrect_slots",
+    "is_composed": "is_composite",
+    "loops_operation": "loops_evaluate",
+    "half_width_operation": "half_width_evaluate",
+    "slow_down": "slowdown",
     "anchor_kernel": "reference_kernel_version",
     "anchor_gain": "reference_kernel_gain",
     "anchor_s": "reference_kernel_s",
@@ -22,8 +27,21 @@ _FACTS = {
     "anchor_cost_s": "reference_kernel_cost_s",
     "quiet_samples": "undisturbed_samples",
     "is_short_of_quiet": "is_short_of_undisturbed",
-    "slow_down": "slowdown",
 }
+_NAMES_OF_BUDGETS: Mapping[str, str] = {
+    "samples": "min_samples",
+    "precision": "max_ci_half_width",
+    "most_samples": "max_samples",
+    "most_time_s": "max_time_s",
+}
+_VALUES: Mapping[str, Mapping[str, str]] = {
+    **{name: {first: now for now, first in words.items()} for name, words in FIRST_VALUES.items()},
+    "status": {"wrong": "incorrect", "exhausted": "budget_exhausted", "timed_out": "timeout"},
+    "metric": {"is_capped": "is_at_max_repetitions"},
+    "stage": {"operation": "evaluate", "keys": "keygen"},
+}
+_KEYS_STEP, _KEYGEN_STEP, _PREPARE = "keys", "keygen", "prepare"
+# Dimensions that were fields of a case.
 _DIMENSIONS = ("cap", "repetitions", "data_set")
 _PARTIES = ("client", "server")
 
@@ -39,17 +57,12 @@ def outcome(line: bytes) -> Outcome:
 
 def case(fields: dict[str, Any]) -> Case:
     """The case in the fields of any version; raises ``ValueError`` where it is none."""
-    return msgspec.convert(_named(fields) if "dimensions" in fields else _case(fields), Case)
+    return msgspec.convert(fields if "vector_length" in fields else _case(fields), Case)
 
 
-def word(name: Any) -> Any:
-    """Today's word for an experiment, operation or field: stored suites name the first ones. Others stay."""
-    return _WORDS.get(name, name) if isinstance(name, str) else name
-
-
-def operation(name: Any) -> Any:
+def operation(name: str) -> str:
     """Today's name of an operation of the contract; others stay, such as those of workloads."""
-    return _OPERATIONS.get(name, name) if isinstance(name, str) else name
+    return _VALUES["operation"].get(name, name)
 
 
 def parameters(fields: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +74,7 @@ def parameters(fields: dict[str, Any]) -> dict[str, Any]:
     switching = fields.get("key_switching", first)
     if switching is not None and "digits" in switching:
         switching = {"method": switching["method"], "decomposition_digits": switching["digits"]}
-    return {**fields, "key_switching": switching, "spec": _spec(fields["spec"])}
+    return {**fields, "key_switching": switching, "spec": _renamed(fields["spec"])}
 
 
 def place(phase: str) -> tuple[str, str | None, str | None]:
@@ -72,61 +85,58 @@ def place(phase: str) -> tuple[str, str | None, str | None]:
 
 def _outcome(document: dict[str, Any]) -> dict[str, Any]:
     trial = document["trial"]
-    resolved = document["parameters"]
-    document = {
-        **document,
+    if "vector_length" in trial["case"]:
+        return document
+    resolved, accuracy = document.get("parameters"), document.get("accuracy")
+    return {
+        **_renamed(document),
+        "trial": {
+            **trial,
+            "case": _case(trial["case"]),
+            "budget": _renamed(trial["budget"], _NAMES_OF_BUDGETS),
+        },
         "parameters": None if resolved is None else parameters(resolved),
-        "samples": [_corrected(sample) for sample in document.get("samples", ())],
-        "facts": {_FACTS.get(name, name): value for name, value in document.get("facts", {}).items()},
+        "samples": [_sample(sample) for sample in document.get("samples", ())],
+        "accuracy": None if accuracy is None else _renamed(accuracy),
+        "facts": _renamed(document.get("facts", {})),
         "programs": [_program(program) for program in document.get("programs", ())],
     }
-    if "dimensions" in trial["case"]:
-        return {**document, "trial": {**trial, "case": _named(trial["case"])}}
-    return {
-        **document,
-        "trial": {**trial, "case": _case(trial["case"])},
-        "samples": [_sample(sample) for sample in document["samples"]],
-    }
+
+
+def _renamed(fields: Mapping[str, Any], names: Mapping[str, str] = _NAMES) -> dict[str, Any]:
+    """Fields with today's names and values."""
+    today = ((names.get(first, first), value) for first, value in fields.items())
+    return {name: _VALUES[name].get(value, value) if name in _VALUES else value for name, value in today}
 
 
 def _case(fields: dict[str, Any]) -> dict[str, Any]:
+    dimensions = fields.get("dimensions")
+    if dimensions is None:
+        dimensions = {name: fields[name] for name in _DIMENSIONS if fields.get(name) is not None}
     return {
-        **fields,
-        "experiment": word(fields["experiment"]),
-        "operation": word(fields["operation"]),
-        "parameters": _spec(fields["parameters"]),
-        "dimensions": {name: fields[name] for name in _DIMENSIONS if fields.get(name) is not None},
+        **_renamed({name: value for name, value in fields.items() if name not in _DIMENSIONS}),
+        "parameters": _renamed(fields["parameters"]),
+        "dimensions": _renamed(dimensions),
     }
 
 
-def _named(fields: dict[str, Any]) -> dict[str, Any]:
-    return {**fields, "operation": operation(fields["operation"])}
-
-
-def _corrected(fields: dict[str, Any]) -> dict[str, Any]:
-    if "slow_down" not in fields:
-        return fields
-    return {("slowdown" if name == "slow_down" else name): value for name, value in fields.items()}
+def _sample(fields: dict[str, Any]) -> dict[str, Any]:
+    """The unit is the metric's; a phase is cut into stage, party and step."""
+    if "stage" not in fields:
+        stage, party, step = place(fields["phase"])
+        fields = {**fields, "stage": stage, "party": party, "step": step}
+    if (fields["stage"], fields.get("step")) == (_PREPARE, _KEYS_STEP):
+        fields = {**fields, "step": _KEYGEN_STEP}
+    return _renamed(fields)
 
 
 def _program(fields: dict[str, Any]) -> dict[str, Any]:
     """The content stays, and so does its digest."""
     return {
-        **fields,
-        "counts": _counts(fields["counts"]),
-        "layers": [{**layer, "counts": _counts(layer["counts"])} for layer in fields.get("layers", ())],
+        **_renamed(fields),
+        "counts": [_renamed(count) for count in fields["counts"]],
+        "layers": [
+            {**layer, "counts": [_renamed(count) for count in layer["counts"]]}
+            for layer in fields.get("layers", ())
+        ],
     }
-
-
-def _counts(counts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**count, "operation": operation(count["operation"])} for count in counts]
-
-
-def _spec(fields: dict[str, Any]) -> dict[str, Any]:
-    return {word(name): value for name, value in fields.items()}
-
-
-def _sample(fields: dict[str, Any]) -> dict[str, Any]:
-    """The unit is the metric's; the phase is cut into pieces."""
-    stage, party, step = place(fields["phase"])
-    return {**fields, "stage": stage, "party": party, "step": step}

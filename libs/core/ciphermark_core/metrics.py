@@ -159,7 +159,14 @@ for _metric in (
         "difference",
     ),
     Metric("depth", "operations", "higher", 1.0, "depth", "The most repetitions whose decryption is right."),
-    Metric("is_capped", "flag", None, 1.0, "capped", "1 where the search for the depth ended at its cap."),
+    Metric(
+        "is_at_max_repetitions",
+        "flag",
+        None,
+        1.0,
+        "at the maximum",
+        "1 where the search for the depth ended at max_repetitions.",
+    ),
     Metric(
         "accuracy", "share", "higher", 1.0, "accuracy", "Share of rows whose predicted class is the label."
     ),

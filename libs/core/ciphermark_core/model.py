@@ -18,7 +18,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import Value
 from ciphermark_core.encryption import PUBLIC_KEY
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.key_switching import Division, KeySwitching, Scaling
+from ciphermark_core.key_switching import KeySwitching, Scaling, Tuning
 from ciphermark_core.limits import (
     Factor,
     Int32,
@@ -35,9 +35,9 @@ from ciphermark_core.metrics import METRICS
 
 Scheme = Literal["bfv", "bgv", "ckks"]
 Status = Literal[
-    "ok", "wrong", "unsupported", "exhausted", "crashed", "out_of_memory", "timed_out", "cancelled"
+    "ok", "incorrect", "unsupported", "budget_exhausted", "crashed", "out_of_memory", "timeout", "cancelled"
 ]
-DataPattern = Literal["same", "random", "real"]
+DataPattern = Literal["constant", "random", "real"]
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
@@ -95,10 +95,10 @@ class ParameterSpec:
     another. ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale.
     ``security`` is the least classical security level by ``security_table``, 0 for none. With
     ``ring_dimension_is_minimum`` the ring dimension is the least to try: the smallest from there on at which the chain
-    is that secure is taken. ``division`` says who chooses how keys are switched: ``equal``, all libraries alike, one
-    digit per prime where they can; ``best``, each library as its own documentation would set it for the same data
-    primes. ``hamming_weight`` is that of a sparse secret, the library's own if ``None``. ``modulus_bits`` includes the
-    levels that ``bootstrapping`` takes.
+    is that secure is taken. ``tuning`` says who chooses how keys are switched: ``matched``, all libraries alike, one
+    digit per prime where they can; ``recommended``, each library as its own documentation would set it for the same
+    data primes. ``hamming_weight`` is that of a sparse secret, the library's own if ``None``. ``modulus_bits`` includes
+    the levels that ``bootstrapping`` takes.
 
     Suites and messages of REST offer a field with ``metadata``, which describes it there as arguments of pydantic's
     ``Field``. A field that is added has a default: keys of cases stay while it has that value.
@@ -112,7 +112,7 @@ class ParameterSpec:
     security: Int32 = 128
     depth: Int32 | None = None
     ring_dimension_is_minimum: bool = False
-    division: Division = "equal"
+    tuning: Tuning = "matched"
     secret_distribution: SecretDistribution = field(
         default="uniform ternary",
         metadata={
@@ -144,8 +144,8 @@ class ParameterSpec:
 
     @property
     def security_compared(self) -> int | None:
-        """The level at which cases are compared, where the request determines it: in the division best."""
-        return self.security if self.division == "best" else None
+        """The level at which cases are compared, where the request determines it: with recommended tuning."""
+        return self.security if self.tuning == "recommended" else None
 
     @property
     def security_compared_2024(self) -> int | None:
@@ -277,15 +277,15 @@ class LibraryInfo:
 class Case:
     """One point of an experiment.
 
-    ``size`` counts elements of the vector. ``dimensions`` hold what one experiment or family alone is varied by, under
-    the names of :data:`~ciphermark_core.descriptor.DIMENSIONS`; what is unset is absent.
+    ``vector_length`` counts the vector's values. ``dimensions`` hold what one experiment or family alone is varied by,
+    under the names of :data:`~ciphermark_core.descriptor.DIMENSIONS`; what is unset is absent.
     """
 
     variant: Word
     experiment: Word
     operation: Word
     parameters: ParameterSpec
-    size: Int64
+    vector_length: Int64
     data_pattern: DataPattern
     threads: Int32 = 1
     dimensions: Mapping[Word, Value] = field(default_factory=dict)
@@ -317,8 +317,8 @@ class Trial:
 class Sample:
     """One recorded value of one registered metric.
 
-    ``value`` is per execution: that of ``loops`` executions is divided by them. ``stage`` is ``keys``, ``encrypt``,
-    ``operation`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
+    ``value`` is per execution: that of ``loops`` executions is divided by them. ``stage`` is ``keygen``, ``encrypt``,
+    ``evaluate`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
     names a part of the stage, of whichever party; without a step, ``party`` is the one whose own sum or peak it is.
     ``repetitions`` counts operations applied so far (depth, noise, repetition). ``slowdown`` is how many times as long
     as on an undisturbed host it took, by the reference kernel beside it and the run-queue delay. ``is_disturbed``:
@@ -358,7 +358,7 @@ class Accuracy:
     """
 
     max_abs_error: float
-    wrong_slots: Int64
+    incorrect_slots: Int64
     tolerance: float
     precision_bits: float | None = None
 
@@ -428,4 +428,4 @@ class Outcome:
     def ciphertexts(self) -> int:
         """Ciphertexts that the case's vector spans."""
         case = self.trial.case
-        return -(-case.size // (self.parameters or case.parameters).slots)
+        return -(-case.vector_length // (self.parameters or case.parameters).slots)

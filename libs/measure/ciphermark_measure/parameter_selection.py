@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ciphermark_contract.operations import read
 from ciphermark_core import security
-from ciphermark_core.chains import chains_for_depth, least_log_q
+from ciphermark_core.chains import chains_for_depth, min_log_q
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -93,16 +93,16 @@ def _is_large_enough(parameters: Parameters, request: ParameterSpec) -> bool:
     """
     if request.scheme == "ckks":
         return True
-    return parameters.log_q >= least_log_q(request)
+    return parameters.log_q >= min_log_q(request)
 
 
 def _require_room(request: ParameterSpec, chain: tuple[int, ...] | None) -> None:
     """Refuse a chain whose data primes alone are too large, before the library spends time and memory on it."""
     if chain is None or not request.security:
         return
-    least_log_q = float(sum(chain[:-1]) - len(chain))  # primes of b bits are above 2^(b-1)
+    min_log_q = float(sum(chain[:-1]) - len(chain))  # primes of b bits are above 2^(b-1)
     bound = _limit(request.ring_dimension, request)
-    if bound is None or least_log_q > bound:
+    if bound is None or min_log_q > bound:
         log_qp = math.fsum(chain)
         raise Unsupported(reason_against(request, request.ring_dimension, log_qp) or "the chain is too long")
 

@@ -164,7 +164,7 @@ class Process(Generic[Reply]):
             if not self._is_readable(descriptor, deadline):
                 place = self._place()
                 self.kill()
-                raise WorkerDied("timed_out", f"no answer within {timeout_s:.0f} s", place)
+                raise WorkerDied("timeout", f"no answer within {timeout_s:.0f} s", place)
             chunk = os.read(descriptor, 1 << 20)
             if not chunk:
                 raise self._death()
@@ -308,7 +308,7 @@ def require_one_clock(worker_ns: int, not_before_ns: int) -> None:
     now = perf_counter_ns()
     if not not_before_ns <= worker_ns <= now:
         raise WorkerDied(
-            "wrong", f"the worker's clock is {(worker_ns - now) / 1e9:+.3f} s off: its times mean nothing"
+            "incorrect", f"the worker's clock is {(worker_ns - now) / 1e9:+.3f} s off: its times mean nothing"
         )
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
 
-VERSION = 3
+VERSION = 4
 
 
 class Prepare(msgspec.Struct, tag="prepare", frozen=True):

@@ -19,14 +19,14 @@ from ciphermark_measure.probes import Meter
 _TICKS = 200
 # Client phases and warm-ups need no longer samples than this; the budget's minimum time is for the operation.
 _SHORT_SAMPLE_NS = 3_000_000
-_MOST_LOOPS = 1 << 24
+_MAX_LOOPS = 1 << 24
 # In shorter runs than this a clock that is astray hides behind the cost of the call: then calibration has some
 # of this length.
 _TELLING_NS = 2_000_000
 _TELLING_RUNS = 3
 # Where processes take the core, samples go on for want of such as count: to so many times what was asked for, and to
 # this part of what a trial may take, since it has three phases.
-_MOST_TIMES = 1.3
+_MAX_TIMES = 1.3
 _PHASE_SHARE = 0.2
 
 
@@ -38,21 +38,21 @@ class ClockError(Exception):
 class Target:
     """How long one sample should last, and when there are enough of them.
 
-    ``most_ns`` is the time after which no more are taken for want of such as count.
+    ``max_ns`` is the time after which no more are taken for want of such as count.
     """
 
     sample_ns: int
     rule: Rule
-    most_ns: int = 0
+    max_ns: int = 0
 
 
 def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Target:
     """The target of a phase under a budget; client phases have no minimum total time."""
     least = _TICKS * resolution_ns
-    share = int(budget.min_time_s * 1e9) // max(1, budget.samples)
+    share = int(budget.min_time_s * 1e9) // max(1, budget.min_samples)
     most = int(_PHASE_SHARE * budget.timeout_s * 1e9)
     if is_client:
-        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_least_time=False), most)
+        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_min_time=False), most)
     return Target(max(least, share), rule(budget), most)
 
 
@@ -92,12 +92,12 @@ class Phase:
         while True:
             reported, observed = self._observe(self.bounds[0], self.loops)
             elapsed = max(1, observed)
-            if elapsed >= self.target.sample_ns or self.loops >= _MOST_LOOPS:
+            if elapsed >= self.target.sample_ns or self.loops >= _MAX_LOOPS:
                 break
             wanted = self.loops * self.target.sample_ns / elapsed
-            self.loops = min(_MOST_LOOPS, max(self.loops + 1, min(int(wanted * 1.05), self.loops * 100)))
+            self.loops = min(_MAX_LOOPS, max(self.loops + 1, min(int(wanted * 1.05), self.loops * 100)))
         if elapsed < _TELLING_NS:
-            loops = min(_MOST_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
+            loops = min(_MAX_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
             self._telling = [self._observe(self.bounds[0], loops) for _ in range(_TELLING_RUNS)]
         return reported
 
@@ -118,7 +118,7 @@ class Phase:
         so it stays so: the n-th samples of all variants are of one round.
         """
         count = len(self._arounds)
-        if not self._is_over and count >= self.target.rule.samples and count > self._judged:
+        if not self._is_over and count >= self.target.rule.min_samples and count > self._judged:
             self._judged = count
             counted = self._counted()
             lacks_some = len(counted) < count  # else there is no want of samples that count
@@ -158,7 +158,7 @@ class Phase:
         if not self._are_enough(self._counted()):
             values["is_short_of_samples"] = 1.0
         reached = half_width(self.counted_s)
-        if self.target.rule.precision is not None and reached is not None:
+        if self.target.rule.max_ci_half_width is not None and reached is not None:
             values[f"half_width_{self.name}"] = reached
         return values
 
@@ -217,8 +217,8 @@ class Phase:
         count, own = len(self._arounds), self.target
         if not self._asked and self._are_enough(range(count)):
             self._asked = max(1, count)
-        most_ns = own.most_ns if own.rule.precision is None else min(own.most_ns, own.rule.most_ns)
-        return self._asked > 0 and (count >= _MOST_TIMES * self._asked or self.sampled_ns >= most_ns)
+        max_ns = own.max_ns if own.rule.max_ci_half_width is None else min(own.max_ns, own.rule.max_ns)
+        return self._asked > 0 and (count >= _MAX_TIMES * self._asked or self.sampled_ns >= max_ns)
 
     def _next(self) -> Bound:
         bound = self.bounds[self._turn % len(self.bounds)]

@@ -117,7 +117,7 @@ class Service:
         registry.load(request.preparation.variant)
         if confinement.can_fork() and not confinement.branch():
             return protocol.Joined()
-        peaks = alone("keys", lambda: self._with_keys(request.preparation))
+        peaks = alone("keygen", lambda: self._with_keys(request.preparation))
         can_fork = confinement.can_fork()
         if can_fork:
             confinement.prepare_forks()
@@ -190,7 +190,7 @@ def refusal(error: Exception) -> protocol.Refused:
     if isinstance(error, Unsupported):
         status = "unsupported"
     elif isinstance(error, Exhausted):
-        status = "exhausted"
+        status = "budget_exhausted"
     elif isinstance(error, MemoryError) or "bad_alloc" in text:
         status, text = "out_of_memory", f"the memory limit was reached: {text}"
     else:

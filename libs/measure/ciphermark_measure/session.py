@@ -106,15 +106,15 @@ def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) ->
     return keys.of_kinds(declared.key_kinds(parameters.spec.scheme))
 
 
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 class Encryptions:
     """Bytes of ciphertexts by what they hold. What is full is emptied: trials in a row share most."""
 
-    def __init__(self, encrypt: Callable[[Vector], bytes], most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self, encrypt: Callable[[Vector], bytes], max_bytes: int = _MAX_BYTES) -> None:
         self._encrypt = encrypt
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._file: IO[bytes] | None = None
         self._places: dict[bytes, tuple[int, int]] = {}
         self._end = 0
@@ -130,9 +130,9 @@ class Encryptions:
         return self._file.read(size)
 
     def _kept(self, digest: bytes, made: bytes) -> bytes:
-        if len(made) > self._most_bytes:
+        if len(made) > self._max_bytes:
             return made
-        if self._file is None or self._end + len(made) > self._most_bytes:
+        if self._file is None or self._end + len(made) > self._max_bytes:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open as long as this object
             self._places, self._end = {}, 0
         self._file.seek(self._end)

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from ciphermark_adapters.registry import Availability
-from ciphermark_core.key_switching import Division
+from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import (
     Accuracy,
     LayerFacts,
@@ -60,7 +60,7 @@ _EXAMPLES: dict[Any, Any] = {
             "counts": [{"operation": "square", "level": 4, "n": 1}],
         }
     ],
-    Accuracy: {"max_abs_error": 0.0044, "wrong_slots": 0, "tolerance": 0.1662, "precision_bits": None},
+    Accuracy: {"max_abs_error": 0.0044, "incorrect_slots": 0, "tolerance": 0.1662, "precision_bits": None},
     LibraryInfo: {
         "library": "SEAL",
         "variant": "seal",
@@ -212,8 +212,8 @@ class _ParametersAsked(BaseModel):
     scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks", examples=[40])
     security: int = Field(default=128, ge=0, le=256, description="at least, by security_table; 0 for none")
     security_table: Table = Field(default="2018", description="table that security is of", examples=["2024"])
-    division: Division = Field(
-        default="equal", description="who chooses how keys are switched", examples=["best"]
+    tuning: Tuning = Field(
+        default="matched", description="who chooses how keys are switched", examples=["recommended"]
     )
     bootstrapping: BootstrappingAsked | None = Field(
         default=None, description="how ckks is bootstrapped", examples=[{"level_budget": [2, 2], "slots": 8}]

@@ -157,7 +157,7 @@ _BY_CAUSE = {
     "OutOfOrder": "out-of-turn",
     "UserError": "invalid",
 }
-_BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
+_BY_STATUS = {"unsupported": "unsupported", "budget_exhausted": "budget-exhausted"}
 
 
 class PartyHost:

@@ -307,11 +307,11 @@ def fullest(rows: Sequence[Row]) -> list[Row]:
     """Of each N the rows of one size: the largest vector that fits one ciphertext, else the smallest there is."""
     sizes: dict[int, set[int]] = defaultdict(set)
     for row in rows:
-        sizes[row["ring_dimension"]].add(row["size"])
+        sizes[row["ring_dimension"]].add(row["vector_length"])
     chosen = {
         n: _fullest(lengths, n if rows[0]["scheme"] != "ckks" else n // 2) for n, lengths in sizes.items()
     }
-    return [row for row in rows if row["size"] == chosen[row["ring_dimension"]]]
+    return [row for row in rows if row["vector_length"] == chosen[row["ring_dimension"]]]
 
 
 def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -403,7 +403,7 @@ def verdict_look(
     }
 
 
-_MOST_TEXTS = 16  # above the bars of one small chart: more of them would overlap
+_MAX_TEXTS = 16  # above the bars of one small chart: more of them would overlap
 
 
 def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: alt.Axis) -> Chart | None:
@@ -423,6 +423,6 @@ def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: a
     texts = base.mark_text(baseline="bottom", dy=-2, fontSize=10).encode(text=alt.Text("text:N"))
     columns = ("variant", "operation", "ring", value, "text")
     fullest = Counter(row["operation"] for row in rows).most_common(1)[0][1]
-    layers = [bars, texts] if fullest <= _MOST_TEXTS else [bars]
+    layers = [bars, texts] if fullest <= _MAX_TEXTS else [bars]
     chart = alt.layer(*layers, data=data(rows, *columns))
     return small_charts(chart, "operation", scales=("y",), axes=("x",))

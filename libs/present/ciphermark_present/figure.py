@@ -82,8 +82,8 @@ class Layout:
     ``rows`` makes the rows that are printed of those of the figure and of ``others``, by default of the figure's those
     that came to parameters. Those that have the columns ``table`` in common are one table; with ``is_by_level`` only
     those of one security level by the table that a reader wants: of all levels where a reader wants that, and, with
-    ``is_best_mixed``, in the division best, where what was asked for is compared. Cases that differ in more than
-    ``varied`` are told apart in the heading. The first ``once`` columns are left out where they are as in the row
+    ``is_recommended_mixed``, with recommended tuning, where what was asked for is compared. Cases that differ in more
+    than ``varied`` are told apart in the heading. The first ``once`` columns are left out where they are as in the row
     before. ``shown`` are those rows of a table that it prints; ``more`` makes further tables of all of them. ``noted``
     is said below each table, ``explained`` below the last one.
 
@@ -98,7 +98,7 @@ class Layout:
     about: Callable[[Rows, Wanted], str] = lambda rows, _: ""
     table: tuple[str, ...] = ("scheme",)
     is_by_level: bool = True
-    is_best_mixed: bool = False
+    is_recommended_mixed: bool = False
     varied: Callable[[Row], Any] | None = None
     order: Callable[[Row], Any] = lambda row: ()
     once: Callable[[Rows], int] = lambda rows: 1

@@ -17,6 +17,12 @@ from ciphermark_present.parameters import MESSAGE, told
 from ciphermark_present.printed import head
 from ciphermark_present.query import Row
 
+_TIMES = {
+    "keygen": "key generation time",
+    "encrypt": "encryption time",
+    "evaluate": "evaluation time",
+    "decrypt": "decryption time",
+}
 PARAMETERS = (N, LOG_QP)
 LEVELS = (SECURITY_2018, SECURITY_2024)
 
@@ -57,16 +63,21 @@ def columns(rows: Sequence[Row]) -> list[Column]:
     return [*own, *differing(OF_LIBRARY, rows)]
 
 
+def time_of(phase: str) -> str:
+    """What the time of a phase is called."""
+    return _TIMES.get(phase, f"time of phase {phase}")
+
+
 def vector(rows: Sequence[Row]) -> str:
-    """Data, values, ciphertexts and threads of all rows, after the division where it is not the usual one."""
-    return ", ".join(["division best"] * (rows[0].get("division") == "best") + [_vector(rows)])
+    """Data, values, ciphertexts and threads of all rows, after the tuning where it is not the usual one."""
+    return ", ".join(["recommended tuning"] * (rows[0].get("tuning") == "recommended") + [_vector(rows)])
 
 
 def _vector(rows: Sequence[Row]) -> str:
     first = rows[0]
     counts = sorted({row["ciphertexts"] for row in rows})
     several = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-    sizes = sorted({row["size"] for row in rows})
+    sizes = sorted({row["vector_length"] for row in rows})
     values = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
         return f"{first['data_set']}, {values} values, {threads(first)}"

@@ -14,9 +14,9 @@ from ciphermark_present.query import Row
 
 MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
-_LEAST_RATIO = 1.05  # the significance threshold
-_LEAST_COLD = 2.0  # caches alone explain less
-_LEAST_COLD_SAMPLES = 6  # the fewest that have a 95 % interval of their median
+_MIN_RATIO = 1.05  # the significance threshold
+_MIN_COLD = 2.0  # caches alone explain less
+_MIN_COLD_SAMPLES = 6  # the fewest that have a 95 % interval of their median
 _CASE = ("comparison_group", "label", "phase", "repetitions")
 
 
@@ -59,7 +59,7 @@ def highlights(evidence: Evidence) -> list[str]:
 def _upsets(evidence: Evidence) -> Iterator[Highlight]:
     """Where the variant that leads a scheme is beaten."""
     beaten = []
-    for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["division"])):
+    for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["tuning"])):
         leader = Counter(row["variant"] for row in same if row["rank"] == 1).most_common(1)
         beaten += [row for row in same if leader and row["variant"] == leader[0][0] and row["rank"] != 1]
     for row in _by_ratio(beaten):
@@ -92,7 +92,7 @@ def _wrappers(evidence: Evidence) -> Iterator[Highlight]:
 
 def _are_apart(row: Row, base: Row) -> bool:
     """Whether a time is surely longer than another one, by the intervals of both."""
-    return None not in (row["low"], base["high"]) and row["low"] > _LEAST_RATIO * base["high"]
+    return None not in (row["low"], base["high"]) and row["low"] > _MIN_RATIO * base["high"]
 
 
 def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
@@ -100,8 +100,7 @@ def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
     idle = [
         row
         for row in evidence.speedups
-        if row["verdict"] == "slower"
-        or (row["verdict"] == "no difference" and row["ci_high"] <= _LEAST_RATIO)
+        if row["verdict"] == "slower" or (row["verdict"] == "no difference" and row["ci_high"] <= _MIN_RATIO)
     ]
     for row in sorted(idle, key=lambda row: row["ratio"]):
         what = "slows down" if row["verdict"] == "slower" else "brings nothing to"
@@ -127,7 +126,7 @@ def _cold(evidence: Evidence) -> Iterator[Highlight]:
     cold = [
         row
         for row in evidence.first_executions
-        if (row["cold_ratio"] or 0) > _LEAST_COLD and row["cold_n"] >= _LEAST_COLD_SAMPLES
+        if (row["cold_ratio"] or 0) > _MIN_COLD and row["cold_n"] >= _MIN_COLD_SAMPLES
     ]
     for row in sorted(cold, key=lambda row: -row["cold_ratio"]):
         yield Highlight(
@@ -148,7 +147,7 @@ _KINDS: tuple[Callable[[Evidence], Iterator[Highlight]], ...] = (
 
 def _by_ratio(rows: Sequence[Row]) -> list[Row]:
     """Rows that take surely longer than the fastest, the longest first."""
-    slower = [row for row in rows if (row["ratio"] or 0) > _LEAST_RATIO and row["verdict"] not in _UNDECIDED]
+    slower = [row for row in rows if (row["ratio"] or 0) > _MIN_RATIO and row["verdict"] not in _UNDECIDED]
     return sorted(slower, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
 
 
@@ -157,5 +156,5 @@ def _about(row: Row) -> tuple[object, ...]:
 
 
 def _place(row: Row) -> str:
-    division = ", division best" if row.get("division") == "best" else ""
-    return f"{row['scheme']}{division}, N = {row['ring_dimension']}, {row['data_pattern']} data"
+    tuning = ", recommended tuning" if row.get("tuning") == "recommended" else ""
+    return f"{row['scheme']}{tuning}, N = {row['ring_dimension']}, {row['data_pattern']} data"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ciphermark_present.formats import seconds
 from ciphermark_present.query import Row
 
-_MOST_NAMED = 8  # results
+_MAX_NAMED = 8  # results
 
 
 def told(row: Row) -> Iterator[str]:
@@ -36,8 +36,8 @@ def told(row: Row) -> Iterator[str]:
         )
     if row["disturbed_phases"]:
         names = row["disturbed_results"]
-        some = "; ".join(names[:_MOST_NAMED]) + (
-            f" and {more} more" if (more := len(names) - _MOST_NAMED) > 0 else ""
+        some = "; ".join(names[:_MAX_NAMED]) + (
+            f" and {more} more" if (more := len(names) - _MAX_NAMED) > 0 else ""
         )
         yield (
             f"in every sample of {row['disturbed_phases']} phases others had the core for most of the "

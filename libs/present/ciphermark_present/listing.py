@@ -49,8 +49,8 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
     """The rows of each table."""
 
     def table(row: Row) -> tuple[Any, ...]:
-        place = absent_last(*(_sortable(row[name]) for name in layout.table), first=True)
-        level = level_of(row, wanted, layout.is_best_mixed) if layout.is_by_level else None
+        place = absent_last(*(_sortable(name, row[name]) for name in layout.table), first=True)
+        level = level_of(row, wanted, layout.is_recommended_mixed) if layout.is_by_level else None
         return (*place, *absent_last(None if level is None else -level))
 
     rows = layout.rows(answers, wanted) if layout.rows else _rows(figure, answers[0])
@@ -61,17 +61,22 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
     return grouped(rows, lambda row: (table(row), row.get("apart", "")))
 
 
-def level_of(row: Row, wanted: Wanted, is_best_mixed: bool) -> int | None:
+def level_of(row: Row, wanted: Wanted, is_recommended_mixed: bool) -> int | None:
     """The security level within which a row is compared, by the wanted table; nothing where levels are mixed. What was
     asked for by the older table is no level of the newer one.
     """
     is_asked = (
-        is_best_mixed and row["division"] == "best" and row.get("security_table", OLDEST) >= wanted.table
+        is_recommended_mixed
+        and row["tuning"] == "recommended"
+        and row.get("security_table", OLDEST) >= wanted.table
     )
-    return None if is_asked or wanted.any_security else row[f"security_{wanted.table}"]
+    return None if is_asked or wanted.across_security_levels else row[f"security_{wanted.table}"]
 
 
-def _sortable(value: Any) -> Any:
+def _sortable(name: str, value: Any) -> Any:
+    """What the values of a column are sorted by: constant data come after random data."""
+    if name == "data_pattern":
+        return value == "constant", value
     return tuple(value) if isinstance(value, list) else value
 
 

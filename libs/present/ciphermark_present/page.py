@@ -23,7 +23,7 @@ class Filter:
     ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
     ``values`` lists them. ``many``: several values at once,
     all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
-    lowest that is at least so much, or the highest: of the values of the column ``least_of``, where there are any.
+    lowest that is at least so much, or the highest: of the values of the column ``min_of``, where there are any.
     With ``is_optional`` it leaves out no row, also none without a value, until a reader chooses.
     ``preferred_of`` names the column whose largest value is the default. ``by_table`` are the filters that stand for it
     where the filter :data:`TABLE` before it has another value than the first. ``write`` puts a value into words.
@@ -35,7 +35,7 @@ class Filter:
     many: bool = False
     preferred: str | None = None
     least: int | None = None
-    least_of: str = ""
+    min_of: str = ""
     values: tuple[str, ...] = ()
     narrows: bool = False
     is_optional: bool = False
@@ -63,11 +63,11 @@ def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
 
 _HOW: dict[str, dict[str, Any]] = {
     "scheme": {"preferred": "bfv", "narrows": True},
-    "security_compared": {"name": "security", "least": 128, "least_of": "security_first", "narrows": True},
+    "security_compared": {"name": "security", "least": 128, "min_of": "security_first", "narrows": True},
     "security_compared_2024": {
         "name": "security",
         "least": 128,
-        "least_of": "security_first_2024",
+        "min_of": "security_first_2024",
         "narrows": True,
     },
     "ring_dimension": {"name": "n", "many": True},
@@ -75,7 +75,7 @@ _HOW: dict[str, dict[str, Any]] = {
     "experiment": {"name": "family", "label": "Family", "narrows": True},
     "data_set": {"narrows": True},
     "variant": {"many": True},
-    "size": {"label": "Vector size", "many": True},
+    "vector_length": {"many": True},
     "data_pattern": {"name": "data", "preferred": "random"},
     "threads": {"preferred": "1"},
 }
@@ -100,7 +100,7 @@ WORKLOAD = replace(OPERATION, label="Workload")
 FAMILY = _DECLARED["experiment"]
 DATA_SET = _DECLARED["data_set"]
 VARIANT = _DECLARED["variant"]
-SIZE = _DECLARED["size"]
+SIZE = _DECLARED["vector_length"]
 DATA = _DECLARED["data_pattern"]
 THREADS = _DECLARED["threads"]
 OTHERS = tuple(item for name, item in _DECLARED.items() if name not in _HOW)  # of dimensions declared since
@@ -120,7 +120,7 @@ THRESHOLD = Filter(
     values=(OF_METRIC, "1%", "2%", "5%", "10%", "20%", "50%"),
 )
 TIMES = Filter("times", "Times", preferred="corrected", values=("corrected", UNCORRECTED))
-PHASE = Filter("phase", "Phase", "phase", preferred="operation", values=("operation", "encrypt", "decrypt"))
+PHASE = Filter("phase", "Phase", "phase", preferred="evaluate", values=("evaluate", "encrypt", "decrypt"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,11 +49,11 @@ _OF_CASE = {dimension.name: _ways(dimension) for dimension in descriptor.tells_a
 _OF_LIBRARY = {dimension.name: _ways(dimension) for dimension in descriptor.of_library()}
 _WRITERS: Mapping[str, Write] = {name: ways[0] for name, ways in (_OF_CASE | _OF_LIBRARY).items()}
 MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
-DIVISION = ("division", "key_switching", "decomposition_digits")
+TUNING = ("tuning", "key_switching", "decomposition_digits")
 # What charts and tables state themselves, or what was asked for where the outcome is told.
 _ELSEWHERE = (
     *("ring_dimension_is_minimum", "security_bits", "security_table"),
-    *("dimensions", "data_pattern", "size", "threads"),
+    *("dimensions", "data_pattern", "vector_length", "threads"),
 )
 _ALWAYS = tuple(name for name in _WRITERS if name not in _ELSEWHERE)
 

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column. ``is_prose``: its texts may take several lines; ``least_width`` is that of such texts.
+    """The head of a column. ``is_prose``: its texts may take several lines; ``min_width`` is that of such texts.
 
     ``drop``: where a table is too wide, columns of the largest number are left out first, and those of 0 last.
     """
@@ -24,7 +24,7 @@ class Head:
     text: str
     is_number: bool = False
     is_prose: bool = False
-    least_width: int = 0
+    min_width: int = 0
     drop: int = 0
 
 
@@ -63,8 +63,8 @@ class Wanted:
     computation and bytes cost; the ``titles`` of workloads by name; and the ``table`` that levels are of.
     """
 
-    phase: str = "operation"
-    any_security: bool = False
+    phase: str = "evaluate"
+    across_security_levels: bool = False
     is_detailed: bool = False
     has_notes: bool = False
     prices: Prices = field(default_factory=Prices)

@@ -55,7 +55,10 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
         return Query(text, {"run_id": run_id, **_NO_LEVEL, **subject, **chosen}, is_uncorrected)
     narrowing = {name: chosen[name] for name in figure.narrowed_by if name in chosen}
     narrowed = {**figure.where, **narrowing}
-    levels = {"any_security": chosen.get("any_security", False), TABLE: chosen.get(TABLE, OLDEST)}
+    levels = {
+        "across_security_levels": chosen.get("across_security_levels", False),
+        TABLE: chosen.get(TABLE, OLDEST),
+    }
     parameters = {"run_id": run_id, **levels, **subject, **narrowed}
     conditions = ["run_id is null" if run_id is None else "run_id = %(run_id)s"]
     conditions += [] if figure.subject is None else [figure.subject.condition]

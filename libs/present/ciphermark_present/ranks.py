@@ -10,8 +10,8 @@ from ciphermark_analysis.leaderboard import Bounds, Case
 from ciphermark_analysis.resampling import Rounds
 from ciphermark_present.query import Answer, Row
 
-_GROUP = ("is_composed", "division")
-_TOLD = ("variant", "is_composed", "division", "label", "hexl")
+_GROUP = ("is_composite", "tuning")
+_TOLD = ("variant", "is_composite", "tuning", "label", "hexl")
 _COUNTS = ("common_cases", "fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed")
 COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
 

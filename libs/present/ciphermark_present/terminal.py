@@ -15,8 +15,8 @@ from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed, with_footnotes
 
 _GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
-_LEAST_PROSE = 16
-_MOST_LINES = 5  # of a cell
+_MIN_PROSE = 16
+_MAX_LINES = 5  # of a cell
 
 
 def show(console: Terminal, tables: Iterable[Printed]) -> None:
@@ -97,7 +97,7 @@ def _has_room(table: Printed, is_whole: bool, room: int) -> bool:
         return False
     share = room // max(1, len(prose))
     return all(
-        len(textwrap.wrap(text, max(share, _least(head, texts)))) <= _MOST_LINES
+        len(textwrap.wrap(text, max(share, _least(head, texts)))) <= _MAX_LINES
         for head, texts in prose
         if table.heads.index(head) >= table.keys
         for text in texts
@@ -113,7 +113,7 @@ def _fixed(head: Head, texts: Sequence[str], is_whole: bool) -> int:
 def _least(head: Head, texts: Sequence[str]) -> int:
     """The width of prose in which no word is broken, and that can be read."""
     longest = max((len(word) for text in (head.text, *texts) for word in text.split()), default=1)
-    return max(longest, min(max(_LEAST_PROSE, head.least_width), max(map(len, (head.text, *texts)))))
+    return max(longest, min(max(_MIN_PROSE, head.min_width), max(map(len, (head.text, *texts)))))
 
 
 def _rendered(table: Printed, is_whole: bool, gap: int, width: int) -> Iterator[str]:

@@ -21,7 +21,7 @@ from ciphermark_core.errors import UserError
 Role = Literal["reader", "submitter", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 USERS_VARIABLE = "CIPHERMARK_USERS_FILE"
-MOST_TOKENS = 2  # of a service or a user: the old one and the new one
+MAX_TOKENS = 2  # of a service or a user: the old one and the new one
 
 # Characters of a token as RFC 6750 has them; short ones can be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{20,512}=*")
@@ -143,7 +143,7 @@ def digest_of(token: str) -> str:
 def tokens_in(text: str, source: str) -> tuple[str, ...]:
     """The tokens of a text, a line each; raises ``UserError``, which quotes none of them. Pure."""
     tokens = tuple(line.strip() for line in text.splitlines() if line.strip())
-    if not 1 <= len(tokens) <= MOST_TOKENS or not all(_TOKEN.fullmatch(token) for token in tokens):
+    if not 1 <= len(tokens) <= MAX_TOKENS or not all(_TOKEN.fullmatch(token) for token in tokens):
         raise UserError(f"{source} holds no token: {_RULE}; two lines while a token is replaced")
     return tokens
 
@@ -163,8 +163,8 @@ def users_in(text: str, source: str) -> Users:
                 f"{source}, line {number}: a user is NAME:ROLE:SHA-256, with a role of {', '.join(ROLES)}"
             )
         users.append((match["digest"], Principal(match["name"], _role(match["role"]))))
-        if sum(user.name == match["name"] for _, user in users) > MOST_TOKENS:
-            raise UserError(f"{source}, line {number}: {match['name']} has more than {MOST_TOKENS} tokens")
+        if sum(user.name == match["name"] for _, user in users) > MAX_TOKENS:
+            raise UserError(f"{source}, line {number}: {match['name']} has more than {MAX_TOKENS} tokens")
     return tuple(users)
 
 

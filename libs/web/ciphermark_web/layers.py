@@ -28,7 +28,7 @@ class BodyRule:
     """The content type and the size that a route accepts."""
 
     media_type: str
-    most_bytes: int
+    max_bytes: int
 
 
 JSON = BodyRule("application/json", 1 << 20)
@@ -52,7 +52,7 @@ class Limited:
             return
         rule = self._rules.get(scope["path"], JSON)
         headers = Headers(scope=scope)
-        if _declared_bytes(headers) > _PATIENCE * rule.most_bytes:
+        if _declared_bytes(headers) > _PATIENCE * rule.max_bytes:
             raise _too_large(rule)
         body = await _body(receive, rule)
         if body is None:
@@ -95,23 +95,23 @@ async def _body(receive: Receive, rule: BodyRule) -> bytes | None:
     chunks: list[bytes] = []
     size = 0
     has_more = True
-    while has_more and size <= _PATIENCE * rule.most_bytes:
+    while has_more and size <= _PATIENCE * rule.max_bytes:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
         chunk = message.get("body", b"")
         has_more = message.get("more_body", False)
         size += len(chunk)
-        if size <= rule.most_bytes:
+        if size <= rule.max_bytes:
             chunks.append(chunk)
-    if size > rule.most_bytes:
+    if size > rule.max_bytes:
         raise _too_large(rule)
     return b"".join(chunks)
 
 
 def _too_large(rule: BodyRule) -> Problem:
     return Problem(
-        "too-large", f"a body may have {rule.most_bytes} bytes here", headers={"Connection": "close"}
+        "too-large", f"a body may have {rule.max_bytes} bytes here", headers={"Connection": "close"}
     )
 
 

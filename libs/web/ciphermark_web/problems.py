@@ -68,11 +68,11 @@ KINDS: dict[str, Kind] = {
         422, "The request is not valid", "body.phase: Field required; body.inputs: Field required"
     ),
     "unsupported": Kind(422, "This cannot be done here", "the library has no rotation", "unsupported"),
-    "exhausted": Kind(
+    "budget-exhausted": Kind(
         422,
         "The levels or the noise budget are used up",
         "no noise budget is left in what the server returned",
-        "exhausted",
+        "budget_exhausted",
     ),
     "library-failed": Kind(
         422,

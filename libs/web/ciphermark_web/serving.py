@@ -25,7 +25,7 @@ from ciphermark_web.keyring import Keyring
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _FINISHING_S = 5  # what is left to requests in progress when the service is told to end
-_MOST_CONNECTIONS = 768  # with all else below 1,024 files, which is what `select` takes
+_MAX_CONNECTIONS = 768  # with all else below 1,024 files, which is what `select` takes
 _OTHER_FILES = 256  # what a service has open besides: libraries, pipes, the database, connections just taken
 _BACKLOG = 128  # connections that are taken at once, before the first of them is looked at
 _log = structlog.get_logger()
@@ -107,7 +107,7 @@ ALLOWED_S: dict[Any, float] = {h11.IDLE: 10.0, h11.SEND_BODY: 60.0}
 def connection_limit() -> int:
     """How many connections a service has at most: below the limit of open files of this process."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(_MOST_CONNECTIONS, max(files - _OTHER_FILES, files // 4))
+    return min(_MAX_CONNECTIONS, max(files - _OTHER_FILES, files // 4))
 
 
 _FULL = (

@@ -24,7 +24,9 @@ from ciphermark_core.nearest import did_you_mean
 
 NEWER = {"is_newer": True}
 FILE = {"is_newer": True, "is_file": True}  # the ``extra`` of newer options, and of those that name files
-BATCH = register(Dimension("batch", int, "Inputs that one program computes on in a pass (workloads)."))
+INPUTS_PER_PASS = register(
+    Dimension("inputs_per_pass", int, "Inputs that one program computes on in a pass (workloads).")
+)
 
 
 class NoOptions(msgspec.Struct, frozen=True):
@@ -113,4 +115,6 @@ def to_case(options: msgspec.Struct) -> dict[str, Value]:
 
 def of_case(dimensions: Mapping[str, Value]) -> dict[str, Value]:
     """The options of a workload among the dimensions of its case."""
-    return {name: value for name, value in dimensions.items() if name not in (DATA_SET.name, BATCH.name)}
+    return {
+        name: value for name, value in dimensions.items() if name not in (DATA_SET.name, INPUTS_PER_PASS.name)
+    }

@@ -36,7 +36,7 @@ from ciphermark_workloads.options import declared
 from ciphermark_workloads.workload import AnyWorkload, Workload
 
 SUFFIX = ".py"
-MOST_FILE_BYTES = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 T = TypeVar("T")
 LOADING = Limits(60.0, Budget().memory_mb)
 _NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"

@@ -273,7 +273,7 @@ class Workload(ABC, Generic[Input, Output]):
                 f"the output has {actual.size} values, and {expected.size} were expected",
             )
         accuracy = checking.accuracy([actual], [expected], tolerance, is_absolute=is_absolute)
-        wrong, complaint = accuracy.wrong_slots, None
+        wrong, complaint = accuracy.incorrect_slots, None
         if wrong:
             worst = _worst(actual, expected)
             complaint = (

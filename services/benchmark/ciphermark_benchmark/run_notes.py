@@ -18,8 +18,8 @@ from ciphermark_present.subject import OBJECT, OPERATION
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
-_MOST_NAMED = 3  # operations of a reason
-_MOST_REASONS = 32
+_MAX_NAMED = 3  # operations of a reason
+_MAX_REASONS = 32
 _Said = tuple[str, str, str]  # variant, subject, text
 
 
@@ -36,7 +36,7 @@ def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
         (f"{status}: {variant}, {_some(operations)}: {error}", len(operations))
         for (status, variant, error), operations in operations_of.items()
     ]
-    return sorted(counted, key=lambda item: -item[1])[:_MOST_REASONS]
+    return sorted(counted, key=lambda item: -item[1])[:_MAX_REASONS]
 
 
 Conclusion = Literal["as planned", "failures", "nothing executed"]
@@ -44,8 +44,8 @@ _NOT_EXECUTED = ("unsupported", "cancelled")
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> Conclusion:
-    """What a run comes to: whether every trial ended as planned. ``unsupported`` does, as does ``exhausted`` where an
-    experiment goes on until then.
+    """What a run comes to: whether every trial ended as planned. ``unsupported`` does, as does ``budget_exhausted``
+    where an experiment goes on until then.
     """
     executed = [outcome for outcome in outcomes if outcome.status not in _NOT_EXECUTED]
     if not executed:
@@ -57,14 +57,14 @@ def is_as_planned(outcome: Outcome) -> bool:
     """Whether a trial that was to be executed ended as its experiment does."""
     kind = KINDS.get(outcome.trial.case.experiment)
     is_until_exhausted = kind is not None and kind.is_until_exhausted
-    return outcome.status == "ok" or (outcome.status == "exhausted" and is_until_exhausted)
+    return outcome.status == "ok" or (outcome.status == "budget_exhausted" and is_until_exhausted)
 
 
 def _some(operations: Sequence[str]) -> str:
     """The first operations by name, and how many more there are."""
     names = list(dict.fromkeys(operations))
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:

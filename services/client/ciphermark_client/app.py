@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 
 from ciphermark_client import __version__, routes
-from ciphermark_client.data_sets import MOST_BYTES, DataSets
+from ciphermark_client.data_sets import MAX_BYTES, DataSets
 from ciphermark_parties import api as party_routes
 from ciphermark_parties.host import PartyHost, PartySettings
 from ciphermark_web import environment
@@ -50,6 +50,6 @@ def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
             metrics=metrics,
             lifespan=lambda _: parties.kept(),
             innermost=[Middleware(Attended)],
-            bodies={"/v1/data-sets": BodyRule("text/csv", MOST_BYTES)},
+            bodies={"/v1/data-sets": BodyRule("text/csv", MAX_BYTES)},
         )
     )

@@ -11,9 +11,9 @@ from pathlib import Path
 from ciphermark_measure.parties import inputs
 from ciphermark_web.problems import Problem
 from ciphermark_workloads import data_sets as shipped
-from ciphermark_workloads.data_sets import MOST_BYTES, LabelRule
+from ciphermark_workloads.data_sets import MAX_BYTES, LabelRule
 
-MOST_GIVEN = 100
+MAX_GIVEN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class DataSets:
         given = shipped.take(data, "data set", rule)
         name = given.digest if called is None else given.called(called)
         if name not in self._given:
-            if len(self._given) >= MOST_GIVEN:
-                raise Problem("too-many", f"{MOST_GIVEN} data sets are kept, and no more: use one of them")
+            if len(self._given) >= MAX_GIVEN:
+                raise Problem("too-many", f"{MAX_GIVEN} data sets are kept, and no more: use one of them")
             inputs.keep(self.folder, name, given.data)
             self._given[name] = Shape(name, given.rows, given.features)
         elif (self.folder / f"{name}.csv").read_bytes() != given.data:
@@ -70,4 +70,4 @@ def _shape(path: Path) -> Shape:
     return Shape(path.stem, given.rows, given.features)
 
 
-__all__ = ["MOST_BYTES", "DataSets", "Shape"]
+__all__ = ["MAX_BYTES", "DataSets", "Shape"]

@@ -27,7 +27,7 @@ _IN_SESSION = (
     "session-lost",
     "out-of-turn",
     "unsupported",
-    "exhausted",
+    "budget-exhausted",
     "library-failed",
     "blob-refused",
     "disk-full",

@@ -32,7 +32,7 @@ def router(parties: PartyHost) -> APIRouter:
         "/sessions/{session_id}/evaluate",
         summary="Evaluate a stage on ciphertexts",
         response_model=model_of(messages.Evaluated),
-        responses=documented(*_IN_SESSION, "unsupported", "exhausted", "blob-refused", "disk-full"),
+        responses=documented(*_IN_SESSION, "unsupported", "budget-exhausted", "blob-refused", "disk-full"),
     )
     def evaluate(session_id: SessionId, asked: Annotated[messages.Evaluate, AS_MESSAGE, Body()]) -> Any:
         return parties.asked_in(session_id, asked, messages.Evaluated)

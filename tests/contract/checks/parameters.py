@@ -32,8 +32,8 @@ def resolved(parameters: Parameters, spec: ParameterSpec, *, chooses_primes: boo
     assert parameters.scale == (2.0 ** (spec.scale_bits or 0) if spec.scheme == "ckks" else None)
 
 
-def data_primes_of_both_divisions(adapter: Adapter, spec: ParameterSpec) -> None:
-    """Both divisions have the same data primes; in *equal* there is a digit for each."""
-    best, equal = (adapter.resolve(replace(spec, division=name)) for name in ("best", "equal"))
+def data_primes_of_both_tunings(adapter: Adapter, spec: ParameterSpec) -> None:
+    """Both tunings have the same data primes; in *matched* there is a digit for each."""
+    best, equal = (adapter.resolve(replace(spec, tuning=name)) for name in ("recommended", "matched"))
     assert best.moduli == equal.moduli
     assert equal.key_switching == KeySwitching("hybrid", len(equal.moduli))

@@ -34,12 +34,12 @@ def _timed(bound: Bound, loops: int) -> tuple[int, int]:
     return elapsed, outer
 
 
-def _loops_for(bound: Bound, least_ns: int) -> int:
+def _loops_for(bound: Bound, min_ns: int) -> int:
     """So many loops take that long by themselves: a host that stops a process makes one run of few loops as long, and
     not three in a row.
     """
     loops = 1
-    while min(_timed(bound, loops)[1] for _ in range(3)) < least_ns:
+    while min(_timed(bound, loops)[1] for _ in range(3)) < min_ns:
         loops *= 2
         assert loops < 1 << 28, "more loops take no more time"
     return loops

@@ -40,4 +40,4 @@ def right_product(subject: Subject, ciphertext: Handle, expected: Vector) -> Non
 
 def _require_within(actual: Vector, expected: Vector, error: float) -> None:
     found = checking.accuracy([actual], [expected], error)
-    assert checking.is_right(found), f"{found.wrong_slots} slots are wrong, error {found.max_abs_error}"
+    assert checking.is_right(found), f"{found.incorrect_slots} slots are wrong, error {found.max_abs_error}"

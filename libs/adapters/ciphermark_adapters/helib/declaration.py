@@ -33,7 +33,7 @@ DECLARATIONS = (
         },
         manages_levels=("bgv",),
         compressions=("none",),
-        lacks_best=None,
+        lacks_recommended=None,
         serializable=("parameters", "public_key", "secret_key"),
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),
         built_from=("prefix",),
@@ -60,14 +60,14 @@ DECLARATIONS = (
                 "the modulus that the noise asks for; keys know nothing of them, so they count in neither Q nor P"
             ),
             "key switching": (
-                "equal: one digit per ciphertext prime, one special prime; rotation keys for the steps asked for; "
+                "matched: one digit per ciphertext prime, one special prime; rotation keys for the steps asked for; "
                 "HElib makes the random half of a matrix from its seed each time, and converts between primes by big "
                 "integers"
             ),
-            "division": (
-                "best, as HElib would by itself: three digits, or the next number of them whose special primes leave "
-                "it as secure as asked, and special primes of the sizes that its rule gives; in ckks on the requested "
-                "data primes"
+            "tuning": (
+                "recommended, as HElib would by itself: three digits, or the next number of them whose special primes "
+                "leave it as secure as asked, and special primes of the sizes that its rule gives; in ckks on the "
+                "requested data primes"
             ),
             "secret key": "dense, each coefficient 0 with probability 1/2, else 1 or -1: HElib's default",
             "destination": "HElib works in place: the time of every operation includes a copy of the first operand",

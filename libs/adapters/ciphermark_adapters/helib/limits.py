@@ -1,7 +1,7 @@
 """What is known of HElib without loading it: requests that it has no parameters for, and how it switches keys. Pure.
 
-Digits follow the rules of its ``addSpecialPrimes``. In *best* it does what it does by default: as many digits as its
-``ContextBuilder`` has columns (``c``), or the next number of them that leaves the modulus as secure as asked, and
+Digits follow the rules of its ``addSpecialPrimes``. In *recommended* it does what it does by default: as many digits as
+its ``ContextBuilder`` has columns (``c``), or the next number of them that leaves the modulus as secure as asked, and
 special primes of the size that its noise asks for.
 """
 
@@ -16,8 +16,8 @@ from ciphermark_core.model import ParameterSpec
 # takes N² steps: 1.6 GB at this ring; 6.3 GB and minutes for a single case at the next; 25 GB at the one after.
 LARGEST_BGV_RING = 8192
 DEFAULT_DECOMPOSITION_DIGITS = 3
-MOST_BITS = 60
-LEAST_SPECIAL_BITS = 33  # 0.55 · 60
+MAX_BITS = 60
+MIN_SPECIAL_BITS = 33  # 0.55 · 60
 LOSS_BITS = -math.log2(1 - 1 / 8)  # a prime counts as this much smaller
 _DEVIATION = 3.2  # of the errors in keys
 
@@ -34,7 +34,7 @@ def refusal(spec: ParameterSpec) -> str | None:
 
 def choices(spec: ParameterSpec, primes: int) -> range:
     """Numbers of digits to try for so many ciphertext primes: the first that is as secure as asked is taken."""
-    least = min(DEFAULT_DECOMPOSITION_DIGITS, primes) if spec.division == "best" else primes
+    least = min(DEFAULT_DECOMPOSITION_DIGITS, primes) if spec.tuning == "recommended" else primes
     return range(least, primes + 1)
 
 
@@ -54,8 +54,8 @@ def special(spec: ParameterSpec, prime_bits: Sequence[float], decomposition_digi
     """Number and size of the special primes, for ciphertext primes of so many bits (logarithms) in so many digits."""
     largest = max(sum(prime_bits[i] for i in digit) for digit in split(len(prime_bits), decomposition_digits))
     needed = max(1.0, largest + math.log2(_DEVIATION * decomposition_digits) - _gain_bits(spec))
-    count = math.ceil(needed / (MOST_BITS - LOSS_BITS))
-    return count, max(LEAST_SPECIAL_BITS, math.ceil(needed / count + LOSS_BITS))
+    count = math.ceil(needed / (MAX_BITS - LOSS_BITS))
+    return count, max(MIN_SPECIAL_BITS, math.ceil(needed / count + LOSS_BITS))
 
 
 def _gain_bits(spec: ParameterSpec) -> float:

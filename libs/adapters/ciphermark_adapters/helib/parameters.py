@@ -22,11 +22,11 @@ from ciphermark_core.model import Parameters, ParameterSpec
 SMALLEST_RING = 16
 LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
 # HElib's ctxtPrimeSize: ciphertext primes have 0.9 · 60 to 60 bits, and count as this much smaller.
-LEAST_BITS = 54
-MOST_BITS = limits.MOST_BITS
+MIN_BITS = 54
+MAX_BITS = limits.MAX_BITS
 _LOSS_BITS = limits.LOSS_BITS
 # HElib's rounding of plaintext factors needs no more; it refuses 60 bits and more.
-_MOST_PRECISION = 40
+_MAX_PRECISION = 40
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
@@ -99,10 +99,10 @@ def _ckks(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     chain = requests.chosen_primes(spec, _ckks_bits(spec), "HElib")
     data = len(chain[:-1] or chain)
     requests.require_room(spec, math.prod(chain[:data]).bit_length())
-    if spec.division == "best" and len(chain) > data:
+    if spec.tuning == "recommended" and len(chain) > data:
         chain = (*chain[:data], *_own_special(spec, chain[:data], decomposition_digits))
     text = json.loads(
-        binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MOST_PRECISION))
+        binding.module().describe_bare(2 * spec.ring_dimension, min(scale_bits, _MAX_PRECISION))
     )
     text["content"] |= {
         "qs": chain,
@@ -129,7 +129,7 @@ def _recipe(spec: ParameterSpec) -> tuple[int, int]:
     requests.chosen_primes(spec, spec.modulus_bits, "HElib")  # refuses what cannot exist
     data = spec.modulus_bits[:-1] or spec.modulus_bits
     count, wanted = len(data), sum(data) / len(data)
-    sizes = [size for size in range(LEAST_BITS, MOST_BITS + 1) if _count(_bits(count, size)) == count]
+    sizes = [size for size in range(MIN_BITS, MAX_BITS + 1) if _count(_bits(count, size)) == count]
     if not sizes:
         raise Unsupported(f"HElib makes no modulus chain of {count} primes: ask for fewer")
     return count, min(sizes, key=lambda size: abs(size - wanted))
@@ -141,22 +141,22 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
     bound = security.limit(spec.security_table, spec.ring_dimension, level) or 0
     chains = [
         (count * size, count, size)
-        for count in range(1, bound // LEAST_BITS + 1)
-        for size in range(LEAST_BITS, MOST_BITS + 1)
-        if count * size + _least_special_bits(spec, count, size) <= bound
+        for count in range(1, bound // MIN_BITS + 1)
+        for size in range(MIN_BITS, MAX_BITS + 1)
+        if count * size + _min_special_bits(spec, count, size) <= bound
         and _count(_bits(count, size)) == count
     ]
     if not chains:
         raise Unsupported(
             f"no default modulus chain at N = {spec.ring_dimension}: {level} bits of security leave no room for primes "
-            f"of {LEAST_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
+            f"of {MIN_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
         )
     _, count, size = max(chains)
     return count, size
 
 
-def _least_special_bits(spec: ParameterSpec, count: int, size: int) -> int:
-    """What the special primes of a chain have in all: with as many digits as its division begins with."""
+def _min_special_bits(spec: ParameterSpec, count: int, size: int) -> int:
+    """What the special primes of a chain have in all: with as many digits as its tuning begins with."""
     number, bits = limits.special(spec, [size] * count, limits.choices(spec, count)[0])
     return number * bits
 
@@ -168,14 +168,14 @@ def _bits(count: int, size: int) -> int:
 
 def _count(bits: int) -> int:
     """How many primes HElib takes for its parameter ``bits``: as few as possible."""
-    return math.ceil(bits / (MOST_BITS - _LOSS_BITS))
+    return math.ceil(bits / (MAX_BITS - _LOSS_BITS))
 
 
 def _foretold(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     """A context of no other use than to tell the primes. HElib takes ciphertext primes first, whatever comes after."""
     count, size = _recipe(spec)
     make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
-    chain = _made(spec, lambda: make(m, bits, count, limits.LEAST_SPECIAL_BITS)).ciphertext_primes
+    chain = _made(spec, lambda: make(m, bits, count, limits.MIN_SPECIAL_BITS)).ciphertext_primes
     number, special = limits.special(spec, [math.log2(prime) for prime in chain], decomposition_digits)
     context = _made(spec, lambda: make(m, bits, decomposition_digits, _bits(number, special)))
     if len(context.ciphertext_primes) != count or len(context.special_primes) != number:

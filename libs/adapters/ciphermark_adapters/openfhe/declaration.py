@@ -47,7 +47,7 @@ DECLARATIONS = (
         environment="openfhe",
         has_threads=True,
         chooses_primes=True,
-        lacks_best=None,
+        lacks_recommended=None,
         refusal=limits.refusal,
         budget_schemes=(),
         slot_generator=limits.SLOT_GENERATOR,
@@ -73,10 +73,10 @@ DECLARATIONS = (
                 "contexts are made with HEStd_NotSet: OpenFHE judges by tables of its own, Ciphermark by those "
                 "that it names"
             ),
-            "division": (
-                "equal: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; best: BV "
-                "in bfv, OpenFHE's default there; in bgv and ckks HYBRID with the fewest digits whose special primes "
-                "leave it as secure as asked; OpenFHE's default number where no security is asked for"
+            "tuning": (
+                "matched: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; "
+                "recommended: BV in bfv, OpenFHE's default there; in bgv and ckks HYBRID with the fewest digits whose "
+                "special primes leave it as secure as asked; OpenFHE's default number where no security is asked for"
             ),
             "default modulus chain": (
                 "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "

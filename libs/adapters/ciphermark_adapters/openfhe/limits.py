@@ -1,6 +1,6 @@
 """What is known of OpenFHE without loading it: requests that it has no parameters for, and how it switches keys. Pure.
 
-In the division *best* (docs/divisions.md cites OpenFHE) keys are switched by BV in bfv, otherwise by HYBRID with the
+With recommended tuning (docs/tuning.md cites OpenFHE) keys are switched by BV in bfv, otherwise by HYBRID with the
 fewest digits that leave the modulus as secure as asked. Where no security is asked for, nothing bounds the special
 primes, and as many digits as :func:`default_decomposition_digits` says are taken.
 """
@@ -15,7 +15,7 @@ from ciphermark_core.model import ParameterSpec
 
 SPECIAL_BITS = 60
 # The largest size of a digit for which OpenFHE makes do with one special prime.
-MOST_DATA_BITS = SPECIAL_BITS - 4
+MAX_DATA_BITS = SPECIAL_BITS - 4
 SLOT_GENERATOR = 5  # slot c of a row is the value at ζ^(5^c)
 # CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
 _BGV_PLAIN_BITS = 32
@@ -54,12 +54,12 @@ def reason_against(spec: ParameterSpec) -> str | None:
 
 def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None:
     """Why a ckks modulus chain cannot have the scale; sizes are those that were asked for."""
-    first, *inner = (chain[:-1] or chain) if chain else (MOST_DATA_BITS,)
-    if scale_bits >= MOST_DATA_BITS:
+    first, *inner = (chain[:-1] or chain) if chain else (MAX_DATA_BITS,)
+    if scale_bits >= MAX_DATA_BITS:
         return (
-            f"OpenFHE takes data primes of at most {MOST_DATA_BITS} bits here, since larger ones cost a second special "
+            f"OpenFHE takes data primes of at most {MAX_DATA_BITS} bits here, since larger ones cost a second special "
             f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits needs larger ones; ask for at most "
-            f"{MOST_DATA_BITS - 1} bits"
+            f"{MAX_DATA_BITS - 1} bits"
         )
     if any(size != scale_bits for size in inner):
         return (
@@ -77,7 +77,7 @@ def _refused_size(spec: ParameterSpec, chain: tuple[int, ...]) -> str | None:
     """
     if not spec.security or method(spec) == "bv":
         return None
-    data = [min(size, MOST_DATA_BITS) for size in chain[:-1]]
+    data = [min(size, MAX_DATA_BITS) for size in chain[:-1]]
     least = sum(data) - (1 if spec.scheme == "ckks" else len(data)) + SPECIAL_BITS - 1
     bound = security.limit(spec.security_table, spec.ring_dimension, spec.security)
     if bound is None or least <= bound:
@@ -101,12 +101,12 @@ def _level(spec: ParameterSpec) -> int:
 
 def method(spec: ParameterSpec) -> Literal["hybrid", "bv"]:
     """The method; bv has no special primes, so that security is that of the ciphertext modulus alone."""
-    return "bv" if spec.division == "best" and spec.scheme == "bfv" else "hybrid"
+    return "bv" if spec.tuning == "recommended" and spec.scheme == "bfv" else "hybrid"
 
 
 def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
     """What to try for so many data primes: the first that is as secure as asked is taken, or else the last."""
-    is_free = spec.division == "best" and method(spec) == "hybrid"
+    is_free = spec.tuning == "recommended" and method(spec) == "hybrid"
     fewest = 1 if spec.security else default_decomposition_digits(primes)
     least = fewest if is_free else primes
     counts = (

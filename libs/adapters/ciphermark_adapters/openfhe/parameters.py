@@ -120,9 +120,9 @@ def _decrypts_exactly(t: int, count: int) -> bool:
 
 
 def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
-    """Sizes of the data primes, at most :data:`limits.MOST_DATA_BITS`; raises where such primes do not exist."""
+    """Sizes of the data primes, at most :data:`limits.MAX_DATA_BITS`; raises where such primes do not exist."""
     requests.require_sizes(bits, "OpenFHE")
-    data = tuple(min(size, limits.MOST_DATA_BITS) for size in (bits[:-1] or bits))
+    data = tuple(min(size, limits.MAX_DATA_BITS) for size in (bits[:-1] or bits))
     for size in set(data):
         primes.ntt_primes(size, spec.ring_dimension, data.count(size))
     return data
@@ -202,12 +202,12 @@ def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
         raise Unsupported(
             f"{room} bits are too few for ckks with a scale of {scale_bits} bits: ask for a smaller scale"
         )
-    return (min(limits.MOST_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
+    return (min(limits.MAX_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
 
 
 def _default_bfv(spec: ParameterSpec) -> Recipe:
     room = limits.room_bits(spec)
-    most = -(-room // limits.MOST_DATA_BITS)
+    most = -(-room // limits.MAX_DATA_BITS)
     recipe = _deepest_bfv(spec, room // most, most)
     if recipe is None:
         raise Unsupported(f"{room} bits are too few for bfv with t = {spec.plain_modulus} in OpenFHE")

@@ -12,7 +12,7 @@ _EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", 
 _OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "mul_word", "transform_ciphertext", "transform_back")
 _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
-_COMPOSED = {
+_COMPOSITE = {
     "mul_word": (
         "by Ciphermark itself, which cuts the word out of the ciphertext's coefficients; then SEAL's "
         "transform_to_ntt_inplace and multiply_plain"
@@ -40,7 +40,7 @@ _REASONS = {
 }
 
 _NOTES = {
-    "division": "SEAL switches keys in one way, with one digit per prime and one special prime: best is as equal",
+    "tuning": "SEAL switches keys in one way, with one digit per prime and one special prime: both tunings are alike",
     "encrypt": "encodes, and encrypts with the public key",
     "decrypt": "decrypts, and decodes all slots",
     "destination": (
@@ -107,7 +107,7 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         license="MIT",
         operations={"bfv": _OF_COEFFICIENTS, "bgv": _EXACT, "ckks": _APPROXIMATE},
         compressions=("none", "zlib", "zstd"),
-        lacks_best=None,
+        lacks_recommended=None,
         default_chain=default_chain,
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,
@@ -116,7 +116,7 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         isa=isa,
         hexl=hexl,
         programs_have_threads=True,
-        composed=_COMPOSED,
+        composite=_COMPOSITE,
         reasons=_REASONS,
         notes=_NOTES,
     )

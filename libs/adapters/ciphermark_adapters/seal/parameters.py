@@ -18,7 +18,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 SMALLEST_RING = 2
 LARGEST_RING = 131072
 LARGEST_PLAIN_MODULUS_BITS = 60
-MOST_SIZES_LISTED = 20
+MAX_SIZES_LISTED = 20
 
 
 def resolve(module: SealModule, spec: ParameterSpec) -> Parameters:
@@ -88,7 +88,7 @@ def _created(module: SealModule, ring_dimension: int, bits: tuple[int, ...]) -> 
 
 
 def _in_words(bits: Sequence[int]) -> str:
-    if len(bits) > MOST_SIZES_LISTED:
+    if len(bits) > MAX_SIZES_LISTED:
         return f"{len(bits)} primes of {min(bits)} to {max(bits)} bits"
     return f"primes of {', '.join(map(str, bits))} bits"
 

@@ -241,7 +241,7 @@ def reason_against_arguments(operation: Operation, arguments: Sequence[Number]) 
     return next((f"{operation.name}: {reason}" for reason in reasons if reason), None)
 
 
-_MOST_HANDLES = 1 << 16
+_MAX_HANDLES = 1 << 16
 
 
 def _whole(number: Number) -> str | None:
@@ -254,7 +254,7 @@ def _odd(number: Number) -> str | None:
 
 def _many(number: Number) -> str | None:
     return _whole(number) or (
-        None if 2 <= number <= _MOST_HANDLES else f"{number} is not between 2 and {_MOST_HANDLES}"
+        None if 2 <= number <= _MAX_HANDLES else f"{number} is not between 2 and {_MAX_HANDLES}"
     )
 
 

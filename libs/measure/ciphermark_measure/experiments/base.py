@@ -120,7 +120,7 @@ class Sampled(Experiment):
         self.facts[fact] = self.facts.get(fact, 0.0) + perf_counter() - start
 
     def sum_up(self) -> None:
-        """Note what phases tell of their samples. An unsound clock is ``wrong``."""
+        """Note what phases tell of their samples. An unsound clock is ``incorrect``."""
         sampled_ns = sum(phase.sampled_ns for phase in self.phases)
         self.facts["sampling_s"] = self.facts.get("sampling_s", 0.0) + sampled_ns / 1e9
         try:
@@ -128,13 +128,13 @@ class Sampled(Experiment):
                 self.facts |= phase.facts
                 phase.require_sound_clock()
         except ClockError as error:
-            self.findings = replace(self.findings, status="wrong", error=str(error))
+            self.findings = replace(self.findings, status="incorrect", error=str(error))
 
     def check_computed(self, look: Callable[[int], cache_detection.Times | None]) -> None:
         """Operands never seen before take about as long as seen ones: see ``cache_detection.lasting_suspicion``."""
         error = cache_detection.lasting_suspicion(look)
         if error is not None:
-            self.findings = replace(self.findings, status="wrong", error=error)
+            self.findings = replace(self.findings, status="incorrect", error=error)
 
     def times(
         self,
@@ -162,7 +162,7 @@ class Sampled(Experiment):
         if self.session.parameters.scale is None:
             metric = "noise_budget"
             bits = self.session.owner.noise_budget_bits(self.session.to_owner(result()))
-        return [] if bits is None else [Sample(metric, float(bits), "operation", repetitions=repetitions)]
+        return [] if bits is None else [Sample(metric, float(bits), "evaluate", repetitions=repetitions)]
 
 
 def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
@@ -178,18 +178,18 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
         budgets = [session.owner.noise_budget_bits(session.to_owner(item)) for item in result.ciphertexts]
         if 0 in budgets:
             return Findings(
-                "exhausted", accuracy=accuracy, error="no noise budget is left after the operation"
+                "budget_exhausted", accuracy=accuracy, error="no noise budget is left after the operation"
             )
         if None in budgets:
             verdict = is_right_with_more_room(session, setting.trial.case, attempt)
             if verdict:
-                return Findings("exhausted", accuracy=accuracy, error=_EXHAUSTED)
+                return Findings("budget_exhausted", accuracy=accuracy, error=_EXHAUSTED)
             doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"
     size = sum(len(vector) for vector in result.expected)
     return Findings(
-        "wrong",
+        "incorrect",
         accuracy=accuracy,
-        error=f"{accuracy.wrong_slots} of {size} slots differ from cleartext; "
+        error=f"{accuracy.incorrect_slots} of {size} slots differ from cleartext; "
         f"largest error {accuracy.max_abs_error:.3g}, tolerance {accuracy.tolerance:.3g}{doubt}",
     )
 
@@ -226,15 +226,15 @@ class Varied:
     is_list: bool = False
 
 
-def sampled_s(budget: Budget, once_s: float, least_s: float = 0.0) -> float:
+def sampled_s(budget: Budget, once_s: float, min_s: float = 0.0) -> float:
     """How long a phase is sampled whose samples are of one execution at least, each of which takes ``once_s``. With a
     precision to reach, half way from the fewest samples to the most. Pure.
     """
-    fewest_s = max(least_s, budget.samples * once_s)
-    if budget.precision is None:
+    fewest_s = max(min_s, budget.min_samples * once_s)
+    if budget.max_ci_half_width is None:
         return fewest_s
-    most_s = min(fewest_s * budget.most_samples / budget.samples, max(fewest_s, budget.most_time_s))
-    return (fewest_s + most_s) / 2
+    max_s = min(fewest_s * budget.max_samples / budget.min_samples, max(fewest_s, budget.max_time_s))
+    return (fewest_s + max_s) / 2
 
 
 def _nothing_more(case: Case, budget: Budget, growth: float) -> float:
@@ -266,7 +266,7 @@ class ExperimentKind:
     has_memory_worker: bool = False
     determines: str | None = None
     is_until_exhausted: bool = False
-    searched: tuple[str, ...] = ("operation",)
+    searched: tuple[str, ...] = ("evaluate",)
 
     @property
     def has_phases_alone(self) -> bool:

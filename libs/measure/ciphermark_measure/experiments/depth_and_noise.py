@@ -14,7 +14,7 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import CAP
+from ciphermark_core.descriptor import MAX_REPETITIONS
 from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
@@ -33,7 +33,7 @@ from ciphermark_measure.experiments.base import (
 )
 from ciphermark_measure.session import Session
 
-DEFAULT_CAP = 16_384
+DEFAULT_MAX_REPETITIONS = 16_384
 _DEEPEST_PRODUCTS = 64  # more, no modulus chain has room for
 
 
@@ -51,7 +51,7 @@ class Repeated(Experiment):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self.cap = CAP.of(self.case.dimensions) or DEFAULT_CAP
+        self.max_repetitions = MAX_REPETITIONS.of(self.case.dimensions) or DEFAULT_MAX_REPETITIONS
         self._managed = self.session.evaluator.managed()
         self._call = read(self.case.operation)
         self._others: list[Handle] = []
@@ -93,29 +93,32 @@ class Repeated(Experiment):
     def judged(self, state: State) -> Accuracy:
         """How right a state is; ckks by the least precision of a deep computation."""
         is_exact = self.session.parameters.scale is None
-        tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
+        tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
         (actual,) = self.session.decrypted([state.ciphertext])
         return checking.accuracy([actual], [state.expected], tolerance)
 
     def quality(self, state: State, found: Accuracy) -> list[Sample]:
         """Noise budget (bfv, bgv) or precision (ckks) of a state."""
         if found.precision_bits is not None:
-            return [Sample("precision", found.precision_bits, "operation", repetitions=state.count)]
+            return [Sample("precision", found.precision_bits, "evaluate", repetitions=state.count)]
         budget = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
         if budget is None:
             return []
-        return [Sample("noise_budget", float(budget), "operation", repetitions=state.count)]
+        return [Sample("noise_budget", float(budget), "evaluate", repetitions=state.count)]
 
     def verdict(self, state: State, found: Accuracy) -> Findings:
-        """Whether a wrong state shows noise that grew too large (``exhausted``) or a library that errs (``wrong``).
+        """Whether a wrong state shows noise that grew too large (``budget_exhausted``) or a library that errs
+        (``incorrect``).
 
         A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
         within the tolerance of one operation is noise, too large for its scale to keep
-        ``checking.LEAST_PRECISION_BITS``.
+        ``checking.MIN_PRECISION_BITS``.
         """
         allowed = checking.tolerance(self.session.parameters)
         if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):
-            return Findings("exhausted", accuracy=found, error="the scale is too small to keep any precision")
+            return Findings(
+                "budget_exhausted", accuracy=found, error="the scale is too small to keep any precision"
+            )
         checked = Checked(found, [state.expected], [state.ciphertext])
         return judge(self.setting, checked, lambda session: self._attempt(session, state.count))
 
@@ -133,7 +136,7 @@ class Repeated(Experiment):
 
 
 class Depth(Repeated):
-    """The most repetitions whose decryption is still right, up to the cap.
+    """The most repetitions whose decryption is still right, up to max_repetitions.
 
     Doubles the count until a result is wrong, then halves the gap from the last right state: every state
     that is judged is really computed. The first wrong state after right ones is taken for the end of the noise
@@ -146,16 +149,18 @@ class Depth(Repeated):
         self._first_wrong: tuple[State, Accuracy] | None = None
 
     def open(self) -> None:
-        good, bad = self.start(), self.cap + 1
+        good, bad = self.start(), self.max_repetitions + 1
         self.accuracy = self.judged(good)
         if not checking.is_right(self.accuracy):
             self._first_wrong = good, self.accuracy
             return
         begin = perf_counter()
         count = 1
-        while good.count < self.cap and bad > self.cap:
-            state = self._right_state(good, min(count, self.cap))
-            good, bad, count = (state, bad, 2 * count) if state else (good, min(count, self.cap), count)
+        while good.count < self.max_repetitions and bad > self.max_repetitions:
+            state = self._right_state(good, min(count, self.max_repetitions))
+            good, bad, count = (
+                (state, bad, 2 * count) if state else (good, min(count, self.max_repetitions), count)
+            )
         while bad - good.count > 1:
             middle = (good.count + bad) // 2
             state = self._right_state(good, middle)
@@ -164,30 +169,32 @@ class Depth(Repeated):
         self.facts["sampling_s"] = perf_counter() - begin
 
     def close(self) -> Findings:
-        """Depth and whether the cap ended the search; depth 0 is ``exhausted`` where noise is the reason."""
+        """Depth and whether max_repetitions ended the search; depth 0 is ``budget_exhausted`` where noise is the
+        reason.
+        """
         samples = (
-            Sample("depth", float(self._deepest), "operation"),
-            Sample("is_capped", float(self._deepest == self.cap), "operation"),
+            Sample("depth", float(self._deepest), "evaluate"),
+            Sample("is_at_max_repetitions", float(self._deepest == self.max_repetitions), "evaluate"),
         )
         end = self._verdict_on_end()
-        if end.status == "wrong":
+        if end.status == "incorrect":
             return replace(end, facts=self.facts)
         if self._deepest == 0:
             error = f"not one {self.case.operation} decrypts right"
-            return Findings("exhausted", samples, self.accuracy, error, self.facts)
+            return Findings("budget_exhausted", samples, self.accuracy, error, self.facts)
         return Findings("ok", samples, self.accuracy, None, self.facts)
 
     def _verdict_on_end(self) -> Findings:
         if self._first_wrong is None:
-            return Findings("exhausted", error="no level is left")
+            return Findings("budget_exhausted", error="no level is left")
         state, accuracy = self._first_wrong
         if self._deepest == 0:
             return self.verdict(state, accuracy)
         left = self.session.owner.noise_budget_bits(self.session.to_owner(state.ciphertext))
         if not left:
-            return Findings("exhausted")
+            return Findings("budget_exhausted")
         error = f"wrong after {state.count} operations with {left} bits of noise budget left"
-        return Findings("wrong", accuracy=accuracy, error=error)
+        return Findings("incorrect", accuracy=accuracy, error=error)
 
     def _right_state(self, state: State, count: int) -> State | None:
         advanced = self.advanced(state, count)
@@ -203,7 +210,7 @@ class Depth(Repeated):
 
 
 class Noise(Repeated):
-    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or the cap."""
+    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or at max_repetitions."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -224,33 +231,33 @@ class Noise(Repeated):
             if not checking.is_right(accuracy):
                 self._end = self._verdict_on_end(state, accuracy)
                 break
-            if state.count == self.cap:
+            if state.count == self.max_repetitions:
                 break
             self.accuracy = accuracy
-            state = self.advanced(state, min(count, self.cap))
+            state = self.advanced(state, min(count, self.max_repetitions))
             count *= 2
         self.facts["sampling_s"] = perf_counter() - begin
 
     def _verdict_on_end(self, state: State, found: Accuracy) -> Findings:
         if self.accuracy is not None and found.precision_bits is not None:
-            return Findings("exhausted")  # ckks tells no budget: precision went from state to state
+            return Findings("budget_exhausted")  # ckks tells no budget: precision went from state to state
         return self.verdict(state, found)
 
     def close(self) -> Findings:
-        """A fresh ciphertext that is already wrong is ``exhausted``; wrong with budget left is ``wrong``."""
-        if self._end is not None and self._end.status == "wrong":
+        """A fresh ciphertext that is already wrong is ``budget_exhausted``; wrong with budget left is ``incorrect``."""
+        if self._end is not None and self._end.status == "incorrect":
             return replace(self._end, samples=tuple(self.samples), facts=self.facts)
         if self.accuracy is None:
             error = "even a fresh ciphertext decrypts wrong"
-            return Findings("exhausted", tuple(self.samples), None, error, self.facts)
+            return Findings("budget_exhausted", tuple(self.samples), None, error, self.facts)
         return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)
 
 
 def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    cap = CAP.of(case.dimensions) or DEFAULT_CAP
+    max_repetitions = MAX_REPETITIONS.of(case.dimensions) or DEFAULT_MAX_REPETITIONS
     if read(case.operation).operation.is_multiplication:  # it ends before most caps
-        return TRIAL_S + min(cap, _DEEPEST_PRODUCTS) * PRODUCT_S * growth
-    return TRIAL_S + cap * SUM_S * growth
+        return TRIAL_S + min(max_repetitions, _DEEPEST_PRODUCTS) * PRODUCT_S * growth
+    return TRIAL_S + max_repetitions * SUM_S * growth
 
 
 def _without_budget(case: Case, declared: Declaration) -> str | None:
@@ -267,7 +274,7 @@ def _row(
         defaults=where(lambda row: row.is_default and not row.is_rotation),
         trial_s=_trial_s,
         reason=reason,
-        varied=(Varied(CAP, most=1 << 30, example=256, default=DEFAULT_CAP),),
+        varied=(Varied(MAX_REPETITIONS, most=1 << 30, example=256, default=DEFAULT_MAX_REPETITIONS),),
         determines=determines,
         is_until_exhausted=True,
         searched=(),

@@ -44,13 +44,13 @@ class KeyGeneration(Sampled):
         accuracy = checking.accuracy(self.session.decrypted([ciphertext]), [vector], tolerance)
         self.findings = Findings("ok", accuracy=accuracy)
         if not checking.is_right(accuracy):
-            self.findings = replace(self.findings, status="wrong", error="a ciphertext decrypts wrong")
+            self.findings = replace(self.findings, status="incorrect", error="a ciphertext decrypts wrong")
             return
         budget = self.setting.trial.budget
         with self.spent("calibration_s"):
             bound = self.session.owner.bind_key_generation(self.case.operation)
             goal = target(budget, self.setting.resolution_ns)
-            phase = Phase("operation", [bound], goal, self.setting.clock, gate=self.setting.gate)
+            phase = Phase("evaluate", [bound], goal, self.setting.clock, gate=self.setting.gate)
             make_ready(phase, 0, budget.warmups)
         self.phases = [phase]
 
@@ -63,7 +63,7 @@ class KeyGeneration(Sampled):
             if not any(bound.prepares_in_run for bound in phase.bounds):
                 phase.require_sound_clock()
         except ClockError as error:
-            self.findings = replace(self.findings, status="wrong", error=str(error))
+            self.findings = replace(self.findings, status="incorrect", error=str(error))
         return replace(self.findings, samples=tuple(phase.samples), facts=self.facts)
 
 

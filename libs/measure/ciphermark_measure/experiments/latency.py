@@ -36,8 +36,8 @@ from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.sampling import Phase, make_ready, target
 from ciphermark_measure.session import Session
 
-_MOST_SETS = 3
-_LEAST_SETS = 2
+_MAX_SETS = 3
+_MIN_SETS = 2
 _OPERAND_BYTES = 1 << 30  # what all operand sets together may take
 _FRESH_SETS = 2
 _ROWS_TIMED = 2
@@ -56,7 +56,7 @@ class Latency(Sampled):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._call = read(self.case.operation)
-        self._ciphertexts = -(-self.case.size // self.session.parameters.slots)
+        self._ciphertexts = -(-self.case.vector_length // self.session.parameters.slots)
         self._executed = subsampling.executed(self._ciphertexts, self._row_bytes(), host.caches())
         self._sets: list[OperandSet] = []
         self._bounds: list[Bound] = []
@@ -106,10 +106,10 @@ class Latency(Sampled):
         """The time of one execution, on so many ciphertexts, as that of the whole vector."""
         whole_s = elapsed_s * self._ciphertexts / ciphertexts
         ordinal = sum(sample.metric == metric for sample in self._single)
-        self._single.append(Sample(metric, whole_s, "operation", ordinal=ordinal))
+        self._single.append(Sample(metric, whole_s, "evaluate", ordinal=ordinal))
 
     def close(self) -> Findings:
-        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
+        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``incorrect``."""
         if not self.phases:
             return replace(self.findings, facts=self.facts)
         self.sum_up()
@@ -128,10 +128,10 @@ class Latency(Sampled):
         """Peaks of encryption, operation and decryption of one operand set."""
         self.session.require_possible(self.case.operation)
         item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
-        peaks, vector = self.session.client_peaks, (self.case.size, self.case.data_pattern)
+        peaks, vector = self.session.client_peaks, (self.case.vector_length, self.case.data_pattern)
         peaks.setdefault(vector, self._encryption(item))  # done every time: the operation finds its heap
         bound = self.session.evaluator.bind(self._call.name, item.rows)
-        samples = peaks[vector] + alone("operation", lambda: bound.run(1))
+        samples = peaks[vector] + alone("evaluate", lambda: bound.run(1))
         results = self._revealed(bound.results())
         result = (*vector, form(self.session, results[0]))
         if result not in peaks:
@@ -157,8 +157,8 @@ class Latency(Sampled):
         """How many operand sets fit the memory set aside for them; two at least, and no more of long vectors, whose
         ciphertexts vary by themselves.
         """
-        most = _MOST_SETS if self._executed == 1 else _LEAST_SETS
-        return max(_LEAST_SETS, min(most, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
+        most = _MAX_SETS if self._executed == 1 else _MIN_SETS
+        return max(_MIN_SETS, min(most, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
 
     def _row_bytes(self) -> int:
         """Bytes of what one execution of the operation works on: two operands, one result."""
@@ -192,7 +192,7 @@ class Latency(Sampled):
         scale = self._ciphertexts / self._executed
         return [
             *self._client.encrypt(lambda: [item.vectors[:count] for item in self._sets]),
-            Phase("operation", self._bounds, aim, setting.clock, gate=setting.gate, scale=scale),
+            Phase("evaluate", self._bounds, aim, setting.clock, gate=setting.gate, scale=scale),
             *self._client.decrypt(
                 lambda: [self._for_owner(bound.results()[:count]) for bound in self._bounds],
                 form(self.session, self._revealed(self._bounds[0].results()[:1])[0]),
@@ -207,7 +207,7 @@ class Latency(Sampled):
         """The results of the last samples of every phase are right, and were computed."""
         shown: dict[str, Callable[[Sequence[Any]], Sequence[Vector]]] = {
             "encrypt": lambda results: [self.session.owner.decrypt(result) for result in results],
-            "operation": lambda results: self.session.decrypted(self._revealed(results)),
+            "evaluate": lambda results: self.session.decrypted(self._revealed(results)),
             "decrypt": lambda results: results,
         }
         for phase in self.phases:
@@ -221,8 +221,8 @@ class Latency(Sampled):
     def _is_right(self, phase: str, actual: Sequence[Vector], expected: Sequence[Vector]) -> bool:
         accuracy = checking.accuracy(actual, expected, self._tolerance(self.session))
         if not checking.is_right(accuracy):
-            error = f"{phase}: the result of the last sample is wrong in {accuracy.wrong_slots} slots"
-            self.findings = Findings("wrong", accuracy=accuracy, error=error)
+            error = f"{phase}: the result of the last sample is wrong in {accuracy.incorrect_slots} slots"
+            self.findings = Findings("incorrect", accuracy=accuracy, error=error)
         return checking.is_right(accuracy)
 
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
@@ -239,7 +239,7 @@ class Latency(Sampled):
             if findings.status != "ok":
                 self.findings = findings
                 return None
-        operation = next(phase for phase in self.phases if phase.name == "operation")
+        operation = next(phase for phase in self.phases if phase.name == "evaluate")
         repeated_s = median(operation.counted_s) / operation.scale
         is_alone = operation.loops == 1  # every sample was one execution
         run = self._bounds[0].run
@@ -260,7 +260,7 @@ def trial_s(case: Case, budget: Budget, growth: float) -> float:
     executed = _told_by(case)
     once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth * executed
     timed_s = sampled_s(budget, once_s, budget.min_time_s) + _EXECUTIONS_BESIDE * once_s
-    whole_s = _MEMORY_S * growth * -(-case.size // case.parameters.slots)
+    whole_s = _MEMORY_S * growth * -(-case.vector_length // case.parameters.slots)
     return TRIAL_S + CIPHERTEXT_S * growth * executed + timed_s + whole_s
 
 
@@ -273,7 +273,7 @@ def _told_by(case: Case) -> int:
     """Of how many ciphertexts the time is taken."""
     spec = case.parameters
     row_bytes = 3 * 16 * spec.ring_dimension * max(1, spec.ring_dimension // _RING_OF_A_PRIME)
-    executed = subsampling.executed(-(-case.size // spec.slots), row_bytes, _USUAL_CACHES)
+    executed = subsampling.executed(-(-case.vector_length // spec.slots), row_bytes, _USUAL_CACHES)
     return subsampling.executed_computing(executed) if _is_dear(case) else executed
 
 
@@ -329,7 +329,7 @@ def form(session: Session, result: Handle) -> Hashable:
 
 
 def _vector(case: Case) -> tuple[int, str]:
-    return case.size, case.data_pattern
+    return case.vector_length, case.data_pattern
 
 
 KINDS = (

@@ -1,4 +1,4 @@
-"""Experiment ``repetition``: the time of many operations in a row, x ← x ∘ y, and the memory it takes.
+"""Experiment ``repetition``: the time of many consecutive operations, x ← x ∘ y, and the memory it takes.
 
 One sample is the whole chain, from the same fresh ciphertext. Multiplications are the managed ones: they relinearize,
 and rescale or switch to the next modulus. The others leave level and scale as they are and need no management, so that
@@ -56,7 +56,7 @@ _CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memor
 
 
 class ChainBound(Bound):
-    """``repetitions`` operations in a row; executing it once more begins with the same ciphertext again."""
+    """``repetitions`` consecutive operations; executing it once more begins with the same ciphertext again."""
 
     def __init__(self, step: Callable[..., Handle], row: Sequence[Handle], repetitions: int) -> None:
         self._step = step
@@ -131,9 +131,9 @@ class Repetition(Sampled):
         """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
         self.session.require_possible(self.case.operation)
         slots = self.session.parameters.slots
-        if self.case.size > slots:
+        if self.case.vector_length > slots:
             raise Unsupported(
-                f"a chain works on one ciphertext: its {slots} slots do not hold {self.case.size} values"
+                f"a chain works on one ciphertext: its {slots} slots do not hold {self.case.vector_length} values"
             )
         self._chains = [self._made(index) for index in range(_SETS)]
         for chain in self._chains:
@@ -145,12 +145,12 @@ class Repetition(Sampled):
         with self.spent("calibration_s"):
             aim = target(budget, self.setting.resolution_ns)
             bounds = [chain.bound for chain in self._chains]
-            phase = Phase("operation", bounds, aim, self.setting.clock, Meter("circuit"), gate)
+            phase = Phase("evaluate", bounds, aim, self.setting.clock, Meter("circuit"), gate)
             make_ready(phase, min(self._executed_ns), budget.warmups)
         self.phases = [phase]
 
     def close(self) -> Findings:
-        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``wrong``."""
+        """See :meth:`Experiment.close`. A cached result or an unsound clock is ``incorrect``."""
         if not self.phases:
             return replace(self.findings, facts=self.facts)
         (phase,) = self.phases
@@ -174,7 +174,7 @@ class Repetition(Sampled):
         """Right is exact in bfv and bgv, and what a deep computation must keep in ckks."""
         results = chain.bound.results()
         is_exact = self.session.parameters.scale is None
-        tolerance = 0.0 if is_exact else 2.0**-checking.LEAST_PRECISION_BITS
+        tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
         accuracy = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
         return judge(self.setting, Checked(accuracy, chain.expected, results), self._attempt)
 
@@ -240,7 +240,7 @@ def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
     _give_back()
     operated = measured_alone(lambda: chain.run(1))
     whole = together([read, operated])
-    return [*owner_samples, *samples_of(operated, "operation"), *samples_of(whole, "process")]
+    return [*owner_samples, *samples_of(operated, "evaluate"), *samples_of(whole, "process")]
 
 
 def _give_back() -> None:
@@ -252,7 +252,7 @@ def _give_back() -> None:
 def _own(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
     """Make keys and operands; what they took, and their sizes in the file."""
     sizes = _Sizes()
-    samples = alone("keys", lambda: _make(trial, keys, file, sizes))
+    samples = alone("keygen", lambda: _make(trial, keys, file, sizes))
     return samples, sizes
 
 
@@ -278,8 +278,8 @@ def _trial_s(case: Case, budget: Budget, growth: float) -> float:
 
 def _reason(case: Case, declared: Declaration) -> str | None:
     slots, is_known = case.parameters.slots, not case.parameters.ring_dimension_is_minimum
-    too_long = f"a chain works on one ciphertext: its {slots} slots do not hold {case.size} values"
-    return without_managed(case, declared) or (too_long if is_known and case.size > slots else None)
+    too_long = f"a chain works on one ciphertext: its {slots} slots do not hold {case.vector_length} values"
+    return without_managed(case, declared) or (too_long if is_known and case.vector_length > slots else None)
 
 
 KINDS = (

@@ -55,7 +55,9 @@ class Serialization(Sampled):
         accuracy = checking.accuracy([read], [vector], tolerance)
         self.findings = Findings("ok", accuracy=accuracy)
         if not checking.is_right(accuracy):
-            self.findings = replace(self.findings, status="wrong", error="the ciphertext reads back wrong")
+            self.findings = replace(
+                self.findings, status="incorrect", error="the ciphertext reads back wrong"
+            )
             return
         with self.spent("sampling_s"):
             self._samples = self._sizes(ciphertext, dumped, len(vector))

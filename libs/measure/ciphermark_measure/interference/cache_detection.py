@@ -18,7 +18,7 @@ _CALL_S = 5e-6  # what one call of a loop may cost beside its single execution
 
 # A suspicion must stand at least two looks, and more until this long has passed, with growing pauses between them:
 # neighbours on the host hold a core for some milliseconds at a time, and a thread that wakes up waits for it.
-_LEAST_LOOKS = 2
+_MIN_LOOKS = 2
 _LOOKING_S = 10.0
 _FIRST_PAUSE_S = 0.01
 
@@ -84,7 +84,7 @@ def _numbers_of_looks() -> Iterator[int]:
     start, pause_s = monotonic(), _FIRST_PAUSE_S
     for number in count():
         yield number
-        if number + 1 >= _LEAST_LOOKS and monotonic() - start + pause_s > _LOOKING_S:
+        if number + 1 >= _MIN_LOOKS and monotonic() - start + pause_s > _LOOKING_S:
             return
         sleep(pause_s)
         pause_s *= 2

@@ -33,7 +33,7 @@ _SHARE = 0.03  # of the time of samples, for readings
 _MEMORY_SHARE = 0.01  # likewise, of the memory kernel
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
-_MOST_WAITED = 0.5  # of a sample
+_MAX_WAITED = 0.5  # of a sample
 _ALL_WAITED = 0.99
 # What is measured is slowed by so many times as much as the reference kernel, of which a third is hardly slowed, and of
 # three counts the calmest: docs/decisions/0045.
@@ -86,7 +86,7 @@ class Slowing:
     @property
     def is_disturbed(self) -> bool:
         """Whether the process was kept from its core for so long that the rest tells nothing."""
-        return self.waited_share > _MOST_WAITED
+        return self.waited_share > _MAX_WAITED
 
     @property
     def factor(self) -> float:

@@ -42,14 +42,14 @@ _DIGEST = re.compile(rf"({_BLAKE3})?[0-9a-f]{{64}}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
 # Files to be written over: to allocate the pages of a new one takes as long as the digest of what they hold.
 _SPARE_PREFIX = f"{_PARTIAL_PREFIX}spare-"
-_MOST_SPARE_BYTES = 64 << 20
+_MAX_SPARE_BYTES = 64 << 20
 _LENGTH_BYTES = 8  # before each part
 _DROPPED_BYTES = 1 << 20  # given away at a time
 _FILE_MODE = 0o640  # the group of the volume reads, nobody else does
 # What open says of a link and of a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
-MOST_BYTES = 16 << 30
-MOST_PARTS = 1 << 20
+MAX_BYTES = 16 << 30
+MAX_PARTS = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT)
 Content: TypeAlias = mmap.mmap | bytes
 _ALL_BUT_NOTHING = (
@@ -68,10 +68,10 @@ class Blob(msgspec.Struct, frozen=True):
             examples=[_BLAKE3 + "5e" * 32],
         ),
     ]
-    size_bytes: Annotated[int, Meta(ge=0, le=MOST_BYTES, examples=[65649])]
+    size_bytes: Annotated[int, Meta(ge=0, le=MAX_BYTES, examples=[65649])]
     parts: Annotated[
         int,
-        Meta(ge=0, le=MOST_PARTS, description="each behind its length of 8 bytes; 0: no parts", examples=[1]),
+        Meta(ge=0, le=MAX_PARTS, description="each behind its length of 8 bytes; 0: no parts", examples=[1]),
     ] = 0
 
     @property
@@ -109,16 +109,16 @@ class Blobs(Protocol):
 
 
 class BlobStore(Blobs):
-    """The blobs in one folder, of at most ``most_bytes`` each. Objects and processes may share a folder.
+    """The blobs in one folder, of at most ``max_bytes`` each. Objects and processes may share a folder.
 
     ``is_scratch`` says that nobody reads the folder after the machine has stopped: then writing does not wait for the
     disk, and what was interrupted by that would be corrupted.
     """
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, *, is_scratch: bool = False) -> None:
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, *, is_scratch: bool = False) -> None:
         """Makes the folder where it is missing; raises ``UserError`` where it cannot be."""
         self._folder = folder
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._is_scratch = is_scratch
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class BlobStore(Blobs):
     def put(self, data: bytes | Iterable[bytes]) -> Blob:
         """Keep bytes, given whole or in chunks. To keep what is there already changes nothing but its age.
 
-        Raises :class:`BlobError` for more than ``most_bytes``, and where the folder cannot be written; of these
+        Raises :class:`BlobError` for more than ``max_bytes``, and where the folder cannot be written; of these
         :class:`DiskFull` where that may pass.
         """
         return self._put([data], len(data)) if isinstance(data, bytes) else self._put(data)
@@ -174,7 +174,7 @@ class BlobStore(Blobs):
     def get(self, blob: Blob) -> bytes:
         """The bytes of a blob, compared with its digest; nothing is read of a file that has another size.
 
-        Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``most_bytes``, and
+        Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``max_bytes``, and
         for what is not a regular file.
         """
         return self._compared(blob)[:]
@@ -256,7 +256,7 @@ class BlobStore(Blobs):
             if path.name.startswith(_PARTIAL_PREFIX):
                 continue
             size = path.stat().st_size
-            if 0 < size <= _MOST_SPARE_BYTES:
+            if 0 < size <= _MAX_SPARE_BYTES:
                 path.rename(path.with_name(f"{_SPARE_PREFIX}{size}-{path.name}"))
             else:
                 path.unlink()
@@ -288,8 +288,8 @@ class BlobStore(Blobs):
         digest, size = _Digest(is_blake3=blake3 is not None), 0
         for chunk in chunks:
             size += len(chunk)
-            if size > self._most_bytes:
-                raise BlobError(f"a blob may have {self._most_bytes} bytes, and this one has more")
+            if size > self._max_bytes:
+                raise BlobError(f"a blob may have {self._max_bytes} bytes, and this one has more")
             digest.update(chunk)
             rest = memoryview(chunk)
             while rest:
@@ -301,8 +301,8 @@ class BlobStore(Blobs):
         return Blob(digest.name, size)
 
     def _require_size(self, size: int, blob: Blob) -> None:
-        if size > self._most_bytes:
-            raise BlobError(f"blob {blob.digest} has {size} bytes, and {self._most_bytes} are allowed")
+        if size > self._max_bytes:
+            raise BlobError(f"blob {blob.digest} has {size} bytes, and {self._max_bytes} are allowed")
         if size < blob.size_bytes:
             raise BlobError(f"blob {blob.digest} is truncated: {size} bytes of {blob.size_bytes}")
         if size > blob.size_bytes:

@@ -39,7 +39,7 @@ class Keys:
     """What ``MakeKeys`` made. The secret key is in ``owner``: it is never written, and dies with the process."""
 
     workload: AnyWorkload
-    batch: int
+    inputs_per_pass: int
     owner: KeyOwner
     declared: Declaration
 
@@ -85,14 +85,14 @@ class Client(Party):
         steps = Steps(messages.PREPARE, "client", self.host.gate)
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
-        with steps.step("keys"):
+        with steps.step("keygen"):
             parameters = _resolved(adapter, _spec(workload, declared, request))
             owner = adapter.key_owner(parameters, self._key_request(workload, request, parameters, declared))
-        material = self.store.put_parts(steps.each("keys", owner.public_material()))
+        material = self.store.put_parts(steps.each("keygen", owner.public_material()))
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._keys = Keys(workload, request.batch, owner, declared)
+        self._keys = Keys(workload, request.inputs_per_pass, owner, declared)
         if self._keys.sends_seeded:
             parameters = replace(parameters, encryption=SECRET_KEY)
         return messages.KeysMade(
@@ -144,7 +144,7 @@ class Client(Party):
         with steps.step("unpack"):
             outputs = [
                 workload.output(part, item, owner.parameters)
-                for part, item in zip(equal_parts(decrypted, keys.batch), given.inputs, strict=True)
+                for part, item in zip(equal_parts(decrypted, keys.inputs_per_pass), given.inputs, strict=True)
             ]
         samples = steps.samples()
         with check.step(messages.CHECK):
@@ -199,9 +199,9 @@ class Client(Party):
             raise OutOfOrder("there are no keys yet: ask for them first (make_keys)")
         return self._keys
 
-    def inputs(self, workload: AnyWorkload, source: messages.Source, batch: int) -> list[Any]:
+    def inputs(self, workload: AnyWorkload, source: messages.Source, inputs_per_pass: int) -> list[Any]:
         """The inputs of a pass."""
-        return inputs_of(workload, source, batch, self._find)
+        return inputs_of(workload, source, inputs_per_pass, self._find)
 
     def judged(
         self, workload: AnyWorkload, outputs: Sequence[Any], truths: Sequence[Truth[Any, Any]]
@@ -213,7 +213,7 @@ class Client(Party):
         """Made once; raises ``Unsupported`` for an input that does not fit the parameters."""
         if self._subject is None or self._subject.source != source:
             keys = self.keys
-            inputs = self.inputs(keys.workload, source, keys.batch)
+            inputs = self.inputs(keys.workload, source, keys.inputs_per_pass)
             self._subject = subject(keys.workload, source, inputs, keys.owner.parameters)
         return self._subject
 

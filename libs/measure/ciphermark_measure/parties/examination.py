@@ -37,11 +37,11 @@ TINY = Override(ring_dimension=2048, security=0)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What came of a workload with a library: ``right``; ``wrong``, where the workload has to be fixed; or
+    """What came of a workload with a library: ``correct``; ``incorrect``, where the workload has to be fixed; or
     ``unsupported``, where the library lacks something that it needs.
     """
 
-    verdict: Literal["right", "wrong", "unsupported"]
+    verdict: Literal["correct", "incorrect", "unsupported"]
     text: str
 
 
@@ -61,7 +61,7 @@ def examined(workload: AnyWorkload, variant: str, scheme: Scheme) -> Found:
         outcome = _executed(workload, adapter, changed(spec, TINY), given)
     except Exception:  # whatever the workload does
         outcome = None
-    if outcome is not None and outcome.verdict == "right":
+    if outcome is not None and outcome.verdict == "correct":
         return outcome
     return _executed(workload, adapter, spec, given)
 
@@ -70,14 +70,14 @@ def _executed(workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, give
     parameters = adapter.resolve(spec)
     fault = _fault(workload, parameters, registry.declaration(adapter.info().variant), given)
     if fault is not None:
-        return Found("wrong", fault)
+        return Found("incorrect", fault)
     workload.require_room(given, parameters)
     both = InProcess(workload, adapter, spec, given)
     outputs = both.executed(given)[workload.stages[-1].name].outputs
     judgement = both.judged(both.output(outputs, given), given)
     if judgement.complaint is not None:
-        return Found("wrong", judgement.complaint)
-    return Found("right", _summary(both, judgement.accuracy.max_abs_error))
+        return Found("incorrect", judgement.complaint)
+    return Found("correct", _summary(both, judgement.accuracy.max_abs_error))
 
 
 def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration, given: Any) -> str | None:
@@ -106,13 +106,13 @@ def found_in(path: str, variant: str, scheme: Scheme) -> Found:
         workload = user_workloads.sound(path, Path()) if user_workloads.is_own(path) else _installed(path)
         return examined(workload, variant, scheme)
     except UserError as error:
-        return Found("wrong", str(error))
+        return Found("incorrect", str(error))
     except Unsupported as error:
         return _refused(error, file)
     except Exhausted as error:
-        return Found("wrong", user_workloads.explained(error, file))
+        return Found("incorrect", user_workloads.explained(error, file))
     except Exception as error:  # whatever the workload does
-        return Found("wrong", user_workloads.explained(error, file))
+        return Found("incorrect", user_workloads.explained(error, file))
 
 
 def _refused(error: Unsupported, file: Path) -> Found:
@@ -121,7 +121,7 @@ def _refused(error: Unsupported, file: Path) -> Found:
     if not is_fault:
         return Found("unsupported", str(error))
     where = user_workloads.place(error.__cause__ or error, file) or user_workloads.place(error, file)
-    return Found("wrong", f"{where}: {error}" if where else str(error))
+    return Found("incorrect", f"{where}: {error}" if where else str(error))
 
 
 def _installed(name: str) -> AnyWorkload:
@@ -150,8 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _alone(outcome: Found) -> Found:
     """The outcome; what is right leaves no process behind. Those that there are end."""
     left_behind = containment.end_below(os.getpid())
-    if left_behind and outcome.verdict == "right":
-        return Found("wrong", f"it leaves processes running: {left_behind}, which were ended")
+    if left_behind and outcome.verdict == "correct":
+        return Found("incorrect", f"it leaves processes running: {left_behind}, which were ended")
     return outcome
 
 

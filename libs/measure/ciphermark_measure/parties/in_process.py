@@ -58,7 +58,7 @@ class _Client(Client):
     def configured(self, name: str, options: Mapping[str, Any]) -> AnyWorkload:
         return self.workloads[name]
 
-    def inputs(self, workload: AnyWorkload, source: Source, batch: int) -> list[Any]:
+    def inputs(self, workload: AnyWorkload, source: Source, inputs_per_pass: int) -> list[Any]:
         return [self.given]
 
     def judged(

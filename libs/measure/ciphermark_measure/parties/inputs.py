@@ -25,7 +25,7 @@ Finder = Callable[[str], DataSet]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The inputs of a batch with what they are judged by, and what the server is told with each of its stages."""
+    """The inputs of a pass with what they are judged by, and what the server is told with each of its stages."""
 
     source: Source
     truths: tuple[Truth[Any, Any], ...]
@@ -37,20 +37,20 @@ class Subject:
         return [truth.input for truth in self.truths]
 
 
-def inputs_of(workload: AnyWorkload, source: Source, batch: int, find: Finder) -> list[Any]:
-    """The inputs of a batch: each of a seed of its own, one after the other.
+def inputs_of(workload: AnyWorkload, source: Source, inputs_per_pass: int, find: Finder) -> list[Any]:
+    """The inputs of a pass: each of a seed of its own, one after the other.
 
     Raises ``UserError`` where the workload takes a data set and none is named, and for an input that is given where it
     takes none, or does not take this one.
     """
     if source.given is not None:
-        if batch != 1:
-            raise UserError(f"one input is given: use a batch of 1, not of {batch}")
+        if inputs_per_pass != 1:
+            raise UserError(f"one input is given: use inputs_per_pass: 1, not {inputs_per_pass}")
         return [workload.given_input(source.given)]
     if workload.takes_data and source.data_set is None:
         raise UserError(f"{workload.name} computes on a data set: name one")
     data = find(source.data_set) if workload.takes_data and source.data_set is not None else None
-    return [workload.input(source.seed + i, data) for i in range(batch)]
+    return [workload.input(source.seed + i, data) for i in range(inputs_per_pass)]
 
 
 def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parameters: Parameters) -> Subject:
@@ -69,21 +69,21 @@ def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parame
 
 
 def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], parameters: Parameters) -> Arrays:
-    """What the server is told with a stage, the same for all inputs of a batch, since one program computes on them.
+    """What the server is told with a stage, the same for all inputs of a pass, since one program computes on them.
 
     Raises ``Unsupported`` where it is not the same.
     """
     first, *others = (workload.public(stage, given, parameters) for given in inputs)
     if any(not equal_arrays(first, other) for other in others):
         raise Unsupported(
-            f"{workload.name}: the inputs of a batch tell the server different things in stage {stage}, and one "
-            "program computes on all of them: use a batch of 1"
+            f"{workload.name}: the inputs of a pass tell the server different things in stage {stage}, and one "
+            "program computes on all of them: use inputs_per_pass: 1"
         )
     return first
 
 
 def judged(workload: AnyWorkload, found: Sequence[Any], truths: Sequence[Truth[Any, Any]]) -> Judgement:
-    """The judgement of a batch: the worst accuracy, the first complaint, and the mean of each result."""
+    """The judgement of the inputs of a pass: the worst accuracy, the first complaint, and the mean of each result."""
     judgements = [workload.judge(output, truth) for output, truth in zip(found, truths, strict=True)]
     if len(judgements) == 1:
         return judgements[0]
@@ -99,7 +99,7 @@ def _worst(several: Sequence[Accuracy]) -> Accuracy:
     precisions = [item.precision_bits for item in several if item.precision_bits is not None]
     return Accuracy(
         max_abs_error=max(item.max_abs_error for item in several),
-        wrong_slots=sum(item.wrong_slots for item in several),
+        incorrect_slots=sum(item.incorrect_slots for item in several),
         tolerance=min(item.tolerance for item in several),
         precision_bits=min(precisions, default=None),
     )

@@ -34,14 +34,14 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 6
+VERSION = 7
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
-MOST_BLOBS = 4096  # of one request
-MOST_BATCH = 1 << 16
-MOST_GIVEN = 1 << 16  # numbers of an input
-MOST_PASSES = 1 << 10  # through layers
+MAX_BLOBS = 4096  # of one request
+MAX_INPUTS_PER_PASS = 1 << 16
+MAX_GIVEN = 1 << 16  # numbers of an input
+MAX_PASSES = 1 << 10  # through layers
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$"
 
 Variant = Annotated[
@@ -58,10 +58,13 @@ StageName = Annotated[
 Options = Annotated[
     dict[str, Value], Meta(description="options of the workload; absent: its defaults", examples=[{}])
 ]
-Batch = Annotated[
+InputsPerPass = Annotated[
     int,
     Meta(
-        ge=1, le=MOST_BATCH, description="inputs that are computed on by one program in a pass", examples=[1]
+        ge=1,
+        le=MAX_INPUTS_PER_PASS,
+        description="inputs that are computed on by one program in a pass",
+        examples=[1],
     ),
 ]
 Threads = Annotated[
@@ -71,7 +74,7 @@ Threads = Annotated[
         examples=[1],
     ),
 ]
-Blobs = Annotated[tuple[Blob, ...], Meta(min_length=1, max_length=MOST_BLOBS)]
+Blobs = Annotated[tuple[Blob, ...], Meta(min_length=1, max_length=MAX_BLOBS)]
 LayerEnds = Annotated[
     tuple[Blobs, ...], Meta(description="the ciphertexts that each layer ends with, in order")
 ]
@@ -100,7 +103,7 @@ PREPARE = "prepare"  # the stage before those of the workload: keys and their lo
 # are taken away. ``check`` is no part of the whole: see above.
 Step = Literal[
     "load",
-    "keys",
+    "keygen",
     "fit",
     "pack",
     "encrypt",
@@ -133,7 +136,7 @@ class Source(msgspec.Struct, frozen=True):
         ),
     ] = None
     given: Annotated[
-        Annotated[tuple[float, ...], Meta(min_length=1, max_length=MOST_GIVEN)] | None,
+        Annotated[tuple[float, ...], Meta(min_length=1, max_length=MAX_GIVEN)] | None,
         Meta(
             description="the input itself, for workloads that take one: of inference pixels from 0 to 1, row by row; "
             "whoever gives it is told what was found",
@@ -159,7 +162,7 @@ class MakeKeys(msgspec.Struct, tag="make_keys", frozen=True):
         Scheme | None, Meta(description="which of the workload's own parameters", examples=["bfv"])
     ] = None
     options: Options = {}
-    batch: Batch = 1
+    inputs_per_pass: InputsPerPass = 1
     source: Annotated[Source | None, Meta(examples=[{"seed": 1, "data_set": "boston"}])] = None
     threads: Threads = None
 
@@ -242,7 +245,7 @@ class Load(msgspec.Struct, tag="load", frozen=True):
     workload: WorkloadName
     material: Blob
     options: Options = {}
-    batch: Batch = 1
+    inputs_per_pass: InputsPerPass = 1
     threads: Threads = None
 
 
@@ -289,13 +292,13 @@ class Described(msgspec.Struct, tag="described", frozen=True):
 
 
 class EvaluateLayers(msgspec.Struct, tag="evaluate_layers", frozen=True):
-    """Evaluate the last stage, which was evaluated before, on the first input of a batch and layer by layer: ``passes``
+    """Evaluate the last stage, which was evaluated before, on the first input of a pass and layer by layer: ``passes``
     times, after one that counts for nothing. The constants of layers take the place of the whole program's, which is
     rebuilt where that is evaluated once more.
     """
 
     inputs: Blobs
-    passes: Annotated[int, Meta(ge=1, le=MOST_PASSES, examples=[6])]
+    passes: Annotated[int, Meta(ge=1, le=MAX_PASSES, examples=[6])]
     returns_ends: Annotated[
         bool, Meta(description="whether to give back what each layer ends with", examples=[True])
     ]

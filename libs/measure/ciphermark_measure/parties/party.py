@@ -120,7 +120,7 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
     """The items in so many parts of one length; raises ``ValueError`` where that cannot be."""
     length, rest = divmod(len(items), count)
     if rest:
-        raise ValueError(f"{len(items)} ciphertexts are not those of a batch of {count}")
+        raise ValueError(f"{len(items)} ciphertexts are not those of a pass over {count}")
     return [items[length * i : length * (i + 1)] for i in range(count)]
 
 

@@ -39,7 +39,7 @@ class Subject:
     parameters: ParameterSpec | None = None
     scheme: Scheme | None = None
     options: Mapping[str, Value] = field(default_factory=dict)
-    batch: int = 1
+    inputs_per_pass: int = 1
     threads: int | None = None
 
 
@@ -86,7 +86,7 @@ class Driver:
             about.parameters,
             about.scheme,
             dict(about.options),
-            about.batch,
+            about.inputs_per_pass,
             about.source,
             about.threads,
         )
@@ -98,7 +98,7 @@ class Driver:
         """An evaluator of the client's public material."""
         about = self.subject
         request = messages.Load(
-            about.variant, about.workload, material, dict(about.options), about.batch, about.threads
+            about.variant, about.workload, material, dict(about.options), about.inputs_per_pass, about.threads
         )
         return self._ask("server", request, messages.Loaded)
 
@@ -147,7 +147,7 @@ class Driver:
             self.keys.parameters.spec.scheme in EXACT_SCHEMES
         )  # then a right output has no error anywhere
         sent = self.encrypted(self.stages[-1])
-        count = min(max(1, passes), messages.MOST_PASSES)
+        count = min(max(1, passes), messages.MAX_PASSES)
         evaluate = messages.EvaluateLayers(sent.inputs, count, returns_ends=not is_exact)
         executed = self._ask("server", evaluate, messages.LayersEvaluated)
         if is_exact:

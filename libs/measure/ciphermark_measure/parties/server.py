@@ -38,20 +38,20 @@ class _Ready:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What ``Load`` made; and of each stage the program, and what it returned: the handles of each input of a batch."""
+    """What ``Load`` made; and of each stage the program, and what it returned: the handles of each input of a pass."""
 
     workload: AnyWorkload
     declared: Declaration
     evaluator: Evaluator
-    batch: int
+    inputs_per_pass: int
     threads: int
     ready: dict[str, _Ready] = field(default_factory=dict)
     states: dict[str, list[list[Handle]]] = field(default_factory=dict)
 
     @property
     def at_once(self) -> int:
-        """Inputs of a batch that are executed side by side: all where threads share what is independent."""
-        return self.batch if self.threads > 1 and self.declared.programs_have_threads else 1
+        """Inputs of a pass that are executed side by side: all where threads share what is independent."""
+        return self.inputs_per_pass if self.threads > 1 and self.declared.programs_have_threads else 1
 
     def before(self, stage: Stage) -> str | None:
         """The server's stage before one; ``None`` for the first. Raises ``OutOfOrder`` where it was not evaluated."""
@@ -96,19 +96,19 @@ class Server(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
-        self._loaded = Session(workload, declared, evaluator, request.batch, request.threads or 1)
+        self._loaded = Session(workload, declared, evaluator, request.inputs_per_pass, request.threads or 1)
         return messages.Loaded(library, evaluator.parameters, samples + check.samples(), self.host.facts)
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
         loaded = self.loaded
         evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
         before = loaded.before(stage)
-        states = [[] for _ in range(loaded.batch)] if before is None else loaded.states[before]
+        states = [[] for _ in range(loaded.inputs_per_pass)] if before is None else loaded.states[before]
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
         dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
         # The first pass tells the peak of memory, in which the memory kernel's buffer is none of the library's.
         steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
-        inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.batch)
+        inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.inputs_per_pass)
         shapes = () if before is None else loaded.ready[before].made.returned
         cache_entry = loaded.ready.get(stage.name)
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
@@ -134,7 +134,7 @@ class Server(Party):
         stage_program = self._ready_of(stage.name).made
         before = loaded.before(stage)
         state = [] if before is None else loaded.states[before][0]
-        first = equal_parts(self.got(request.inputs), loaded.batch)[0]
+        first = equal_parts(self.got(request.inputs), loaded.inputs_per_pass)[0]
         del loaded.ready[stage.name]
         layered = Layered(evaluator, stage_program, loaded.threads)
         bounds = layered.bound([*map(evaluator.load, first), *state])
@@ -175,9 +175,10 @@ def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
 def _require_count(loaded: Session, stage: Stage, found: int) -> None:
     """Raise ``UserError`` for another number of ciphertexts than clients send, before any work."""
     each = loaded.workload.input_ciphertexts(stage.name, loaded.evaluator.parameters)
-    if each is not None and found != each * loaded.batch:
+    if each is not None and found != each * loaded.inputs_per_pass:
         raise UserError(
-            f"{loaded.workload.name} takes {each * loaded.batch} ciphertexts in the stage {stage.name}, not {found}"
+            f"{loaded.workload.name} takes {each * loaded.inputs_per_pass} ciphertexts in the stage {stage.name}, not "
+            f"{found}"
         )
 
 
@@ -209,7 +210,7 @@ def _own_results(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
 
 
 def _executed(loaded: Session, ready: _Ready, inputs: list[list[Handle]]) -> list[list[Handle]]:
-    """The outputs for each input of a batch: as many at once as one execution takes."""
+    """The outputs for each input of a pass: as many at once as one execution takes."""
     several = [
         [handle for given in inputs[i : i + ready.at_once] for handle in given]
         for i in range(0, len(inputs), ready.at_once)

@@ -22,7 +22,7 @@ from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.query import Answer, Row
 
-_MOST_SAMPLES = 20_000
+_MAX_SAMPLES = 20_000
 _COLUMNS = (
     *("variant", "phase", "process", "ordinal", "corrected", "value"),
     *("slowdown", "loops", "is_warmup", "is_disturbed"),
@@ -36,7 +36,7 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
     """
     if not rows:
         return None
-    step = math.ceil(len(rows) / _MOST_SAMPLES)
+    step = math.ceil(len(rows) / _MAX_SAMPLES)
     names = charting.variants_of(rows)
     samples = (
         alt.Chart(charting.data(rows[::step], *_COLUMNS))

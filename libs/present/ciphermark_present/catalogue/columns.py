@@ -13,7 +13,15 @@ from ciphermark_present import formats
 from ciphermark_present.figure import Column
 from ciphermark_present.query import DISTURBED_TIMES, Row
 
-_NAMES = ("variant", "variant_off", "ring_dimension", "modulus_bits", "size", "data_pattern", "threads")
+_NAMES = (
+    "variant",
+    "variant_off",
+    "ring_dimension",
+    "modulus_bits",
+    "vector_length",
+    "data_pattern",
+    "threads",
+)
 
 
 def with_differing(
@@ -110,10 +118,10 @@ VARIANT = _DECLARED["variant"]
 OPERATION = _DECLARED["operation"]
 WORKLOAD = replace(OPERATION, label="Workload")
 OPTIONS = Column("options", "Options", formats.text)
-RANKED = Column("label", "Operation")  # composed ones apart
+RANKED = Column("label", "Operation")  # composite ones apart
 SCHEME = _DECLARED["scheme"]
 N = _DECLARED["ring_dimension"]
-SIZE = _DECLARED["size"]
+SIZE = _DECLARED["vector_length"]
 DATA = _DECLARED["data_pattern"]
 THREADS = _DECLARED["threads"]
 CHAIN = _DECLARED["modulus_bits"]

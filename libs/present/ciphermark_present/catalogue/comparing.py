@@ -25,10 +25,10 @@ from ciphermark_present.query import Answer, Row
 
 ALL = "all operations"
 # Keys and fresh ciphertexts belong to the parameters; every trial that needs them has the peak of making them.
-_PHASES = ("keys", "encrypt")
+_PHASES = ("keygen", "encrypt")
 _METRIC = "peak_memory"
 _OF_OPERATION = frozenset(
-    ("experiment", "operation", "label", "is_composed", "comparison_group", "case_key", "repetitions")
+    ("experiment", "operation", "label", "is_composite", "comparison_group", "case_key", "repetitions")
 )
 # Of the trials that tell the peak, and not of the peak.
 _OF_TRIALS = frozenset(
@@ -132,12 +132,12 @@ def _bits(metric: str) -> str:
     return f"{METRICS[metric].threshold:g} bits"
 
 
-_MOST_CASES = 40
+_MAX_CASES = 40
 
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     """Ratio a/b of the cases that differ most, with its interval: above 1, run b is faster."""
-    judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "operation"]
+    judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "evaluate"]
     if not judged:
         return None
     labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
@@ -145,7 +145,7 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
         {**row, "case": charting.joined(_case_of_two(row), label), "kind": row["verdict"].partition(":")[0]}
         for row, label in zip(judged, labels, strict=True)
     ]
-    labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MOST_CASES]
+    labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MAX_CASES]
     columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
     scale = charting.log_scale()
     base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
@@ -169,7 +169,7 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
 def _case_of_two(row: Row) -> str:
     times = "" if row["repetitions"] is None else f" × {row['repetitions']}"
     place = f"{row['operation']}{times}, {row['scheme']} {row['ring_dimension']}"
-    return f"{row['variant']}: {place}, {row['size']} {row['data_pattern']}"
+    return f"{row['variant']}: {place}, {row['vector_length']} {row['data_pattern']}"
 
 
 TWO_RUNS = Figure(
@@ -221,15 +221,15 @@ _HEADING = (
     "experiment",
     "scheme",
     "ring_dimension",
-    "division",
+    "tuning",
     *LEVELS,
-    "size",
+    "vector_length",
     "data_pattern",
     "data_set",
     "threads",
 )
 _LARGEST = 5
-_MOST_SHOWN = 20  # of rows at a glance
+_MAX_SHOWN = 20  # of rows at a glance
 CHANGES = (*REGRESSIONS, "changed", *GAINS)
 _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "scheme")
 
@@ -352,7 +352,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         (Head("interval", True), _interval),
     ]
     title = f"what changed, the {_LARGEST} largest of each kind"
-    return [printed(title, "", columns, rows_shown[:_MOST_SHOWN], once=1)]
+    return [printed(title, "", columns, rows_shown[:_MAX_SHOWN], once=1)]
 
 
 def changes(rows: Sequence[Row]) -> int:
@@ -366,8 +366,8 @@ def _smallness(row: Row) -> float:
 
 
 def _case_in_words(row: Row) -> str:
-    levels = " best" if row["division"] == "best" else ""
-    return f"{_name(row)}, {row['scheme']} {row['ring_dimension']}{levels}, {row['data_set'] or row['size']}"
+    levels = " recommended" if row["tuning"] == "recommended" else ""
+    return f"{_name(row)}, {row['scheme']} {row['ring_dimension']}{levels}, {row['data_set'] or row['vector_length']}"
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
@@ -398,7 +398,7 @@ def _heading(row: Row) -> str:
         f"N = {row['ring_dimension']}",
         headings.message([row]),
         f"security {', '.join(levels)}",
-        f"{data}, {row['size']} values, {headings.threads(row)}",
+        f"{data}, {row['vector_length']} values, {headings.threads(row)}",
     )
     return " · ".join(filter(None, parts))
 

@@ -24,7 +24,7 @@ def _cold_columns(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
 
 LAYOUT = Layout(
     rows=lambda answers, _: [row for row in answers[0] if row["cold_s"] is not None],
-    table=("ring_dimension", "log_qp", "scheme", "division", "size", "data_pattern", "threads"),
+    table=("ring_dimension", "log_qp", "scheme", "tuning", "vector_length", "data_pattern", "threads"),
     varied=lambda row: row["label"],
     order=lambda row: (row["label"], row["comparison_group"], row["variant"]),
     title="",
@@ -49,7 +49,7 @@ FIRST_EXECUTIONS = Figure(
     ),
     view="first_executions",
     subject=subject.OPERATION,
-    order="label, ring_dimension, size, data_pattern, threads, comparison_group, variant",
+    order="label, ring_dimension, vector_length, data_pattern, threads, comparison_group, variant",
     page="/operations",
     printed=(LAYOUT,),
     columns=(

@@ -28,11 +28,12 @@ from ciphermark_present.query import Row
 def tell_memory(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who takes how much for the operation with the highest peak."""
     peak = max(every, key=lambda row: float(row["peak_bytes"]))
-    same = ("operation", "ring_dimension", "size")
+    same = ("operation", "ring_dimension", "vector_length")
     here = [row for row in every if all(row[name] == peak[name] for name in same)]
     yield (
         f"Peak memory, {sentences.place(parameters)}, is highest for {peak['operation']} at "
-        f"N = {peak['ring_dimension']} with {peak['size']} elements: {sentences.extent(here, 'peak_bytes', size)}."
+        f"N = {peak['ring_dimension']} with vector length {peak['vector_length']}: "
+        f"{sentences.extent(here, 'peak_bytes', size)}."
     )
 
 
@@ -142,7 +143,7 @@ def _interval(row: Row) -> str:
 
 def _about_objects(rows: Sequence[Row], _: Wanted) -> str:
     """What the bytes are of, and how full the ciphertext is that expansion is told of."""
-    slots, size = rows[0]["slots"], rows[0]["size"]
+    slots, size = rows[0]["slots"], rows[0]["vector_length"]
     inside = f"its {slots:,} values" if size >= slots else f"the {size:,} values in it; it holds {slots:,}"
     return (
         f"exact bytes; {rows[0]['data_pattern']} data; expansion: bytes of a ciphertext by those of {inside}"
@@ -162,7 +163,7 @@ def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Want
 
 OBJECTS = Layout(
     rows=_numbered(("object", "compression")),
-    table=("scheme", "division", "ring_dimension", "size", "data_pattern", "modulus_bits"),
+    table=("scheme", "tuning", "ring_dimension", "vector_length", "data_pattern", "modulus_bits"),
     is_by_level=False,
     varied=lambda row: (row["what"], row["variant"]),
     order=lambda row: (row["what"], row["variant"]),
@@ -216,7 +217,7 @@ MEMORY = Figure(
     view="memory",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
-    order="operation, ring_dimension, size, variant",
+    order="operation, ring_dimension, vector_length, variant",
     derive=comparing.with_rows_once,
     tell=tell_memory,
     chart=draw_memory,
@@ -234,7 +235,7 @@ SIZES = Figure(
     view="sizes",
     subject=subject.OBJECT,
     narrowed_by=tuple(name for name in FILTERS if name != "operation"),
-    order="object, compression, ring_dimension, size, variant, comparison_group",
+    order="object, compression, ring_dimension, vector_length, variant, comparison_group",
     tell=tell_sizes,
     chart=draw_sizes,
     printed=(OBJECTS,),

@@ -30,7 +30,7 @@ from ciphermark_present.query import SECURITY_COMPARED, Row
 
 
 def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """What the dearest operation costs in bits, on average over the operations in a row, at the largest N."""
+    """What the dearest operation costs in bits, on average over the consecutive operations, at the largest N."""
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     costs = [
@@ -41,8 +41,8 @@ def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     operation = max(costs, key=lambda cost: cost["bits"])["operation"]
     extent = sentences.extent([cost for cost in costs if cost["operation"] == operation], "bits", bits)
     yield (
-        f"Noise, {sentences.place(parameters)}, N = {largest}: of the operations tried in a row, {operation} takes "
-        f"the most bits of {here[0]['meaning']} each: on average {extent}."
+        f"Noise, {sentences.place(parameters)}, N = {largest}: of the operations tried consecutively, {operation} "
+        f"takes the most bits of {here[0]['meaning']} each: on average {extent}."
     )
 
 
@@ -59,18 +59,18 @@ def tell_remaining_bits(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The most operations in a row that decrypt right, by operation, with the variants that reach it."""
+    """The most consecutive operations that decrypt right, by operation, with the variants that reach it."""
     cases = [row for row in every if row["depth"] is not None]
     texts = []
     for rows in sentences.by(cases, "operation"):
         most = max(row["depth"] for row in rows)
         best = [row for row in rows if row["depth"] == most]
-        mark = "at least " if any(row["is_capped"] for row in best) else ""
+        mark = "at least " if any(row["is_at_max_repetitions"] for row in best) else ""
         rings = " or ".join(str(ring) for ring in sorted({row["ring_dimension"] for row in best}))
         texts.append(f"{mark}{most:,.0f} {rows[0]['operation']} ({sentences.variants(best)}; N = {rings})")
     if texts:
         yield (
-            f"Depth, {sentences.place(parameters)}: the most in a row that decrypt right are "
+            f"Depth, {sentences.place(parameters)}: the most consecutive ones that decrypt right are "
             f"{'; '.join(texts)}."
         )
 
@@ -127,9 +127,11 @@ def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
-    """The most operations in a row that still decrypt right, by ring and variant; ≥ where the search met its cap."""
+    """The most consecutive operations that still decrypt right, by ring and variant; ≥ where the search ended at
+    max_repetitions.
+    """
     bars = [
-        {**row, "text": f"{'≥ ' if row['is_capped'] else ''}{row['depth']:,}"}
+        {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
         for row in charting.with_rings(charting.fullest([row for row in rows if row["depth"] is not None]))
     ]
     return charting.grouped_bars(bars, "depth", "Operations that decrypt right", charting.whole_axis())
@@ -140,7 +142,7 @@ Write = Callable[[Row], str]
 Prepare = Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]
 _OTHERS = "; * at other parameters than most of its line"
 _ABOUT = {
-    "depth": "the most repetitions that still decrypt right, ≥ where that was the cap",
+    "depth": "the most repetitions that still decrypt right, ≥ where that was max_repetitions",
     "noise": "bits of noise budget (bfv, bgv) or precision (ckks): fresh → after n operations, the last of 1, 2, 4, 8, "
     "… looked at",
 }
@@ -177,12 +179,13 @@ def noises(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
     that were looked at."""
     most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[0])]
     return [
-        {**rows[0], "depth": count, "count": count, "is_capped": False, **_ends(rows)} for rows, count in most
+        {**rows[0], "depth": count, "count": count, "is_at_max_repetitions": False, **_ends(rows)}
+        for rows, count in most
     ]
 
 
 def _depth(row: Row) -> str:
-    return f"{'≥ ' if row['is_capped'] else ''}{row['depth']:.0f}"
+    return f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:.0f}"
 
 
 def _bits(row: Row) -> str:
@@ -249,7 +252,10 @@ def _end(name: str) -> Cells:
 def _detailed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("parameters", is_prose=True), _parameters_in_words
     yield from map(of, (OPERATION, DATA, VARIANT, *headings.LEVELS))
-    yield Head("operations", True), lambda row: f"{row['depth']:.0f}{' (cap)' if row['is_capped'] else ''}"
+    yield (
+        Head("operations", True),
+        lambda row: f"{row['depth']:.0f}{' (maximum)' if row['is_at_max_repetitions'] else ''}",
+    )
     added: Cells = (
         Head("decryption noise (IND-CPA-D)", is_prose=True),
         lambda row: addition(row) if "meaning" in row else "",
@@ -278,7 +284,7 @@ def _layouts(
     def compared(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
         return _told_apart(
             prepare(answers, wanted),
-            lambda row: (row["scheme"], row["division"], level_of(row, wanted, True), _in_words(row)),
+            lambda row: (row["scheme"], row["tuning"], level_of(row, wanted, True), _in_words(row)),
         )
 
     def all_of_them(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
@@ -288,15 +294,15 @@ def _layouts(
         )
 
     def heading(rows: Sequence[Row], _: Wanted) -> str:
-        division = "division best" if rows[0]["division"] == "best" else ""
+        tuning = "recommended tuning" if rows[0]["tuning"] == "recommended" else ""
         level = f"security {headings.levels(rows)}"
-        return " · ".join(filter(None, (title, rows[0]["scheme"], division, level)))
+        return " · ".join(filter(None, (title, rows[0]["scheme"], tuning, level)))
 
     at_a_glance = Layout(
         others=others,
         rows=compared,
-        table=("scheme", "division"),
-        is_best_mixed=True,
+        table=("scheme", "tuning"),
+        is_recommended_mixed=True,
         order=lambda row: tuple(row[name] for name in _AT_A_GLANCE),
         title=heading,
         about=lambda rows, _: _ABOUT[title] + _others(rows),
@@ -330,14 +336,14 @@ NOISE = Figure(
     name="noise",
     title="Noise budget or precision over operations",
     lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … operations in a row. Variants that agree "
-        "lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less is no "
-        "difference. Decryption noise (IND-CPA-D) that a library adds stands beside."
+        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … consecutive operations. Variants that "
+        "agree lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less "
+        "is no difference. Decryption noise (IND-CPA-D) that a library adds stands beside."
     ),
     view="noise",
     subject=subject.NOISE,
-    where={"phase": "operation"},
-    order="operation, ring_dimension, size, variant, repetitions",
+    where={"phase": "evaluate"},
+    order="operation, ring_dimension, vector_length, variant, repetitions",
     derive=with_additions,
     tell=tell_noise,
     chart=draw_noise,
@@ -365,8 +371,8 @@ REMAINING_BITS = Figure(
     ),
     view="remaining_bits",
     subject=subject.OPERATION,
-    where={"phase": "operation"},
-    order="operation, ring_dimension, size, variant, meaning",
+    where={"phase": "evaluate"},
+    order="operation, ring_dimension, vector_length, variant, meaning",
     derive=with_additions,
     tell=tell_remaining_bits,
     chart=draw_remaining_bits,
@@ -387,11 +393,12 @@ REMAINING_BITS = Figure(
 DEPTH = Figure(
     name="depth",
     title="Depth",
-    lead="The most operations in a row whose result still decrypts right; ≥ where the search ended at its cap.",
+    lead="The most consecutive operations whose result still decrypts right; ≥ where the search ended at "
+    "max_repetitions.",
     view="depths",
     subject=subject.DEPTH,
     may_lack=tuple(SECURITY_COMPARED.values()),
-    order="operation, ring_dimension, size, variant",
+    order="operation, ring_dimension, vector_length, variant",
     tell=tell_depth,
     chart=draw_depth,
     printed=_layouts("depth", depths, _depth, 30, replace(NOISE, subject=subject.DEPTH)),
@@ -402,7 +409,7 @@ DEPTH = Figure(
         SIZE,
         VARIANT,
         columns.count("depth", "Operations"),
-        Column("is_capped", "At the cap", formats.yes),
+        Column("is_at_max_repetitions", "At the maximum", formats.yes),
         STATUS,
         REASON,
     ),

@@ -44,7 +44,7 @@ OPERATIONS = Figure(
         OPERATION,
         Column("summary", "What it is", formats.text, is_prose=True),
         Column("tried_by", "Tried by", formats.chain),
-        Column("composed_by", "of these composed", formats.chain),
+        Column("composite_in", "composite in", formats.chain),
         Column("unsupported_by", "Unsupported", formats.chain),
     ),
 )

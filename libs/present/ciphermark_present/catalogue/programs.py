@@ -32,8 +32,8 @@ def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     )
 
 
-_MOST_PROGRAMS = 24
-_MOST_LEVELS = 16  # beside each other: more of them leave no room for numbers
+_MAX_PROGRAMS = 24
+_MAX_LEVELS = 16  # beside each other: more of them leave no room for numbers
 _SHOWN_DIGITS = 6  # of a digest, in a heading
 _SHADES = 9  # from light to dark; on the darker half white is easier to read
 
@@ -45,7 +45,7 @@ def draw_counts(rows: Sequence[Row]) -> Chart | None:
         variants.setdefault((_place(row), row["program"]), {})[row["variant"]] = None
     if not rows:
         return None
-    shown = dict(list(variants.items())[:_MOST_PROGRAMS])
+    shown = dict(list(variants.items())[:_MAX_PROGRAMS])
     cells = {
         (_place(row), row["program"], row["counted"], row["level"]): {
             **row,
@@ -54,14 +54,14 @@ def draw_counts(rows: Sequence[Row]) -> Chart | None:
         for row in rows
         if (_place(row), row["program"]) in shown
     }
-    title = f"{_MOST_PROGRAMS} of {len(variants)} programs are drawn; filters show others"
+    title = f"{_MAX_PROGRAMS} of {len(variants)} programs are drawn; filters show others"
     chart = _drawn(list(cells.values()))
     return chart.properties(title=title) if len(variants) > len(shown) else chart
 
 
 def _place(row: Row) -> str:
     """What a small chart is about, in lines; who executed it is added."""
-    given = row["options"] or f"{row['size']:,}"
+    given = row["options"] or f"{row['vector_length']:,}"
     digest = row["program"][:_SHOWN_DIGITS]
     return f"{row['operation']}, {row['stage']}\n{given}, {row['scheme']} · {digest}"
 
@@ -82,7 +82,7 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     numbers = base.mark_text(fontSize=10).encode(
         text=alt.Text("n:N"), color=alt.condition(is_light, alt.value("#000000"), alt.value("#ffffff"))
     )
-    layers = [squares, numbers] if len({row["level"] for row in rows}) <= _MOST_LEVELS else [squares]
+    layers = [squares, numbers] if len({row["level"] for row in rows}) <= _MAX_LEVELS else [squares]
     header = alt.Header(labelExpr="split(datum.value, '\\n')")
     order = list(dict.fromkeys(row["place"] for row in rows))
     chart = alt.layer(*layers, data=charting.data(rows, "place", "counted", "level", "n", "shade"))
@@ -109,7 +109,7 @@ PROGRAMS = Figure(
     ),
     view="programs",
     subject=subject.WORKLOAD,
-    order="operation, scheme, options, size, threads, stage, program, variant",
+    order="operation, scheme, options, vector_length, threads, stage, program, variant",
     tell=tell_equal,
     printed=(),
     columns=(
@@ -123,7 +123,7 @@ PROGRAMS = Figure(
         PROGRAM,
         Column("is_equal_program", "Same for all", formats.yes),
         columns.count("nodes", "Nodes"),
-        columns.count("program_depth", "Depth"),
+        columns.count("program_depth", "Multiplicative depth"),
         columns.count("constants", "Constants"),
         columns.count("live_ciphertexts", "Live ciphertexts"),
     ),
@@ -138,7 +138,7 @@ COUNTS = Figure(
     ),
     view="program_counts",
     subject=subject.WORKLOAD,
-    order="operation, scheme, options, size, stage, program, variant, level desc, counted",
+    order="operation, scheme, options, vector_length, stage, program, variant, level desc, counted",
     chart=draw_counts,
     printed=(),
     columns=(

@@ -43,12 +43,12 @@ _UNSTATED = "unstated"
 _HEADS = (
     Head("system"),
     Head("scheme"),
-    Head("result", is_prose=True, least_width=20),
+    Head("result", is_prose=True, min_width=20),
     Head("published", True),
     Head("note", is_prose=True),
     Head("ours", True),
     Head("95 % interval", True),
-    Head("our case", is_prose=True, least_width=24),
+    Head("our case", is_prose=True, min_width=24),
 )
 _STATED = 5  # columns of the published value, which are told once beside all of ours
 
@@ -90,6 +90,6 @@ def case(row: Row) -> str:
     """Our case in words: variant, operation and parameters."""
     ring = f"N {row['ring_dimension']}{' (smallest)' if row['ring_dimension_is_minimum'] else ''}"
     level = f"{formats.level_or_unknown(row['security_2018'])} (2018)"
-    own = parameters.told(row, (*parameters.MESSAGE, *parameters.DIVISION))
+    own = parameters.told(row, (*parameters.MESSAGE, *parameters.TUNING))
     parts = (f"{row['variant']} {row['operation']}", ring, level, own, row["apart"])
     return ", ".join(dict.fromkeys(part for text in parts for part in text.split(", ") if part))

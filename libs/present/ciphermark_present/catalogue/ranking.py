@@ -32,18 +32,18 @@ EXPLAINED = (
     f"interval, {DISTURBED}, * parameters other than the fastest one's, or not interleaved with it"
 )
 MARKS = {"no difference": "≈", "too few samples": "?"}
-# Whatever has phases has its ranks here; operations in a row have a table of their own.
+# Whatever has phases has its ranks here; consecutive operations have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
-_ASKED = ("scheme", "division", "asked_ring_dimension")
+_ASKED = ("scheme", "tuning", "asked_ring_dimension")
 _MEASURED = (
-    *("scheme", "division", "experiment", "label", "phase", "repetitions"),
-    *("size", "data_pattern", "data_set", "threads"),
+    *("scheme", "tuning", "experiment", "label", "phase", "repetitions"),
+    *("vector_length", "data_pattern", "data_set", "threads"),
 )
 _VECTOR = ("data_pattern", "data_set", "threads")
-_OPERATION = "operation"
-_IN_A_ROW = "operations in a row"
+_EVALUATE = "evaluate"
+_CONSECUTIVE = "consecutive operations"
 _COMPUTING = ".evaluate"  # a stage without this step is the client's alone, and no library computes in it
 
 
@@ -79,13 +79,13 @@ def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 def _order(row: Row) -> tuple[Any, ...]:
     count = absent_last(row["repetitions"], first=True)
-    return row["experiment"], row["label"], count, row["size"], row["comparison_group"], row["rank"]
+    return row["experiment"], row["label"], count, row["vector_length"], row["comparison_group"], row["rank"]
 
 
 def named(rows: Sequence[Row], _: Wanted | None = None) -> list[Cells]:
     """The columns that say what a row is about: the operation, and how long the vector is where lengths differ."""
-    lengths: list[Cells] = [(Head("values", True), lambda row: f"{row['size']:,}")]
-    return [(Head("operation"), name), *lengths * (len({row["size"] for row in rows}) > 1)]
+    lengths: list[Cells] = [(Head("vector length", True), lambda row: f"{row['vector_length']:,}")]
+    return [(Head("operation"), name), *lengths * (len({row["vector_length"] for row in rows}) > 1)]
 
 
 def name(row: Row) -> str:
@@ -177,14 +177,14 @@ def _by_mean(rows: Sequence[Row]) -> list[str]:
 
 
 def _timed(rows: Sequence[Row]) -> str:
-    return f"time of phase {rows[0]['phase']}, {headings.vector(rows)}"
+    return f"{headings.time_of(rows[0]['phase'])}, {headings.vector(rows)}"
 
 
 RANKING = Layout(
     others=(TIMES, SPEEDUPS),
     rows=_joined,
     table=(*_ASKED, *_VECTOR),
-    is_best_mixed=True,
+    is_recommended_mixed=True,
     varied=lambda row: (*(row[name] for name in _MEASURED), row["chain"]),
     order=_order,
     title="",
@@ -207,7 +207,7 @@ OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
 
 
 def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
-    """For each scheme, division and what is timed a sentence: who wins how often, of cases of two variants or more, and
+    """For each scheme, tuning and what is timed a sentence: who wins how often, of cases of two variants or more, and
     how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
     """
     yield from _sentences([_computed(answer) for answer in answers], wanted)
@@ -220,7 +220,7 @@ def of_phase(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
 
 def timed(answer: Iterable[Row]) -> list[Row]:
     """The rows of an answer to one of :data:`OF_RUN` that a reader is told of; their labels say what is timed: an
-    operation, with its count in a row, or the stage of a workload.
+    operation, with the number of consecutive ones, or the stage of a workload.
     """
     return [{**row, "label": _label(row)} for row in _computed(answer)]
 
@@ -237,12 +237,12 @@ def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str
     lines = [line for same in contests(answers, wanted) for line in grouped(same, _ranked_together)]
 
     def contest(line: Sequence[Row]) -> tuple[Any, ...]:
-        """As tables stand, the division of all before that of each."""
-        return line[0]["scheme"], line[0]["division"] == "best", line[0]["what"]
+        """As tables stand, the tuning of all before that of each."""
+        return line[0]["scheme"], line[0]["tuning"] == "recommended", line[0]["what"]
 
     for same in grouped(sorted(lines, key=contest), contest):
         scheme, is_best, what = contest(same[0])
-        yield f"{', '.join(filter(None, (scheme, 'division best' * is_best, what)))}: {_verdict(same)}"
+        yield f"{', '.join(filter(None, (scheme, 'recommended tuning' * is_best, what)))}: {_verdict(same)}"
 
 
 def _computed(answer: Iterable[Row]) -> list[Row]:
@@ -254,8 +254,10 @@ def _computed(answer: Iterable[Row]) -> list[Row]:
         is_workload = subject.WORKLOAD.covers(row["experiment"])
         if is_workload and (row["comparison_group"], f"{row['phase']}{_COMPUTING}") in computed:
             timings.append({**row, "what": row["phase"]})
-        elif not is_workload and row["phase"] == _OPERATION:
-            timings.append({**row, "what": _IN_A_ROW if subject.REPETITION.covers(row["experiment"]) else ""})
+        elif not is_workload and row["phase"] == _EVALUATE:
+            timings.append(
+                {**row, "what": _CONSECUTIVE if subject.REPETITION.covers(row["experiment"]) else ""}
+            )
     return timings
 
 

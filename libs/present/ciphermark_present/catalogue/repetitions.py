@@ -1,4 +1,4 @@
-"""The figure of operations in a row."""
+"""The figure of consecutive operations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ciphermark_present.query import SECURITY_COMPARED, Row
 
 
 def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
-    """Total time of so many operations on a full vector, one small chart per scheme, operation and division."""
+    """Total time of so many operations on a full vector, one small chart per scheme, operation and tuning."""
     timed = [row for row in rows if row["median"] is not None]
     if not timed:
         return None
@@ -47,7 +47,7 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
     names = charting.variants_of(cases)
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     timings = alt.Chart().encode(
-        x=alt.X("repetitions:Q", title="Operations in a row", axis=charting.whole_axis()),
+        x=alt.X("repetitions:Q", title="Consecutive operations", axis=charting.whole_axis()),
         y=alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
         color=charting.colour(names),
         tooltip=charting.tips(
@@ -66,12 +66,12 @@ def _named(rows: Sequence[Row]) -> list[Row]:
     """The rows with the chart that each stands in (``what``), and how its ring was chosen (``choice``)."""
     choose = _by_ring if _is_ring_varied(rows) else _by_rule
     labels = parameters.apart(rows, lambda row: (*_place(row), row["repetitions"], choose(row)))
-    is_divided = len({row["division"] for row in rows}) > 1
+    is_divided = len({row["tuning"] for row in rows}) > 1
     return [
         {
             **row,
             "what": charting.joined(
-                row["label"], row["scheme"], f"division {row['division']}" if is_divided else "", label
+                row["label"], row["scheme"], f"{row['tuning']} tuning" if is_divided else "", label
             ),
             "choice": choose(row),
         }
@@ -80,7 +80,7 @@ def _named(rows: Sequence[Row]) -> list[Row]:
 
 
 def _place(row: Row) -> tuple[str, str, str]:
-    return row["label"], row["scheme"], row["division"]
+    return row["label"], row["scheme"], row["tuning"]
 
 
 def _is_ring_varied(rows: Sequence[Row]) -> bool:
@@ -256,7 +256,7 @@ def _remark(row: Row) -> str:
     if against.ratio is None or _is_fastest(row):
         return ""
     parts = [] if against.is_paired else [UNPAIRED]
-    if row["division"] != "best" and row["security_2018"] != against.fastest["security_2018"]:
+    if row["tuning"] != "recommended" and row["security_2018"] != against.fastest["security_2018"]:
         parts.append("unequal security")
     return ", ".join(parts)
 
@@ -274,7 +274,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield Head("n", True), lambda row: str(row["repetitions"])
     yield of(VARIANT)
     yield of(N)
-    yield Head(""), lambda row: "smallest" if row["ring_dimension_is_minimum"] else "given"
+    yield Head(""), lambda row: "smallest-secure" if row["ring_dimension_is_minimum"] else "given"
     yield of(LOG_QP, drop=2)
     yield from (of(column) for column in headings.LEVELS if not headings.is_shared(column, rows))
     yield Head("time", True), lambda row: _time(row)[0]
@@ -293,21 +293,21 @@ def _about(rows: Sequence[Row], wanted: Wanted) -> str:
     if any(map(_is_disturbed, rows)):
         marks = ", ".join(filter(None, (marks, DISTURBED)))
     own = (headings.vector(rows), headings.message(rows), marks)
-    return ", ".join(filter(None, ("total time of n operations in a row", *own)))
+    return ", ".join(filter(None, ("total time of n consecutive operations", *own)))
 
 
 LAYOUT = Layout(
     others=(replace(MATRIX, subject=subject.REPETITION),),
     rows=_joined,
-    table=("scheme", "label", "division", "data_pattern", "ciphertexts", "threads"),
-    is_best_mixed=True,
+    table=("scheme", "label", "tuning", "data_pattern", "ciphertexts", "threads"),
+    is_recommended_mixed=True,
     varied=lambda row: (
         row["repetitions"],
         None if row["ring_dimension_is_minimum"] else row["ring_dimension"],
     ),
     order=_in_table,
     title=lambda rows, _: (
-        f"{rows[0]['label']} in a row · {rows[0]['scheme']} · security {headings.levels(rows)}"
+        f"consecutive {rows[0]['label']} · {rows[0]['scheme']} · security {headings.levels(rows)}"
     ),
     about=_about,
     columns=_listed,
@@ -317,15 +317,15 @@ LAYOUT = Layout(
 )
 REPETITIONS = Figure(
     name="repetitions",
-    title="Operations in a row",
+    title="Consecutive operations",
     lead=(
-        "Median total time of so many operations in a row, at the smallest N that is secure for the modulus chain and, "
-        "where the suite names one, at a given N. The time axis is logarithmic."
+        "Median total time of so many consecutive operations, at the smallest N that is secure for the modulus chain "
+        "and, where the suite names one, at a given N. The time axis is logarithmic."
     ),
     view="repetitions",
     subject=subject.REPETITION,
     may_lack=tuple(SECURITY_COMPARED.values()),
-    order="label, repetitions, size, ring_dimension_is_minimum desc, median nulls last, variant",
+    order="label, repetitions, vector_length, ring_dimension_is_minimum desc, median nulls last, variant",
     tell=tell_repetitions,
     chart=draw_repetitions,
     printed=(LAYOUT,),

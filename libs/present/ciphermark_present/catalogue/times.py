@@ -32,7 +32,7 @@ from ciphermark_present.query import SECURITY_COMPARED, Answer, Row
 
 
 def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Which variant is the fastest, and how far behind the others are; of each division, and of composed operations,
+    """Which variant is the fastest, and how far behind the others are; of each tuning, and of composite operations,
     apart.
     """
     variants = [row for row in every if row["mean_ratio"] is not None]
@@ -41,15 +41,15 @@ def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def _ranking(row: Row) -> tuple[str, bool]:
-    return row["division"], row["is_composed"]
+    return row["tuning"], row["is_composite"]
 
 
 def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     if len(known) < 2:
         return
     cases = _cases(known[0]["common_cases"])
-    verb = "compose" if known[0]["is_composed"] else "have"
-    where = f"{sentences.place(parameters)}, division {known[0]['division']}"
+    verb = "compose" if known[0]["is_composite"] else "have"
+    where = f"{sentences.place(parameters)}, {known[0]['tuning']} tuning"
     over = f"geometric mean of the ratios to the fastest, over {cases} that all {verb}"
     first = [row for row in known if row["rank"] == 1]
     if not first:
@@ -81,10 +81,10 @@ def _of_the_best(ratio: float) -> str:
 def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The cheapest and the dearest operation, at the largest N with the longest vector there."""
     largest = max(row["ring_dimension"] for row in every)
-    size = max(row["size"] for row in every if row["ring_dimension"] == largest)
-    here = [row for row in every if (row["ring_dimension"], row["size"]) == (largest, size)]
+    size = max(row["vector_length"] for row in every if row["ring_dimension"] == largest)
+    here = [row for row in every if (row["ring_dimension"], row["vector_length"]) == (largest, size)]
     least, most = min(here, key=_median), max(here, key=_median)
-    where = f"{sentences.place(parameters)}, N = {largest}, {size} elements"
+    where = f"{sentences.place(parameters)}, N = {largest}, vector length {size}"
     yield f"Operations, {where}: median times from {_timed(least)} to {_timed(most)}."
 
 
@@ -96,7 +96,7 @@ def judged_by_data(answer: Answer, _: Row) -> Answer:
     for row in answer.mappings:
         random, same = (
             Estimate(n, *(row[f"{data}_{name}"] for name in ("s", "low", "high")))
-            for data, n in (("random", row["n"]), ("same", row["same_n"]))
+            for data, n in (("random", row["n"]), ("constant", row["constant_n"]))
         )
         ratio = ratio_of(random, same)
         words = _BY_DATA.get(verdict(ratio), verdict(ratio))
@@ -163,7 +163,18 @@ def _cases(count: int) -> str:
     return f"{count} case{'s' if count != 1 else ''}"
 
 
-_COLUMNS = ("variant", "division", "label", "ring", "size", "median", "ci_low", "ci_high", "from", "to")
+_COLUMNS = (
+    "variant",
+    "tuning",
+    "label",
+    "ring",
+    "vector_length",
+    "median",
+    "ci_low",
+    "ci_high",
+    "from",
+    "to",
+)
 
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
@@ -174,14 +185,14 @@ def draw_latency(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_latency_by_size(rows: Sequence[Row]) -> Chart | None:
-    """Median time against the number of elements, at one N."""
+    """Median time against vector length, at one N."""
     title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
-    labels = parameters.apart(rows, lambda row: (row["label"], row["size"]))
+    labels = parameters.apart(rows, lambda row: (row["label"], row["vector_length"]))
     cases = [
         {**row, "label": charting.joined(row["label"], label)}
         for row, label in zip(charting.with_rings(rows), labels, strict=True)
     ]
-    return _against(cases, alt.X("size:O", title=title, axis=charting.counts_axis()))
+    return _against(cases, alt.X("vector_length:O", title=title, axis=charting.counts_axis()))
 
 
 def draw_by_data(rows: Sequence[Row]) -> Chart | None:
@@ -196,7 +207,7 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
         color=charting.colour(names),
     )
     points = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x=alt.X("ratio:Q", title="Random / same", scale=charting.log_scale(), axis=alt.Axis(tickCount=5)),
+        x=alt.X("ratio:Q", title="Random / constant", scale=charting.log_scale(), axis=alt.Axis(tickCount=5)),
         shape=charting.shape(names),
         tooltip=charting.tips("variant:N", "operation:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
     )
@@ -215,13 +226,13 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
         return None
     names = charting.variants_of(rows)
     cases = [
-        {**row, "division": row.get("division")} for row in sorted(rows, key=lambda row: str(row["variant"]))
+        {**row, "tuning": row.get("tuning")} for row in sorted(rows, key=lambda row: str(row["variant"]))
     ]
     base = alt.Chart().encode(x=x, color=charting.colour(names))
     median = alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis())
-    # A line joins one division's: the other one's have other keys.
+    # A line joins one tuning's: the other one's have other keys.
     line = base.mark_line(strokeWidth=1.5).encode(
-        y=median, detail=[alt.Detail("variant:N"), alt.Detail("division:N")]
+        y=median, detail=[alt.Detail("variant:N"), alt.Detail("tuning:N")]
     )
     points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
         y=median,
@@ -253,10 +264,10 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     if not ranked:
         return None
     names = charting.variants_of(ranked)
-    counts = dict.fromkeys((row["common_cases"], row["division"], row["is_composed"]) for row in ranked)
+    counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
     common = [
-        charting.joined(f"{count} common cases", f"division {division}", "composed" * is_composed)
-        for count, division, is_composed in counts
+        charting.joined(f"{count} common cases", f"{tuning} tuning", "composite" * is_composite)
+        for count, tuning, is_composite in counts
     ]
     title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
     title += [columns.UNACCELERATED] * any(marks.values())
@@ -332,7 +343,9 @@ def _with_ranks(answer: Answer, parameters: Row) -> Answer:
 
 def several_sizes(answer: Answer, _: Row) -> Answer:
     """The rows at the largest N at which an operation has vectors of several sizes. Pure."""
-    ring, size, operation = (answer.columns.index(name) for name in ("ring_dimension", "size", "operation"))
+    ring, size, operation = (
+        answer.columns.index(name) for name in ("ring_dimension", "vector_length", "operation")
+    )
     sizes: dict[tuple[int, str], set[int]] = {}
     for row in answer.rows:
         sizes.setdefault((row[ring], row[operation]), set()).add(row[size])
@@ -355,7 +368,7 @@ LEADERBOARD = Figure(
         "of their difference and beyond the significance threshold of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
         "rank, and none where an interval is so wide that a variant with a better mean would have a worse one. "
-        "Each division is ranked by itself: in equal all libraries switch keys alike, in best each as its own "
+        "Each tuning is ranked by itself: matched: all libraries switch keys alike; recommended: each as its own "
         "documentation would set it, at the level that was asked for. Operations that an adapter composes of several "
         "calls of its library are ranked apart."
     ),
@@ -367,7 +380,7 @@ LEADERBOARD = Figure(
     printed=(),
     columns=(
         columns.of_build(Column("label", "Variant")),
-        Column("division", "Division"),
+        Column("tuning", "Tuning"),
         Column("rank", "Rank", formats.text, is_number=True),
         columns.count("mean_ratio", "× fastest"),
         *RATIO_INTERVAL,
@@ -389,17 +402,18 @@ MATRIX = Figure(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
         "interleaved samples; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
         "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
-        "its library is marked composed, and compared with its like. A ° marks builds without HEXL beside one with it. "
-        "What is missing says why."
+        "its library is marked composite, and compared with its like. A ° marks builds without HEXL beside one with "
+        "it. What is missing says why."
     ),
     on_page="A cell leads to its samples.",
     noted_by=("operation", "operation"),
     view="matrix",
     subject=subject.OPERATION,
-    where={"phase": "operation"},
+    where={"phase": "evaluate"},
     narrowed_by=(*FILTERS, "phase"),
     may_lack=("phase", *SECURITY_COMPARED.values()),
-    order="label, ring_dimension, modulus_bits, size, data_pattern, threads, comparison_group, variant, status",
+    order="label, ring_dimension, modulus_bits, vector_length, data_pattern, threads, comparison_group, variant, "
+    "status",
     grid=Grid(
         (RANKED, N, CHAIN, SIZE, DATA, THREADS),
         _grid_cell,
@@ -435,7 +449,7 @@ LATENCY = Figure(
     view="latency",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
-    order="label, size, ring_dimension, median, variant",
+    order="label, vector_length, ring_dimension, median, variant",
     tell=tell_latency,
     chart=draw_latency,
     printed=(),
@@ -463,7 +477,7 @@ LATENCY_BY_SIZE = Figure(
     view="latency",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
-    order="label, size, median, variant",
+    order="label, vector_length, median, variant",
     derive=several_sizes,
     chart=draw_latency_by_size,
     printed=(),
@@ -481,7 +495,7 @@ BY_DATA = Figure(
     view="by_data",
     subject=subject.OPERATION,
     narrowed_by=(*(name for name in FILTERS if name != "data_pattern"), "phase"),
-    order="operation, ring_dimension, size, variant, modulus_bits",
+    order="operation, ring_dimension, vector_length, variant, modulus_bits",
     derive=judged_by_data,
     tell=tell_by_data,
     chart=draw_by_data,
@@ -492,9 +506,9 @@ BY_DATA = Figure(
         CHAIN,
         SIZE,
         BUILD,
-        columns.seconds("same_s", "One value in all slots"),
+        columns.seconds("constant_s", "One value in all slots"),
         columns.seconds("random_s", "Random values"),
-        columns.count("ratio", "Random / same"),
+        columns.count("ratio", "Random / constant"),
         *RATIO_INTERVAL,
         Column("verdict", "Verdict"),
     ),
@@ -510,7 +524,7 @@ SPEEDUP = Figure(
     view="speedup",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
-    order="ring_dimension, operation, size, modulus_bits, comparison_group",
+    order="ring_dimension, operation, vector_length, modulus_bits, comparison_group",
     tell=tell_speedup,
     chart=draw_speedup,
     printed=(),

@@ -41,11 +41,11 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """
     whole = [row for row in every if row["metric"] == "time" and not row["part"]]
     whole = [{**row, "keys": sentences.encryption(row, whole)} for row in whole]
-    place = ("operation", "scheme", "size", "security_shown", "stage", "keys")
+    place = ("operation", "scheme", "vector_length", "security_shown", "stage", "keys")
     for row in sentences.fastest(whole, place, "median"):
         keys = f", {row['keys']}" if row["keys"] else ""
         yield (
-            f"{row['operation']} in {row['scheme']}, {row['size']:,} elements at "
+            f"{row['operation']} in {row['scheme']}, vector length {row['vector_length']:,}, at "
             f"{sentences.level_and_table(row)}{keys}: "
             f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
         )
@@ -69,7 +69,7 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
 
 
 def _named(row: Row) -> str:
-    options = row["options"] or f"{row['size']:,}"
+    options = row["options"] or f"{row['vector_length']:,}"
     place = f"{row['operation']}, {options}, {row['scheme']}, {level(sentences.shown_level(row))}"
     return charting.joined(place, sentences.threads(row))
 
@@ -115,7 +115,7 @@ def _whole(rows: Sequence[Row]) -> list[Row]:
 
 def _input(row: Row) -> str:
     """What is computed on: the options; without any, how many numbers."""
-    return str(row["options"]) if row["options"] else formats.values(row["size"])
+    return str(row["options"]) if row["options"] else formats.values(row["vector_length"])
 
 
 def _metric(row: Row) -> str:
@@ -178,7 +178,7 @@ _WITH_STAGES = [
 FAMILY = subject.all_but(subject.WORKLOAD, *_WITH_STAGES)
 LAYOUT = Layout(
     rows=_unlisted,
-    table=("experiment", "operation", "options", "data_set", "size", "threads", "scheme"),
+    table=("experiment", "operation", "options", "data_set", "vector_length", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
     title=lambda rows, wanted: f"{wanted.titled(rows[0]['operation'])} · {rows[0]['experiment']}",
     about=lambda rows, _: f"{headings.heading(rows)} · {_input(rows[0])}, {headings.threads(rows[0])}",
@@ -199,8 +199,8 @@ WORKLOADS = Figure(
     view="workloads",
     subject=FAMILY,
     order=(
-        "operation, scheme, size, metric <> 'time', metric, stage, part, 'median' = any(disturbed_times), median, "
-        "variant"
+        "operation, scheme, vector_length, metric <> 'time', metric, stage, part, 'median' = any(disturbed_times), "
+        "median, variant"
     ),
     chart=draw_stages,
     tell=tell_stages,

@@ -2,10 +2,10 @@
 -- of samples: their medians are compared.
 select
     r.*,
-    s.median as same_s,
-    s.ci_low as same_low,
-    s.ci_high as same_high,
-    s.n as same_n,
+    s.median as constant_s,
+    s.ci_low as constant_low,
+    s.ci_high as constant_high,
+    s.n as constant_n,
     r.median as random_s,
     r.ci_low as random_low,
     r.ci_high as random_high
@@ -13,7 +13,7 @@ from results as r
 join case_request as c on c.key = r.case_key
 join results as s
     on s.run_id = r.run_id
-    and s.data_pattern = 'same'
+    and s.data_pattern = 'constant'
     and s.metric = 'time'
     and s.phase = r.phase
     and s.variant = r.variant

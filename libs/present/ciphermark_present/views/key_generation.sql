@@ -1,3 +1,3 @@
 select *
 from results
-where metric = 'time' and phase = 'operation'
+where metric = 'time' and phase = 'evaluate'

@@ -1,3 +1,3 @@
-select *, case when is_composed then operation || ' (composed)' else operation end as label
+select *, case when is_composite then operation || ' (composite)' else operation end as label
 from results
 where metric = 'time'

@@ -2,7 +2,7 @@
 -- variant without such has one row all the same. A time of disturbed samples only is no case. Means, intervals and ranks
 -- are made of these rows: see
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
--- and so is each division; in best, a case is of the level that was asked for: the highest not above the one shown. A
+-- and so is each tuning; with recommended tuning, a case is of the level that was asked for: the highest not above the one shown. A
 -- level of the 2018 table says nothing of the 2024 table.
 -- What was never resolved is of the levels that others resolved the case to.
 with chosen as (
@@ -13,7 +13,7 @@ asked as (
     from case_info
     where
         run_id = %(run_id)s
-        and division = 'best'
+        and tuning = 'recommended'
         and security_table >= %(table)s::text
         and security_bits <= (select level from chosen)
 ),
@@ -21,8 +21,8 @@ compared as (
     select
         case_info_id,
         variant,
-        is_composed,
-        division,
+        is_composite,
+        tuning,
         comparison_group,
         fastest_variant,
         is_paired,
@@ -31,19 +31,19 @@ compared as (
         ci_high,
         standing,
         rank = 1 or verdict in ('no difference', 'faster') as is_fastest,
-        count(*) over (partition by comparison_group, is_composed) as variants
+        count(*) over (partition by comparison_group, is_composite) as variants
     from ratios
     where
         run_id = %(run_id)s
         and kind = case when %(table)s::text = '2024' then 'equal_security_2024' else 'equal_security' end
         and standing <> 'disturbed'
-        and stage = 'operation'
+        and stage = 'evaluate'
         and party is null
         and step is null
         and experiment = any (%(experiments)s)
         and scheme = %(scheme)s
         and case
-            when division = 'best' and security_table >= %(table)s::text then security_bits = (select bits from asked)
+            when tuning = 'recommended' and security_table >= %(table)s::text then security_bits = (select bits from asked)
             else case when %(table)s::text = '2024' then security_2024 else security_2018 end = (select level from chosen)
         end
         and ring_dimension = any (%(ring_dimension)s)
@@ -56,23 +56,23 @@ marked as (
         c.variants = shown.variants as is_common
     from compared as c
     join (
-        select is_composed, division, count(distinct variant) as variants
+        select is_composite, tuning, count(distinct variant) as variants
         from compared
-        group by is_composed, division
-    ) as shown on shown.is_composed = c.is_composed and shown.division = c.division
+        group by is_composite, tuning
+    ) as shown on shown.is_composite = c.is_composite and shown.tuning = c.tuning
 ),
 counts as (
     select
         variant,
-        is_composed,
-        division,
+        is_composite,
+        tuning,
         count(*) filter (where is_common) as common_cases,
         count(*) filter (where variants > 1) as compared_cases,
         count(*) filter (where variants > 1 and is_fastest) as fastest_in,
         count(*) filter (where variants > 1 and standing = 'win') as wins,
         count(*) filter (where variants > 1 and standing = 'tie') as ties
     from marked
-    group by variant, is_composed, division
+    group by variant, is_composite, tuning
 ),
 timed as (
     select
@@ -83,7 +83,7 @@ timed as (
         array_agg(case when not x.is_disturbed then x.slowdown end order by t.process, x.ordinal) as slowdowns
     from case_info as i
     join trial as t on t.case_info_id = i.case_info_id
-    join series as s on s.trial_id = t.id and s.metric = 'time' and s.stage = 'operation' and s.party is null and s.step is null
+    join series as s on s.trial_id = t.id and s.metric = 'time' and s.stage = 'evaluate' and s.party is null and s.step is null
     join sample as x on x.series_id = s.id and not x.is_warmup
     where
         i.run_id = %(run_id)s
@@ -101,8 +101,8 @@ levels as (
 states as (
     select
         i.variant,
-        coalesce(t.facts @> '{"is_composed": 1}', false) as is_composed,
-        i.division,
+        coalesce(t.facts @> '{"is_composite": 1}', false) as is_composite,
+        i.tuning,
         bool_or(i.hexl) as hexl,
         count(*) filter (where i.status = 'ok') as ok,
         count(*) filter (where i.status = 'unsupported') as unsupported,
@@ -115,7 +115,7 @@ states as (
         and i.scheme = %(scheme)s
         and coalesce(
             case
-                when i.division = 'best' and i.security_table >= %(table)s::text
+                when i.tuning = 'recommended' and i.security_table >= %(table)s::text
                     then i.security_bits = (select bits from asked)
                 else case when %(table)s::text = '2024' then i.security_2024 else i.security_2018 end
                     = (select level from chosen)
@@ -127,15 +127,15 @@ states as (
         and i.operation = any (%(operation)s)
         and i.variant = any (%(variant)s)
         and i.is_reference is not true
-    group by i.variant, i.division, coalesce(t.facts @> '{"is_composed": 1}', false)
+    group by i.variant, i.tuning, coalesce(t.facts @> '{"is_composite": 1}', false)
 )
 select
     s.variant,
-    s.is_composed,
+    s.is_composite,
     s.variant
-    || case when s.division = 'best' then ' (division best)' else '' end
-    || case when s.is_composed then ' (composed)' else '' end as label,
-    s.division,
+    || case when s.tuning = 'recommended' then ' (recommended tuning)' else '' end
+    || case when s.is_composite then ' (composite)' else '' end as label,
+    s.tuning,
     s.hexl,
     coalesce(m.common_cases, 0) as common_cases,
     coalesce(m.fastest_in, 0) as fastest_in,
@@ -157,9 +157,9 @@ select
     fastest.times as fastest_times,
     fastest.slowdowns as fastest_slowdowns
 from states as s
-left join counts as m using (variant, is_composed, division)
+left join counts as m using (variant, is_composite, tuning)
 left join marked as c
-    on c.variant = s.variant and c.is_composed = s.is_composed and c.division = s.division and c.is_common
+    on c.variant = s.variant and c.is_composite = s.is_composite and c.tuning = s.tuning and c.is_common
 left join timed as own on own.comparison_group = c.comparison_group and own.variant = c.variant
 left join timed as fastest on fastest.comparison_group = c.comparison_group and fastest.variant = c.fastest_variant
-order by s.division desc, s.is_composed, s.variant, c.comparison_group;
+order by s.tuning, s.is_composite, s.variant, c.comparison_group;

@@ -1,13 +1,13 @@
 -- What was measured comes from the ratios, which have the medians, too; what was not, from its cases. What was never
--- resolved is of the levels that others resolved the same case to, and composed where that of others is. Chains are those
+-- resolved is of the levels that others resolved the same case to, and composite where that of others is. Chains are those
 -- that were asked for: libraries may change one.
 select
     i.*,
-    case when cell.is_composed then i.operation || ' (composed)' else i.operation end as label,
+    case when cell.is_composite then i.operation || ' (composite)' else i.operation end as label,
     i.requested_ring_dimension as asked_ring_dimension,
     cell.phase,
     cell.repetitions,
-    cell.is_composed,
+    cell.is_composite,
     cell.median,
     cell.rank,
     cell.standing,
@@ -37,7 +37,7 @@ from (
         r.case_info_id,
         r.phase,
         r.repetitions,
-        r.is_composed,
+        r.is_composite,
         r.median_s as median,
         r.rank,
         r.standing,
@@ -67,7 +67,7 @@ from (
     where
         r.run_id = %(run_id)s
         and r.kind = case
-            when %(any_security)s then 'any_security'
+            when %(across_security_levels)s then 'across_security_levels'
             when %(table)s::text = '2024' then 'equal_security_2024'
             else 'equal_security'
         end
@@ -76,7 +76,7 @@ from (
         c.case_info_id,
         null,
         (c.dimensions ->> 'repetitions')::integer,
-        f.is_composed or coalesce(l.is_composed, false),
+        f.is_composite or coalesce(l.is_composite, false),
         null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
         null, null, null, null,
         f.error,
@@ -87,7 +87,7 @@ from (
         select distinct
             o.comparison_group,
             case when %(table)s::text = '2024' then o.security_2024 else o.security_2018 end as level,
-            x.is_composed
+            x.is_composite
         from case_info as o
         join case_facts as x on x.case_info_id = o.case_info_id
         where o.run_id = %(run_id)s and o.parameter_set_id is not null

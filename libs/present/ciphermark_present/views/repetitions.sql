@@ -1,8 +1,8 @@
 select
     i.*,
-    f.is_composed,
+    f.is_composite,
     f.error,
-    case when f.is_composed then i.operation || ' (composed)' else i.operation end as label,
+    case when f.is_composite then i.operation || ' (composite)' else i.operation end as label,
     coalesce(r.repetitions, (i.dimensions ->> 'repetitions')::integer) as repetitions,
     max(r.n) filter (where r.metric = 'time') as n,
     max(r.median) filter (where r.metric = 'time') as median,
@@ -16,5 +16,5 @@ select
 from case_info as i
 join case_facts as f on f.case_info_id = i.case_info_id
 left join result as r on r.case_info_id = i.case_info_id
-where r.stage is null or phase_of(r.stage, r.party, r.step) = 'operation'
+where r.stage is null or phase_of(r.stage, r.party, r.step) = 'evaluate'
 group by i.case_info_id, f.case_info_id, coalesce(r.repetitions, (i.dimensions ->> 'repetitions')::integer)

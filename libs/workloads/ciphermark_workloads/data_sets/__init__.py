@@ -21,9 +21,9 @@ from ciphermark_circuits.layout import Floats
 from ciphermark_core.errors import UserError
 
 LabelRule: TypeAlias = Literal["binary", "median"]
-MOST_BYTES = 16 * 1024 * 1024
-MOST_ROWS = 100_000
-MOST_COLUMNS = 1024
+MAX_BYTES = 16 * 1024 * 1024
+MAX_ROWS = 100_000
+MAX_COLUMNS = 1024
 FEWEST_ROWS = 10
 _LONGEST_STEM = 40
 _DIGITS = 8
@@ -83,8 +83,8 @@ def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
     Raises ``UserError`` with line and column of a fault.
     """
     size = len(text.encode())
-    if size > MOST_BYTES:
-        raise UserError(f"{name}: {size} bytes are too many, at most {MOST_BYTES} are read: use fewer rows")
+    if size > MAX_BYTES:
+        raise UserError(f"{name}: {size} bytes are too many, at most {MAX_BYTES} are read: use fewer rows")
     lines = _lines(text.removeprefix("\ufeff"), name)
     _, header = next(lines, (1, []))
     columns = _header(header, name)
@@ -129,8 +129,8 @@ def _header(fields: list[str], name: str) -> tuple[str, ...]:
         raise UserError(
             f"{name}, line 1: a header of two columns or more is needed, the label last, separated by commas"
         )
-    if len(columns) > MOST_COLUMNS:
-        raise UserError(f"{name}, line 1: {len(columns)} columns are too many, {MOST_COLUMNS} are the most")
+    if len(columns) > MAX_COLUMNS:
+        raise UserError(f"{name}, line 1: {len(columns)} columns are too many, {MAX_COLUMNS} are the most")
     for number, column in enumerate(columns, 1):
         if not column:
             raise UserError(f"{name}, line 1: column {number} has no name: give it one")
@@ -150,8 +150,8 @@ def _rows(lines: Iterator[tuple[int, list[str]]], columns: tuple[str, ...], name
             raise UserError(
                 f"{name}, line {line}: {len(fields)} fields, but the header names {len(columns)} columns"
             )
-        if len(rows) == MOST_ROWS:
-            raise UserError(f"{name}, line {line}: {MOST_ROWS} rows are the most: use fewer")
+        if len(rows) == MAX_ROWS:
+            raise UserError(f"{name}, line {line}: {MAX_ROWS} rows are the most: use fewer")
         rows.append(
             [
                 _checked(field, f"{name}, line {line}, column {column!r}")

@@ -187,7 +187,7 @@ INFERENCES = Figure(
     lead=(
         "Median time of the server's pass through the network against the images that it classifies in a second; both "
         "axes are logarithmic, and left and high is better. A pass has one image, or as many as a suite gives it "
-        "(batch), or as lie side by side in ciphertexts. "
+        "(inputs_per_pass), or as lie side by side in ciphertexts. "
         "Agreement is with the network in the clear, right are images whose class is their own. Weights of "
         "workloads called -encrypted are a secret of the client, too."
     ),

@@ -204,8 +204,10 @@ def _complaint(chosen: Labels, expected: Labels, accuracy: Accuracy, logits: int
         return (
             f"{len(others)} of {len(expected)} images have another class than the network in the clear says"
         )
-    if accuracy.wrong_slots:
-        return f"{accuracy.wrong_slots} of {logits} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
+    if accuracy.incorrect_slots:
+        return (
+            f"{accuracy.incorrect_slots} of {logits} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
+        )
     return None
 
 

@@ -86,14 +86,14 @@ def split(data: DataSet, seed: int, test_share: float = TEST_SHARE) -> Task:
 
 # Share of rows that must agree with the plaintext run. bfv and bgv compute with features rounded to integers: a row
 # close to the boundary may fall on the other side of it.
-_LEAST_AGREEMENT = 1.0
-_LEAST_AGREEMENT_EXACT = 0.99
+_MIN_AGREEMENT = 1.0
+_MIN_AGREEMENT_EXACT = 0.99
 # A row this close to the boundary, relative to the largest score, has either class in ckks: the circuits were never
 # seen to err by 2^-17, and of a thousand splits of Boston two have a row that close.
 _BOUNDARY = 2.0**-16
 _ROUNDING = 2.0**-48  # relative to the largest score
-_MOST_NOISE = 1.0  # likewise, in ckks: few rows may agree by chance with scores that mean nothing
-_MOST_BITS = 1074.0  # precision of scores without any error: the smallest float is 2^-1074
+_MAX_NOISE = 1.0  # likewise, in ckks: few rows may agree by chance with scores that mean nothing
+_MAX_BITS = 1074.0  # precision of scores without any error: the smallest float is 2^-1074
 
 
 def quality(found: Result, reference: Result, expected: Result, labels: Floats, scheme: Scheme) -> Judgement:
@@ -108,7 +108,7 @@ def quality(found: Result, reference: Result, expected: Result, labels: Floats, 
     ``rounding_error`` (bfv and bgv alone) likewise that of ``expected`` from the reference. Scores that are not finite
     agree with nothing.
 
-    In the accuracy, errors are those from the reference, ``wrong_slots`` counts rows that do not agree, and
+    In the accuracy, errors are those from the reference, ``incorrect_slots`` counts rows that do not agree, and
     ``tolerance`` is the smallest score of the reference: a smaller error changes the class of no row.
     """
     if found.scores.shape != reference.scores.shape:
@@ -122,7 +122,7 @@ def quality(found: Result, reference: Result, expected: Result, labels: Floats, 
     agreement = float(np.mean(agrees))
     accuracy = Accuracy(
         max_abs_error=error,
-        wrong_slots=int(np.count_nonzero(~agrees)),
+        incorrect_slots=int(np.count_nonzero(~agrees)),
         tolerance=smallest,
         precision_bits=None if is_exact else _precision_bits(error / max(1.0, _largest(reference))),
     )
@@ -164,13 +164,13 @@ def _inexactness(scores: Floats, expected: Floats) -> str | None:
 
 
 def _noisiness(noise: float) -> str | None:
-    if noise < _MOST_NOISE:
+    if noise < _MAX_NOISE:
         return None
     return f"a score is off by {noise:.3g} times the largest one: the result means nothing, though all rows agree"
 
 
 def _disagreement(agreement: float, rows: int, scheme: Scheme) -> str | None:
-    least = _LEAST_AGREEMENT_EXACT if scheme in EXACT_SCHEMES else _LEAST_AGREEMENT
+    least = _MIN_AGREEMENT_EXACT if scheme in EXACT_SCHEMES else _MIN_AGREEMENT
     if agreement >= least:
         return None
     return (
@@ -180,7 +180,7 @@ def _disagreement(agreement: float, rows: int, scheme: Scheme) -> str | None:
 
 
 def _precision_bits(relative_error: float) -> float:
-    return -math.log2(relative_error) if relative_error else _MOST_BITS
+    return -math.log2(relative_error) if relative_error else _MAX_BITS
 
 
 TRAINED_ENCRYPTED = (Stage("train", "state"), Stage("infer"))

@@ -27,7 +27,7 @@ _RING = 8192
 _PLAIN_MODULUS_BITS = 32
 _FRACTION_BITS = 3  # of a training row in bfv and bgv
 # What a mean of 1 becomes there with many rows, at least, and which share of the room scores may take.
-_LEAST_UNIT, _SHARE = 2.0**11, 0.8
+_MIN_UNIT, _SHARE = 2.0**11, 0.8
 _ROOM = 2.0**15  # above the scale in the first prime of the ckks modulus chain, less the sign
 
 
@@ -115,12 +115,12 @@ def _unit(task: Task, parameters: Parameters) -> float:
     if _is_real(parameters):
         return 1.0
     unit = 2.0**_FRACTION_BITS * len(task.train.labels) / 2
-    if unit <= _LEAST_UNIT:
+    if unit <= _MIN_UNIT:
         return unit
     weights = training.linear_means(task.train)
     largest = float(np.abs(training.predicted(weights, task).scores).max())
     room = np.sqrt(_SHARE * (parameters.plain_modulus or 0) / (4 * largest)) if largest else unit
-    return min(unit, max(_LEAST_UNIT, float(room)))
+    return min(unit, max(_MIN_UNIT, float(room)))
 
 
 def _scaled_classes(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:

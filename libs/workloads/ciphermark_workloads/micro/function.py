@@ -39,7 +39,7 @@ def secure_ring(modulus_bits: Sequence[int], least: int = _RINGS[0]) -> int:
 def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
     """Values are right within ``tolerance``, relative to max(1, largest right value)."""
     accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
-    wrong = accuracy.wrong_slots
+    wrong = accuracy.incorrect_slots
     complaint = (
         f"{wrong} of {right.size} values are wrong, by up to {accuracy.max_abs_error:.3g}" if wrong else None
     )

@@ -43,7 +43,7 @@ class _Product(Workload[Floats, Floats]):
         """Its levels, in the smallest ring with slots for all that the circuit uses."""
         self.require_scheme(scheme)
         chain = (60, *[40] * self.levels, 60)
-        return ParameterSpec(scheme, secure_ring(chain, 2 * self.least_slots), chain, scale_bits=40)
+        return ParameterSpec(scheme, secure_ring(chain, 2 * self.min_slots), chain, scale_bits=40)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "mul", "rotate")
@@ -59,15 +59,15 @@ class _Product(Workload[Floats, Floats]):
 
     def require_slots(self, parameters: Parameters) -> None:
         """Raise ``Unsupported`` for a ring in which the circuit has too few slots."""
-        if self.least_slots > parameters.slots:
+        if self.min_slots > parameters.slots:
             raise Unsupported(
-                f"{self.name} of side {self.size} takes {self.least_slots} slots, and N = "
+                f"{self.name} of side {self.size} takes {self.min_slots} slots, and N = "
                 f"{parameters.ring_dimension} has {parameters.slots}"
             )
 
     @property
     @abstractmethod
-    def least_slots(self) -> int:
+    def min_slots(self) -> int:
         """Slots that the circuit uses."""
 
     def circuit(
@@ -115,7 +115,7 @@ class MatrixProduct(_Product):
         ] = 4
 
     @property
-    def least_slots(self) -> int:
+    def min_slots(self) -> int:
         """Those of all copies."""
         return self._grid().slots
 
@@ -137,7 +137,7 @@ class PackedMatrixProduct(_Product):
     levels = 1
 
     @property
-    def least_slots(self) -> int:
+    def min_slots(self) -> int:
         """Rows are doubled."""
         return 2 * self.size**2
 
@@ -168,7 +168,7 @@ class PublishedMatrixProduct(Published[Floats, Floats], _Product):
     title = "product of two matrices, row by row, by the published circuit"
 
     @property
-    def least_slots(self) -> int:
+    def min_slots(self) -> int:
         """Two copies."""
         return 2 * self.size**2
 

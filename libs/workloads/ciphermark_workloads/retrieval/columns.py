@@ -51,7 +51,7 @@ class Layout:
             raise Unsupported(
                 f"elements of {self.element_bytes} bytes take {self.columns} columns, and a row has {width} slots for "
                 f"them: at N = {2 * self.row} with {self.symbol_bits} bits a slot elements have at most "
-                f"{most_bytes(width, self.symbol_bits)} bytes"
+                f"{max_bytes(width, self.symbol_bits)} bytes"
             )
 
     @classmethod
@@ -101,7 +101,7 @@ def symbol_bits(plain_modulus: int) -> int:
     return plain_modulus.bit_length() - 1
 
 
-def most_bytes(row: int, symbol_bits: int) -> int:
+def max_bytes(row: int, symbol_bits: int) -> int:
     """The longest elements that have no more columns than a row has slots: N·w/8 bytes."""
     return 2 * (row * symbol_bits // 8)
 
@@ -206,7 +206,7 @@ def public_deviation(ring_dimension: int) -> float:
 
 # Symbols of two whole bytes, and slots in every ring up to N = 32768.
 PLAIN_MODULUS = 65537
-_LEAST_RATIO = 8.0  # see noise_ratio
+_MIN_RATIO = 8.0  # see noise_ratio
 
 _Choices = Sequence[tuple[int, tuple[int, ...]]]
 
@@ -260,7 +260,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
                 layout = self.layout_at(ring // 2, bits)
             except Unsupported:
                 return False
-            return noise_ratio(layout, sum(chain[:-1]), PLAIN_MODULUS, deviation(ring)) >= _LEAST_RATIO
+            return noise_ratio(layout, sum(chain[:-1]), PLAIN_MODULUS, deviation(ring)) >= _MIN_RATIO
 
         ring, chain = next((choice for choice in choices if has_room(*choice)), choices[-1])
         return ParameterSpec(scheme, ring, chain, plain_modulus=PLAIN_MODULUS)

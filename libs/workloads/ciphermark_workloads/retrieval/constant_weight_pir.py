@@ -24,7 +24,7 @@ from ciphermark_workloads.workload import Arrays, Handles, Stage, Workload
 _WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is encoded
 
 
-def most_plaintexts(table: KeywordTable, records: int) -> int:
+def max_plaintexts(table: KeywordTable, records: int) -> int:
     """At most so many plaintexts have as many records, whatever their keywords are."""
     return table.chunks * min(records, table.shelves)
 
@@ -34,11 +34,11 @@ def server_bytes(table: KeywordTable, records: int, primes: int, ciphertexts: in
     many ciphertexts.
     """
     polynomial = table.slots * _WORD
-    store = most_plaintexts(table, records) * (primes + 2) * polynomial
+    store = max_plaintexts(table, records) * (primes + 2) * polynomial
     return records * table.value_bytes + store + ciphertexts * 2 * primes * polynomial
 
 
-_MOST_BITS = 32
+_MAX_BITS = 32
 _OUTLINE_BITS = 2  # of shelves: four of them, two of which have their upper place in common
 
 
@@ -49,7 +49,7 @@ class Options(queries.KeywordOptions, frozen=True):
         int, msgspec.Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
     ] = 1024
     keyword_bits: Annotated[
-        int, msgspec.Meta(ge=1, le=_MOST_BITS, description="bits of a keyword, which is a number")
+        int, msgspec.Meta(ge=1, le=_MAX_BITS, description="bits of a keyword, which is a number")
     ] = 16
 
 
@@ -63,7 +63,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
     Options = Options
     is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the values
     pass_s = 1.0
-    most_shared_bits: ClassVar[int] = _MOST_BITS
+    max_shared_bits: ClassVar[int] = _MAX_BITS
     parts: ClassVar[tuple[str, str]] = ("lower places", "upper places")
 
     def require_scheme(self, scheme: Scheme) -> None:
@@ -162,7 +162,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
     def layout(self, parameters: Parameters) -> KeywordTable:
         """Raises ``Unsupported`` for keywords of too many bits."""
         options = self.options
-        return KeywordTable.of(options.keyword_bits, options.value_bytes, parameters, self.most_shared_bits)
+        return KeywordTable.of(options.keyword_bits, options.value_bytes, parameters, self.max_shared_bits)
 
 
 class PublishedConstantWeightPir(ConstantWeightPir):
@@ -172,12 +172,12 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     title = "private retrieval of a record by its keyword (constant-weight codes, as published)"
     schemes = ("bfv",)
     pass_s = 4.0
-    most_shared_bits = 0
+    max_shared_bits = 0
     parts = ("code words", "records")
 
     def ciphertexts(self, layout: KeywordTable) -> int:
         """Of each code place one, and of each record one, and one in NTT form."""
-        return layout.length + 2 * most_plaintexts(layout, self.options.records)
+        return layout.length + 2 * max_plaintexts(layout, self.options.records)
 
     def selected(
         self,

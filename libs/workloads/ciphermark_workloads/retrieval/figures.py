@@ -148,7 +148,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
 
 def _alike(row: Row) -> str:
     """What cases that differ in the number of queries alone have in common."""
-    options = {name: value for name, value in row["dimensions"].items() if name != "batch"}
+    options = {name: value for name, value in row["dimensions"].items() if name != "inputs_per_pass"}
     return f"{row['operation']} {row['variant']} {row['parameter_set_id']} {sorted(options.items())}"
 
 

@@ -34,7 +34,7 @@ LENGTH_BYTES = 2  # of a value, before it
 @dataclass(frozen=True, slots=True)
 class KeywordTable:
     """For keywords of ``keyword_bits`` bits and values of at most ``value_bytes`` bytes, in plaintexts of ``slots``
-    slots of ``symbol_bits`` bits each, with up to 2^``most_shared_bits`` records each.
+    slots of ``symbol_bits`` bits each, with up to 2^``max_shared_bits`` records each.
 
     Raises ``Unsupported`` for code words that are longer than what a query of one ciphertext expands to.
     """
@@ -43,7 +43,7 @@ class KeywordTable:
     value_bytes: int
     slots: int
     symbol_bits: int
-    most_shared_bits: int
+    max_shared_bits: int
 
     def __post_init__(self) -> None:
         most = expansion.most(self.slots)
@@ -55,11 +55,11 @@ class KeywordTable:
 
     @classmethod
     def of(
-        cls, keyword_bits: int, value_bytes: int, parameters: Parameters, most_shared_bits: int
+        cls, keyword_bits: int, value_bytes: int, parameters: Parameters, max_shared_bits: int
     ) -> KeywordTable:
         """For resolved parameters of bfv or bgv; raises ``Unsupported`` for keywords of too many bits."""
         bits = symbol_bits(parameters.plain_modulus or 0)
-        return cls(keyword_bits, value_bytes, parameters.ring_dimension, bits, most_shared_bits)
+        return cls(keyword_bits, value_bytes, parameters.ring_dimension, bits, max_shared_bits)
 
     @property
     def symbols(self) -> int:
@@ -75,7 +75,7 @@ class KeywordTable:
     def shared_bits(self) -> int:
         """The lowest bits of a keyword, by which records on a shelf differ: as many as there is room for."""
         room = max(1, self.slots // self.symbols)
-        return min(room.bit_length() - 1, self.keyword_bits, self.most_shared_bits)
+        return min(room.bit_length() - 1, self.keyword_bits, self.max_shared_bits)
 
     @property
     def shelves(self) -> int:

@@ -21,7 +21,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.retrieval.database import Rows
 
-MOST_VALUE_BYTES = 1 << 15
+MAX_VALUE_BYTES = 1 << 15
 _SEED = "database_seed"
 _FORMS = "a database is a file records.bin or records.csv"
 
@@ -157,8 +157,8 @@ def _records(name: str, data: bytes, complaint: Complaint = _no_complaint) -> Re
             raise UserError(
                 f"{place}: the keyword {keyword.decode()!r} is there twice: keep one record of it"
             )
-        if len(value) > MOST_VALUE_BYTES:
-            raise UserError(f"{place}: a value of {len(value)} bytes, {MOST_VALUE_BYTES} are the most")
+        if len(value) > MAX_VALUE_BYTES:
+            raise UserError(f"{place}: a value of {len(value)} bytes, {MAX_VALUE_BYTES} are the most")
         numbers[keyword] = len(values)
         values.append(value)
     return Records(numbers, tuple(values))
@@ -167,9 +167,9 @@ def _records(name: str, data: bytes, complaint: Complaint = _no_complaint) -> Re
 def _required(name: str, data: bytes) -> bytes:
     if not data:
         raise UserError(f"{name}: the file is empty: a database has an element or more")
-    if len(data) > user_workloads.MOST_FILE_BYTES:
+    if len(data) > user_workloads.MAX_FILE_BYTES:
         raise UserError(
-            f"{name}: {len(data)} bytes are too many, {user_workloads.MOST_FILE_BYTES} are the most"
+            f"{name}: {len(data)} bytes are too many, {user_workloads.MAX_FILE_BYTES} are the most"
         )
     return data
 

@@ -22,7 +22,7 @@ from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob
-from ciphermark_measure.parties.messages import CHECK, MOST_GIVEN, Role
+from ciphermark_measure.parties.messages import CHECK, MAX_GIVEN, Role
 from ciphermark_measure.parties.passes import Driver, Subject
 from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
@@ -41,7 +41,7 @@ _BY_CAUSE = {
     "blob-refused": "blob-refused",
     "DiskFull": "disk-full",
 }
-_BY_STATUS = {"unsupported": "unsupported", "exhausted": "exhausted"}
+_BY_STATUS = {"unsupported": "unsupported", "budget_exhausted": "budget-exhausted"}
 _WORKLOAD = "lola-mnist"
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
 R = TypeVar("R")
@@ -70,7 +70,7 @@ class Pictured(BaseModel):
     variant: _Name = Field(description="as `GET /v1/adapters` lists them", examples=["seal"])
     pixels: list[Annotated[float, Field(ge=0, le=1)]] = Field(
         min_length=1,
-        max_length=MOST_GIVEN,
+        max_length=MAX_GIVEN,
         description="from 0, the background, to 1; row by row",
         examples=[[0.0, 0.4, 1.0, 0.2]],
     )
@@ -138,7 +138,7 @@ def _able() -> Able:
         "not-ready",
         "too-many",
         "unsupported",
-        "exhausted",
+        "budget-exhausted",
         "library-failed",
         "blob-refused",
         "disk-full",

@@ -182,7 +182,7 @@ def compared(
     results = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(results[a], results[b])) for a, b in product(parts_a, parts_b)]
     settled_rows = settled(whole(pairs))
-    rule = Rule.over(settled_rows, any_security=False, threshold=threshold)
+    rule = Rule.over(settled_rows, across_security_levels=False, threshold=threshold)
     judged = [
         (*judgement, *_parts(row))
         for row, judgement in zip(settled_rows, judgements(settled_rows, rule), strict=True)

@@ -16,7 +16,7 @@ from fastapi.responses import StreamingResponse
 from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import deletion
 from ciphermark_benchmark.api import suites
-from ciphermark_benchmark.api.state import MOST_LISTENERS, State, state_of
+from ciphermark_benchmark.api.state import MAX_LISTENERS, State, state_of
 from ciphermark_benchmark.api.views import RunDetail, RunLine, Runs, Submitted, Suites
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, reason_against
@@ -26,7 +26,7 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_web.keyring import Principal
 from ciphermark_web.problems import Problem, documented
 
-MOST_QUEUED = 10_000
+MAX_QUEUED = 10_000
 NO_WORKER = "no benchmark worker is there: start one with `ciphermark worker`"
 _LARGEST_NUMBER = (1 << 63) - 1
 
@@ -48,7 +48,7 @@ id: 10
 event: trial
 data: {"sequence": 10, "trial_id": "e919d3d7-c2e2-5337-99c7-0064aa391715", \
 "run_id": "927d5e7a-49c3-433d-81c6-666cae32cf41", "host": "bench", "variant": "seal", "experiment": "arithmetic", \
-"operation": "add", "scheme": "bfv", "ring_dimension": 2048, "size": 2048, "process": 0, "status": "ok", \
+"operation": "add", "scheme": "bfv", "ring_dimension": 2048, "vector_length": 2048, "process": 0, "status": "ok", \
 "error": null, "duration_s": 0.26}
 
 event: state
@@ -67,8 +67,8 @@ data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials"
 async def submit(body: Submitted, state: Shared, principal: Caller) -> Row:
     """Queue a suite. A host that has its variants, and whatever else is needed, will execute it."""
     (count,) = await state.store.rows("count_queued")
-    if count["jobs"] >= MOST_QUEUED:
-        raise Problem("too-many", f"{MOST_QUEUED} runs wait already: try again later")
+    if count["jobs"] >= MAX_QUEUED:
+        raise Problem("too-many", f"{MAX_QUEUED} runs wait already: try again later")
     suite, text = await asyncio.to_thread(_checked, state.catalogue, body)
     require_variants(suite, body.variants)
     reason = await asyncio.to_thread(reason_against, suite, body.variants, await _offers(state))
@@ -190,8 +190,8 @@ async def events(
     the run.
     """
     run = await state.run(str(run_id))
-    if state.watches.listeners >= MOST_LISTENERS:
-        raise Problem("too-many", f"{MOST_LISTENERS} listen already: try again later")
+    if state.watches.listeners >= MAX_LISTENERS:
+        raise Problem("too-many", f"{MAX_LISTENERS} listen already: try again later")
     stream = state.watches.listen(run["id"], last_event_id or 0)
     return StreamingResponse(stream, media_type="text/event-stream")
 

@@ -94,7 +94,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             },
             metrics=metrics,
             lifespan=_lifespan(url, has_worker, monitor),
-            bodies={"/v1/runs": BodyRule("application/json", suites.MOST_BYTES)},
+            bodies={"/v1/runs": BodyRule("application/json", suites.MAX_BYTES)},
             innermost=[
                 Middleware(
                     Availability,

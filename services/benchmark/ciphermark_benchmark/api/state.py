@@ -26,8 +26,8 @@ from ciphermark_db.database import Database
 from ciphermark_web.broadcast import Broadcast, Broadcasts
 from ciphermark_web.problems import Problem
 
-MOST_LISTENERS = 2_000
-_MOST_AT_ONCE = 2  # computing is work for a CPU, and the database's
+MAX_LISTENERS = 2_000
+_MAX_AT_ONCE = 2  # computing is work for a CPU, and the database's
 _MOST_RECENT = 1_000
 # Less than what lies between the last record of a run and the moment that it is told to be done.
 _RECENT_S = 0.02
@@ -54,12 +54,12 @@ class Answers:
     answer is computed wait for it.
     """
 
-    def __init__(self, most_bytes: int = 64 << 20) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int = 64 << 20) -> None:
+        self._max_bytes = max_bytes
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
         self._size_bytes = 0
         self._under_way: dict[Hashable, asyncio.Task[Answer]] = {}
-        self._turns = asyncio.Semaphore(_MOST_AT_ONCE)
+        self._turns = asyncio.Semaphore(_MAX_AT_ONCE)
 
     async def get(self, key: Hashable, compute: Callable[[], bytes]) -> Answer:
         """The answer to a key; ``compute`` runs in a thread where it is not known yet, and may raise."""
@@ -77,7 +77,7 @@ class Answers:
             answer = Answer(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
             self._answers[key] = answer
             self._size_bytes += len(body)
-            while self._size_bytes > self._most_bytes:
+            while self._size_bytes > self._max_bytes:
                 _, dropped = self._answers.popitem(last=False)
                 self._size_bytes -= len(dropped.body)
             return answer

@@ -16,8 +16,8 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_core.errors import UserError
 
 FOLDER_VARIABLE = "CIPHERMARK_SUITES"
-MOST_BYTES = 256 << 10
-_MOST_NODES = 5_000
+MAX_BYTES = 256 << 10
+_MAX_NODES = 5_000
 _DEEPEST = 12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -52,8 +52,8 @@ def checked(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise UserError(f"{origin}: the suite is not text that UTF-8 can write") from None
-    if size > MOST_BYTES:
-        raise UserError(f"{origin}: a suite may have {MOST_BYTES >> 10} KiB")
+    if size > MAX_BYTES:
+        raise UserError(f"{origin}: a suite may have {MAX_BYTES >> 10} KiB")
     _require_plain(text, origin)
     suite = files.parse(text, origin, data_sets)
     files.require_size(suite, origin)
@@ -73,7 +73,7 @@ def _require_plain(text: str, origin: str) -> None:
                 raise UserError(f"{origin}: anchors and aliases are not taken here: write it out")
             if getattr(event, "tag", None):
                 raise UserError(f"{origin}: tags are not taken here")
-            if depth > _DEEPEST or nodes > _MOST_NODES:
+            if depth > _DEEPEST or nodes > _MAX_NODES:
                 raise UserError(f"{origin}: no suite is that deep or long")
     except UserError:
         raise

@@ -198,8 +198,8 @@ class ResultRow(_Dimensions):
     started_at: datetime = Field(examples=["2026-11-21T21:26:24.897840+00:00"])
     host: str = Field(examples=["bench"])
     host_fingerprint: str = Field(examples=["2b202a3319f72644"])
-    phase: str | None = Field(examples=["operation"])
-    stage: str | None = Field(examples=["operation"])
+    phase: str | None = Field(examples=["evaluate"])
+    stage: str | None = Field(examples=["evaluate"])
     party: str | None = Field(examples=[None])
     step: str | None = Field(examples=[None])
     metric: str | None = Field(examples=["time"])
@@ -220,7 +220,7 @@ class ResultRow(_Dimensions):
     threshold: float | None = Field(examples=[1.05])
     threshold_kind: ThresholdKind | None = Field(examples=["factor"])
     error: str | None = Field(examples=[None])
-    is_composed: bool = Field(examples=[False])
+    is_composite: bool = Field(examples=[False])
     undisturbed_share: float | None = Field(examples=[0.9333333333333333])
     slowdown: float | None = Field(examples=[1.018])
     reference_kernel_s: float | None = Field(examples=[4.2252e-05])
@@ -231,7 +231,7 @@ class ResultRow(_Dimensions):
 
 
 # Columns of two runs that rows of results have not, or of another meaning; the rest is of either run (`a_median`) or of
-# both (`size`).
+# both (`vector_length`).
 _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
     "data_set": (str | None, Field(examples=[None])),
     "ratio": (float | None, Field(examples=[0.9993083136239903])),

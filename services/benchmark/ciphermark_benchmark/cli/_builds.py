@@ -79,10 +79,10 @@ def _narrowed(written: Mapping[str, Any], case: Case) -> dict[str, Any]:
         "schemes": [parameters.scheme],
         **ring,
         "operations": [case.operation],
-        "sizes": [case.size],
+        "vector_length": [case.vector_length],
         "data": [case.data_pattern],
         "threads": [case.threads],
-        "division": parameters.division,
+        "tuning": parameters.tuning,
         **{name: [value] for name, value in case.dimensions.items()},
     }
 
@@ -124,10 +124,10 @@ class Bench:
 def described(case: Case) -> tuple[str, str]:
     """The parameters of a case, and its vector, in words."""
     parameters = case.parameters
-    ring = "smallest" if parameters.ring_dimension_is_minimum else parameters.ring_dimension
+    ring = "smallest-secure" if parameters.ring_dimension_is_minimum else parameters.ring_dimension
     return (
         f"{parameters.scheme} N={ring} modulus chain {parameters.modulus_bits or 'default'}",
-        f"size {case.size}, {case.data_pattern}, threads {case.threads}, {parameters.division}",
+        f"vector_length {case.vector_length}, {case.data_pattern}, threads {case.threads}, {parameters.tuning}",
     )
 
 

@@ -11,24 +11,24 @@ from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_core.security import Table
 from ciphermark_db.database import Database
-from ciphermark_present import catalogue, formats, host_state, listing
+from ciphermark_present import catalogue, formats, headings, host_state, listing
 from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED, TABLE
 from ciphermark_present.terminal import show
 
-MAIN_PHASE = "operation"  # with it everything else is told, too
+MAIN_PHASE = "evaluate"  # with it everything else is told, too
 MIXED = (
-    "security levels are mixed, as --any-security asks: a ratio between unequal levels compares unlike things, "
-    "and its row says so"
+    "security levels are mixed, as --across-security-levels asks: a ratio between unequal levels compares unlike "
+    "things, and its row says so"
 )
 UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
 
 
 def show_results(console: Terminal, database: Database, run_id: str, wanted: Wanted) -> None:
     """Print the verdict, the ranked variants of every case of a run, what else it measured, and what spoils it."""
-    if wanted.any_security:
+    if wanted.across_security_levels:
         console.print(Text(MIXED, style="yellow"))
     if database.is_uncorrected:
         console.print(Text(AS_MEASURED, style="yellow"))
@@ -36,7 +36,8 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
     for sentence in _verdicts(database, run_id, wanted):
         console.print(Text(sentence, style="bold"))
     tables = list(of_run(database, run_id, wanted))
-    if not wanted.is_detailed and tables and tables[0].title and "time of phase" in tables[0].about:
+    is_ranked = tables and tables[0].title and headings.time_of(wanted.phase) in tables[0].about
+    if is_ranked and not wanted.is_detailed:
         console.print(Text(f"\n{ranking.EXPLAINED}"))
     show(console, tables)
     if not tables:
@@ -54,7 +55,7 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
 
 def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
     is_main = wanted.phase == MAIN_PHASE
-    chosen: dict[str, Any] = {"any_security": wanted.any_security, TABLE: wanted.table}
+    chosen: dict[str, Any] = {"across_security_levels": wanted.across_security_levels, TABLE: wanted.table}
     figures = ranking.OF_RUN if is_main else ranking.FIGURES
     answers = [
         rows(database, figure, run_id, chosen if is_main else chosen | {"phase": wanted.phase})
@@ -66,7 +67,11 @@ def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
     """The tables that :func:`show_results` prints: those of every figure, as far as a reader wants them."""
-    chosen = {"phase": wanted.phase, "any_security": wanted.any_security, TABLE: wanted.table}
+    chosen = {
+        "phase": wanted.phase,
+        "across_security_levels": wanted.across_security_levels,
+        TABLE: wanted.table,
+    }
     for figure, layout in catalogue.printed():
         is_wanted = layout.needs_details in (None, wanted.is_detailed)
         if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):

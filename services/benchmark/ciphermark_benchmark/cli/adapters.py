@@ -128,8 +128,8 @@ class Description:
             yield "note", f"{operation}: {note}"
         for operation, reason in declared.reasons.items():
             yield "lacks", f"{operation}: {reason}"
-        if declared.lacks_best is not None:
-            yield "lacks", f"division best: {declared.lacks_best}"
+        if declared.lacks_recommended is not None:
+            yield "lacks", f"recommended tuning: {declared.lacks_recommended}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same as data."""

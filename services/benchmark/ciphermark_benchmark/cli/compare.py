@@ -46,7 +46,7 @@ _THRESHOLD_HELP = (
     "Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most."
 )
 POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
-_ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
+_ACROSS_SECURITY_LEVELS_HELP = "Form ratios across security levels, too; rows say where."
 _CAVEATS = 2  # of a run, at a glance
 
 
@@ -56,7 +56,7 @@ class _How:
     slowdown an undecided result has to rule out; both are factors.
     """
 
-    any_security: bool
+    across_security_levels: bool
     reference: str | None
     is_whole: bool
     threshold: float | None
@@ -79,13 +79,15 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=POWER_HELP)] = None,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
-    any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+    across_security_levels: Annotated[
+        bool, typer.Option("--across-security-levels", help=_ACROSS_SECURITY_LEVELS_HELP)
+    ] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
     """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
     form = export.form_of(format, output)
     factors = factor("--threshold", threshold), factor("--require-power", require_power)
-    how = _How(any_security, relative_to, all, *factors)
+    how = _How(across_security_levels, relative_to, all, *factors)
     chosen = {"metric": metric or [], "phase": phase or [], "variant": variant or []}
     try:
         with caught_up(data_directories.find()) as database:
@@ -117,7 +119,9 @@ def _compared(
         if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in pairs):
             raise UserError(f"--relative-to {how.reference}: no time of it is in both runs")
     _require_names(pairs, chosen)
-    rule = Rule.over([row for row in pairs if _is_chosen(row, chosen)], how.any_security, how.threshold)
+    rule = Rule.over(
+        [row for row in pairs if _is_chosen(row, chosen)], how.across_security_levels, how.threshold
+    )
     is_relative = how.reference is not None
     judged = [with_judgement(row, rule) for row in pairs] if is_relative else two_runs.judgements(pairs, rule)
     results = (dict(zip(COLUMNS, row, strict=True)) for row in judged)
@@ -167,7 +171,7 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
     notes = []
     if len({run["fingerprint"] for run in runs}) > 1:
         notes.append("the hosts are not the same: what differs may be theirs")
-    if how.any_security:
+    if how.across_security_levels:
         notes.append(MIXED)
     if how.reference is not None:
         notes.append(f"times of b are told as {how.reference} says that they would be on a's host")

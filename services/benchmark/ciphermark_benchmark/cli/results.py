@@ -41,7 +41,7 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark results last --columns variant,operation,median,ci_low,ci_high -o times.csv
 """
 _PROGRAMS = ("csv", "json", "parquet")  # forms whose numbers are read by programs: in seconds and bytes
-_ORDER = "scheme, division, operation, size, phase, metric, variant"
+_ORDER = "scheme, tuning, operation, vector_length, phase, metric, variant"
 # Columns of the view `results` that are in the unit of their row.
 _MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
 
@@ -54,7 +54,7 @@ _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
 _GB_HELP = "Price of a GB (10^9 bytes) that leaves the server, in the same currency."
 _TABLE_HELP = "Table whose levels variants are ranked by; that of the run's suite by default."
-_ANY_SECURITY_HELP = "Form ratios across security levels, too; rows say where."
+_ACROSS_SECURITY_LEVELS_HELP = "Form ratios across security levels, too; rows say where."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ app = typer.Typer(add_completion=False)
 def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
-    phase: Annotated[str, typer.Option(help="Phase to rank: encrypt, operation, decrypt.")] = MAIN_PHASE,
+    phase: Annotated[str, typer.Option(help="Phase to rank: encrypt, evaluate, decrypt.")] = MAIN_PHASE,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
     columns: Annotated[str | None, typer.Option(help=_COLUMNS_HELP)] = None,
     unit: Annotated[list[str] | None, typer.Option(help=_UNIT_HELP)] = None,
@@ -80,7 +80,9 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
     notes: Annotated[bool, typer.Option("--notes", help="Measurement notes, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
-    any_security: Annotated[bool, typer.Option("--any-security", help=_ANY_SECURITY_HELP)] = False,
+    across_security_levels: Annotated[
+        bool, typer.Option("--across-security-levels", help=_ACROSS_SECURITY_LEVELS_HELP)
+    ] = False,
     security_table: Annotated[security.Table | None, typer.Option(help=_TABLE_HELP)] = None,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
@@ -107,7 +109,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         else:
             titles = {name: workload.title for name, workload in WORKLOADS.items()}
             table = security_table or result_tables.table_of(database, run_id)
-            wanted = Wanted(phase, any_security, details, notes, prices, titles, table)
+            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, table)
             _whole(database, run_id, wanted, where)
 
 

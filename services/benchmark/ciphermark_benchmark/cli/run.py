@@ -48,8 +48,8 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark run smoke --json outcomes.jsonl
 
-[bold]Exit code[/bold]  0: every trial ended as planned; 1: some trial is wrong, crashed, exhausted, timed out or out of
-memory; 2: no trial could be executed, or the command line or the suite is wrong; 130: interrupted
+[bold]Exit code[/bold]  0: every trial ended as planned; 1: some trial is incorrect, crashed, budget_exhausted, timeout
+or out_of_memory; 2: no trial could be executed, or the command line or the suite is wrong; 130: interrupted
 """
 
 
@@ -224,7 +224,7 @@ def _compared(outcomes: Sequence[Outcome]) -> str:
     """What was compared, and what each variant came to."""
     case = outcomes[0].trial.case
     ended = ", ".join(f"{outcome.trial.case.variant} {_result(outcome)}" for outcome in outcomes)
-    return f"{case.experiment} {_place(case)}, {case.size} values: {ended}"
+    return f"{case.experiment} {_place(case)}, {case.vector_length} values: {ended}"
 
 
 def _place(case: Case) -> str:
@@ -240,7 +240,7 @@ def _result(outcome: Outcome) -> str:
     times = [
         sample
         for sample in outcome.samples
-        if sample.metric == "time" and sample.phase == "operation" and not sample.is_warmup
+        if sample.metric == "time" and sample.phase == "evaluate" and not sample.is_warmup
     ]
     if outcome.status != "ok" or not times:
         return outcome.status

@@ -15,7 +15,7 @@ from ciphermark_benchmark.runner.recorder import caught_up
 _EXAMPLE = '[bold]Example[/bold]  ciphermark sql "select variant, operation, median from results limit 5"'
 
 
-_MOST_ROWS = 1_000_000  # an answer is in memory as a whole
+_MAX_ROWS = 1_000_000  # an answer is in memory as a whole
 
 
 app = typer.Typer(add_completion=False)
@@ -33,5 +33,5 @@ def sql(
     """Print the answer, or write it."""
     form = export.form_of(format, output)
     with caught_up(data_directories.find()) as database:
-        table = database.query(query, most_rows=_MOST_ROWS)
+        table = database.query(query, max_rows=_MAX_ROWS)
     export.write(table, form, output)

@@ -44,22 +44,22 @@ _NEW_EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark suite new mine.yaml           asks what it has to know
 
-  ciphermark suite new mine.yaml --values 10000 --exact --largest 1000 --depth 3
+  ciphermark suite new mine.yaml --vector-length 10000 --exact --largest 1000 --depth 3
 """
 _HEADS = (Head("suite"), Head("time"), Head("what for", is_prose=True))
 _ABOUT_LIST = (
     "Times are of the last run here, or estimates for an idle host that has all libraries. Run a suite with: "
     "ciphermark run NAME; its cases, and an estimate for what is installed: ciphermark suite explain NAME"
 )
-_MOST_CASES = 60  # that are listed one by one unless asked for
+_MAX_CASES = 60  # that are listed one by one unless asked for
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
-_NUMBERS = {"size", "threads"}
-_USUAL = {"division": "equal", "security": "128 bits (2018)"}
+_NUMBERS = {"vector length", "threads"}
+_USUAL = {"tuning": "matched", "security": "128 bits (2018)"}
 _RUN = 4  # equal sizes of primes in a row that are counted
 _PROSE = {"operation"}  # with its options
 _FIRST_LEFT_OUT = {
     "threads",
-    "size",
+    "vector length",
     "scale, t",
     "security",
     "chain",
@@ -131,10 +131,12 @@ _PublicFactors = Annotated[
 @app.command("new", epilog=_NEW_EXAMPLES)
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     file: Annotated[Path, typer.Argument(help="The file to write; the suite is called like it.")],
-    values: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
+    vector_length: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
     exact: _Exact = None,
     largest: _Largest = None,
-    depth: Annotated[int | None, typer.Option(help="How many multiplications follow one another.")] = None,
+    depth: Annotated[
+        int | None, typer.Option(help="Multiplicative depth: number of consecutive multiplications.")
+    ] = None,
     security: Annotated[Literal["128", "192", "256"], typer.Option(help="Bits of security.")] = "128",
     security_table: _Table = NEWEST,
     largest_result: _LargestResult = None,
@@ -150,7 +152,7 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
         raise UserError(f"{file} is there already: name another file, or remove it")
     wish = Wish(
         file.stem,
-        **_answers(values, largest, depth, exact, public_factors),
+        **_answers(vector_length, largest, depth, exact, public_factors),
         security=int(security),
         security_table=security_table,
         largest_result=largest_result,
@@ -162,7 +164,7 @@ def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
 
 
 def _answers(
-    values: int | None,
+    vector_length: int | None,
     largest: float | None,
     depth: int | None,
     exact: bool | None,
@@ -172,9 +174,13 @@ def _answers(
     one.
     """
     questions = (
-        _Question("values", "--values", values, "How many numbers are computed on?", int),
+        _Question(
+            "vector_length", "--vector-length", vector_length, "How many numbers are computed on?", int
+        ),
         _Question("largest", "--largest", largest, "They are below?", float),
-        _Question("depth", "--depth", depth, "How many multiplications follow one another?", int),
+        _Question(
+            "depth", "--depth", depth, "Multiplicative depth: number of consecutive multiplications?", int
+        ),
         _Question(
             "is_exact", "--exact or --approximate", exact, "Whole numbers that must come out exactly?", bool
         ),
@@ -303,7 +309,7 @@ def explain(
         typer.echo(json.dumps(explained, indent=2))
         return
     console = console_for()
-    is_whole = all or len(planned) <= _MOST_CASES
+    is_whole = all or len(planned) <= _MAX_CASES
     show(console, [as_table(planned)] if is_whole else at_a_glance(planned))
     console.print(
         "\n" * (not is_whole) + _outlook(suite, planned, took) + ("" if is_whole else "; every case: --all")
@@ -321,7 +327,7 @@ def _ring(item: PlannedCase) -> str:
     if not spec.ring_dimension_is_minimum:
         return str(spec.ring_dimension)
     if item.expected is None:
-        return "smallest"
+        return "smallest-secure"
     return f"{'≥' if item.is_estimate else ''}{item.expected.ring_dimension}"
 
 
@@ -401,7 +407,7 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
         "resolved": resolved,
         "operation": case.operation,
         "repetitions": REPETITIONS.of(case.dimensions),
-        "size": case.size,
+        "vector_length": case.vector_length,
         "data_pattern": case.data_pattern,
         "data_set": DATA_SET.of(case.dimensions),
         "dimensions": dict(case.dimensions),
@@ -416,7 +422,7 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
     "experiment": lambda item: item.case.experiment,
     "variant": lambda item: item.case.variant,
     "scheme": lambda item: item.case.parameters.scheme,
-    "division": lambda item: item.case.parameters.division,
+    "tuning": lambda item: item.case.parameters.tuning,
     "secret": lambda item: item.case.parameters.secret,
     "bootstrapping": lambda item: (
         item.case.parameters.bootstrapping and item.case.parameters.bootstrapping.text
@@ -426,21 +432,21 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
         for item in descriptor.tells_apart()
         if item.sources[0].removeprefix("trial.case.parameters.") in offered()
     },
-    "N requested": lambda item: "smallest" if item.case.parameters.ring_dimension_is_minimum else None,
+    "N requested": lambda item: "smallest-secure" if item.case.parameters.ring_dimension_is_minimum else None,
     "depth": lambda item: item.case.parameters.depth,
     "N": _ring,
     "modulus chain": _chain,
     "margin": _margin_text,
     "scale, t": lambda item: _scale(item.case),
     "security": lambda item: _security(item.case),
-    "size": lambda item: item.case.size,
+    "vector length": lambda item: item.case.vector_length,
     "data": lambda item: DATA_SET.of(item.case.dimensions) or item.case.data_pattern,
     "threads": lambda item: item.case.threads,
 }
 
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
-    """A row per case, by its number; what all of them have in common is said above. Divisions and what parameters may
+    """A row per case, by its number; what all of them have in common is said above. Tunings and what parameters may
     leave out where any is not the usual one, memory where any case is known to need much, and reasons where anything is
     skipped.
     """

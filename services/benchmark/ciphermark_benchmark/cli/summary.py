@@ -56,7 +56,7 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     """Headings, and the sentences below each."""
     table = table_of(database, run_id)
-    wanted, chosen = Wanted(table=table), {"any_security": False, TABLE: table}
+    wanted, chosen = Wanted(table=table), {"across_security_levels": False, TABLE: table}
     answers = [rows(database, figure, run_id, chosen) for figure in ranking.OF_RUN]
     leaders = list(ranking.of_run(answers, wanted))
     yield "Who is fastest", leaders or ["This run has nothing to rank."]

@@ -38,7 +38,7 @@ from ciphermark_workloads.options import Option
 
 _CLEARTEXT, _DATA_SET = "cleartext", "boston"
 _LETTING_GO_S = 20.0  # loading a library, and ending the process
-_COLOURS = {"right": "green", "wrong": "red", "unsupported": "yellow"}
+_COLOURS = {"correct": "green", "incorrect": "red", "unsupported": "yellow"}
 _LAYERS_DEADLINE_S = 1800.0
 _LAYER_HEADS = (
     Head("layer"),
@@ -114,11 +114,11 @@ def check(
             examined.text,
         )
         console.print(line, soft_wrap=True)
-        if name == _CLEARTEXT and verdict == "wrong":
+        if name == _CLEARTEXT and verdict == "incorrect":
             raise UserError(f"{workload} is wrong in the clear: mend that first")
-    if "wrong" in verdicts:
+    if "incorrect" in verdicts:
         raise UserError(f"{workload} is wrong with some library: see above")
-    if "right" not in verdicts:
+    if "correct" not in verdicts:
         raise UserError(f"{workload} was carried out with no library: see above")
     console.print(f"{workload} is right wherever it can be carried out", soft_wrap=True)
 
@@ -160,7 +160,7 @@ def _refused(
     }
     return {
         (name, scheme): Found(
-            "wrong" if reasons.get((_CLEARTEXT, scheme)) == reason else "unsupported", reason
+            "incorrect" if reasons.get((_CLEARTEXT, scheme)) == reason else "unsupported", reason
         )
         for (name, scheme), reason in reasons.items()
     }
@@ -171,12 +171,12 @@ def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) ->
     try:
         return _asked(variant, "parties.examination", arguments, Found, deadline_s + _LETTING_GO_S)
     except TimeoutError:
-        return Found("wrong", f"it took longer than {deadline_s:g} s")
+        return Found("incorrect", f"it took longer than {deadline_s:g} s")
     except MemoryError as error:
-        return Found("wrong", str(error))
+        return Found("incorrect", str(error))
     except _NoAnswerError as end:
         words, file = str(end), Path(workload.partition(":")[0])
-        return Found("wrong", _death(words, file, deadline_s, end.code))
+        return Found("incorrect", _death(words, file, deadline_s, end.code))
 
 
 class _NoAnswerError(Exception):

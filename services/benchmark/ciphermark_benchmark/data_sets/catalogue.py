@@ -24,7 +24,7 @@ from ciphermark_measure.parties import inputs
 from ciphermark_web.rest import NoAnswer, RequestRefused, RestClient, Service
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
-from ciphermark_workloads.data_sets import DATA_SETS, MOST_BYTES, LabelRule, UserDataSet, take
+from ciphermark_workloads.data_sets import DATA_SETS, MAX_BYTES, LabelRule, UserDataSet, take
 
 _PATH = "/v1/data-sets"
 _TIMEOUT_S = 60.0
@@ -140,7 +140,7 @@ class Catalogue(Finder):
             return text, user_workloads.read_file(path)
         if self._base is None or is_elsewhere:
             raise UserError(f"{text!r}: {FILES_BY_COMMAND}, for parties on this host")
-        file, data = form(text, _content(self._base / text, text, user_workloads.MOST_FILE_BYTES, "elements"))
+        file, data = form(text, _content(self._base / text, text, user_workloads.MAX_FILE_BYTES, "elements"))
         name = user_workloads.file_name(file, data)
         self._written[name] = text
         user_workloads.hold_file(name, data)
@@ -186,7 +186,7 @@ class Catalogue(Finder):
         return self._data_directory if services is None else ClientData(services[0])
 
 
-def _content(path: Path, name: str, most: int = MOST_BYTES, fewer: str = "rows") -> bytes:
+def _content(path: Path, name: str, most: int = MAX_BYTES, fewer: str = "rows") -> bytes:
     """The bytes of a file; raises ``UserError`` for what cannot be read, or is too long."""
     try:
         if not path.is_file():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-MOST_DEATHS = 3  # of attempts at one job; then it has failed
+MAX_DEATHS = 3  # of attempts at one job; then it has failed
 
 How = Literal["done", "interrupted", "refused", "away", "died"]
 Step = Literal["wait", "interrupt", "give way", "conclude"]
@@ -61,7 +61,7 @@ def fate_after_attempt(end: End, deaths: int | None = None) -> Fate:
         return Fate("done")
     if end.how == "refused":
         return Fate("failed", end.reason)
-    if end.how == "died" and deaths is not None and deaths >= MOST_DEATHS:
+    if end.how == "died" and deaths is not None and deaths >= MAX_DEATHS:
         return Fate("failed", f"{deaths} attempts died; the last one: {end.reason}")
     return Fate(None, end.reason)
 
@@ -79,6 +79,6 @@ def fate_after_rescue(is_cancelled: bool, deaths: int | None) -> Fate:
         return Fate("cancelled", "cancelled; its worker died meanwhile")
     if deaths is None:
         return Fate("done")
-    if deaths >= MOST_DEATHS:
+    if deaths >= MAX_DEATHS:
         return Fate("failed", f"its worker died {deaths} times")
     return Fate(None, "its worker died")

@@ -120,7 +120,7 @@ class HttpParty:
             if not error.is_late:
                 raise self._death(str(error)) from None
             raise WorkerDied(
-                "timed_out", f"the {self._service.name} service gave no answer within {timeout_s:.0f} s"
+                "timeout", f"the {self._service.name} service gave no answer within {timeout_s:.0f} s"
             ) from None
 
     def _reply(self, answer: bytes, kind: Any) -> messages.Reply:

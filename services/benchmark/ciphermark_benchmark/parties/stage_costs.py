@@ -19,7 +19,7 @@ AMORTIZED_TIME = register(
         "lower",
         SIGNIFICANCE_THRESHOLD,
         "time per input",
-        "Wall time of a stage, divided by the inputs of its batch.",
+        "Wall time of a stage, divided by the inputs of its pass.",
     )
 )
 
@@ -65,11 +65,13 @@ def _with_totals(stage: str, samples: Sequence[Sample], transfer: Sequence[Sampl
     return [*samples, time, *totals]
 
 
-def amortized(samples: Iterable[Sample], batch: int) -> list[Sample]:
+def amortized(samples: Iterable[Sample], inputs_per_pass: int) -> list[Sample]:
     """The time per input of every stage that samples tell of, where there are several inputs."""
     totals = (sample for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
     return [
-        replace(total, metric=AMORTIZED_TIME.name, value=total.value / batch) for total in totals if batch > 1
+        replace(total, metric=AMORTIZED_TIME.name, value=total.value / inputs_per_pass)
+        for total in totals
+        if inputs_per_pass > 1
     ]
 
 

@@ -234,7 +234,7 @@ class _Measuring:
             self._refusal = failed.reply
             raise
         except WorkerDied as death:
-            if death.status == "timed_out":  # a second attempt would take as long
+            if death.status == "timeout":  # a second attempt would take as long
                 self._refusal = protocol.Refused(death.status, str(death))
             raise
         self._keys = self._branched.samples

@@ -31,7 +31,7 @@ Members = Mapping[str, tuple[str, ...]]
 
 # While the database is away the run goes on: attempts may take at most one part in so many of its time.
 _ATTEMPT_SHARE = 20
-_LEAST_WAIT_S = 5.0
+_MIN_WAIT_S = 5.0
 # How long one answer of the database is waited for: between trials, and before and after them, where nothing waits.
 PATIENCE_S = 10.0
 PATIENCE_AT_REST_S = 60.0
@@ -168,7 +168,7 @@ class Recorder:
             self.close()
             self.last_error, self.is_refused = str(error), isinstance(error, UserError)
             now = monotonic()
-            self._next_try = now + max(_LEAST_WAIT_S, _ATTEMPT_SHARE * (now - start))
+            self._next_try = now + max(_MIN_WAIT_S, _ATTEMPT_SHARE * (now - start))
             self._is_behind = True
             return False
         self._is_behind = False

@@ -79,7 +79,7 @@ class Requests:
     def explained(self, death: WorkerDied) -> str:
         """Why somebody died, as the outcome tells it."""
         text = str(death)
-        if death.status == "timed_out" and self._used_s >= self._timeout_s:
+        if death.status == "timeout" and self._used_s >= self._timeout_s:
             text = f"the trial took longer than the {self._timeout_s:g} s that budget.timeout_s allows"
         return f"{death.place}: {text}" if death.place else text
 
@@ -269,7 +269,7 @@ class InWorker(TrialRunner):
             self._refusal = failed.reply
             raise
         except WorkerDied as death:
-            if death.status == "timed_out":  # a second attempt would take as long
+            if death.status == "timeout":  # a second attempt would take as long
                 self._refusal = protocol.Refused(death.status, self.requests.explained(death))
             raise
         return self._prepared
@@ -282,5 +282,5 @@ class InWorker(TrialRunner):
 def _declared(outcome: Outcome) -> Outcome:
     """The outcome with the fact whether its operation is composed: such are ranked apart."""
     case = outcome.trial.case
-    is_composed = registry.declaration(case.variant).composes(case.operation)
-    return replace(outcome, facts=outcome.facts | {"is_composed": float(is_composed)})
+    is_composite = registry.declaration(case.variant).is_composite(case.operation)
+    return replace(outcome, facts=outcome.facts | {"is_composite": float(is_composite)})

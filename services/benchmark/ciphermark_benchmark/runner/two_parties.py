@@ -27,7 +27,7 @@ from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.messages import Described, Role
 from ciphermark_measure.parties.passes import Driver, StagePass, Subject
 from ciphermark_measure.processes import WorkerDied
-from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.options import of_case as options_of
 
 R = TypeVar("R")
@@ -55,9 +55,9 @@ class _Passes:
         return messages.Source(self.trial.seed % _SEEDS, data_set)
 
     @property
-    def batch(self) -> int:
+    def inputs_per_pass(self) -> int:
         """Inputs of a pass."""
-        return BATCH.of(self.trial.case.dimensions) or 1
+        return INPUTS_PER_PASS.of(self.trial.case.dimensions) or 1
 
     @property
     def has_layers(self) -> bool:
@@ -204,11 +204,11 @@ class TwoParties(TrialRunner):
             if stage_pass.scored is not None:
                 passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
         self._parties.tidy()
-        return [*samples, *stage_costs.amortized(samples, passes.batch)]
+        return [*samples, *stage_costs.amortized(samples, passes.inputs_per_pass)]
 
     def _layers(self, passes: _Passes) -> tuple[Sample, ...]:
         assert self._driver is not None
-        return self._driver.layers(passes.trial.budget.samples)
+        return self._driver.layers(passes.trial.budget.min_samples)
 
     def _programs(self) -> tuple[ProgramUse, ...]:
         """The programs that the server executed in the first pass, stage by stage."""
@@ -233,7 +233,7 @@ def _subject(passes: _Passes) -> Subject:
         source=passes.source,
         parameters=case.parameters,
         options=options_of(case.dimensions),
-        batch=passes.batch,
+        inputs_per_pass=passes.inputs_per_pass,
         threads=case.threads,
     )
 
@@ -249,7 +249,7 @@ def _costs(stage_pass: StagePass) -> list[Sample]:
 def _require_agreement(passes: _Passes) -> None:
     """A pass whose result is not that of the same in the clear ends the trial; its samples are kept."""
     if passes.complaint is not None:
-        raise TrialFailed(protocol.Refused("wrong", passes.complaint))
+        raise TrialFailed(protocol.Refused("incorrect", passes.complaint))
 
 
 def _facts(parties: Parties | None) -> dict[str, float]:

@@ -15,20 +15,20 @@ from ciphermark_core.model import Case, ParameterSpec, Scheme
 from ciphermark_core.security import NEWEST, TABLES, Table
 from ciphermark_measure.experiments import KINDS
 
-_LEAST_T_BITS = 20  # smaller ones give no slots at the rings that are needed
-_MOST_T_BITS = 60
-_MOST_BGV_BITS = 30
+_MIN_T_BITS = 20  # smaller ones give no slots at the rings that are needed
+_MAX_T_BITS = 60
+_MAX_BGV_BITS = 30
 _SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep modulus chains
 _HEADROOM_BITS = 4  # of the outer ckks primes above the scale: results below 8 fit beside their sign
-_LEAST_SCALE_BITS, _MOST_SCALE_BITS = 30, 60 - _HEADROOM_BITS
-_MOST_DEPTH = 64
-_MOST_VALUES = 1 << 40
+_MIN_SCALE_BITS, _MAX_SCALE_BITS = 30, 60 - _HEADROOM_BITS
+_MAX_DEPTH = 64
+_MAX_VECTOR_LENGTH = 1 << 40
 _CHAIN_SIZE = 1024
 _BEGINNING = """\
 # {words}. Written by `ciphermark suite new`; change what you like.
 name: {wish.name}
 # Samples are taken until each median is known within 3 %, or for 2 seconds.
-budget: {{samples: 8, min_time_s: 0.1, precision: 3%, most_time_s: 2{memory}}}
+budget: {{min_samples: 8, min_time_s: 0.1, max_ci_half_width: 3%, max_time_s: 2{memory}}}
 experiments:
 """
 _CHAIN = """\
@@ -45,7 +45,7 @@ _SIZES = """\
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``values`` numbers of less than ``largest``, ``depth`` multiplications in a row, ``security`` bits by
+    """``vector_length`` numbers of less than ``largest``, ``depth`` consecutive multiplications, ``security`` bits by
     ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
     ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
     ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual; the
@@ -53,7 +53,7 @@ class Wish:
     """
 
     name: str
-    values: int
+    vector_length: int
     largest: float
     depth: int
     is_exact: bool
@@ -100,10 +100,10 @@ def uploads_mb(planned: Sequence[PlannedCase]) -> dict[str, float]:
     library that chooses its primes, at least so many. Cases on all values have the largest size.
     """
     uploads: dict[str, float] = {}
-    largest = max((item.case.size for item in planned), default=0)
+    largest = max((item.case.vector_length for item in planned), default=0)
     for item in planned:
-        if item.reason is None and item.case.size == largest and item.expected is not None:
-            ciphertexts = -(-item.case.size // item.expected.slots)
+        if item.reason is None and item.case.vector_length == largest and item.expected is not None:
+            ciphertexts = -(-item.case.vector_length // item.expected.slots)
             polynomial_bytes = 8 * item.expected.ring_dimension * len(item.expected.moduli)
             upload_mb = ciphertexts * 2 * polynomial_bytes / 1e6
             uploads[item.case.variant] = min(upload_mb, uploads.get(item.case.variant, upload_mb))
@@ -136,12 +136,12 @@ def largest_result(wish: Wish) -> int:
 
 def plain_modulus_bits(wish: Wish) -> int:
     """Bits of a plaintext modulus that no result exceeds."""
-    return max(_LEAST_T_BITS, largest_result(wish).bit_length() + 1)
+    return max(_MIN_T_BITS, largest_result(wish).bit_length() + 1)
 
 
 def scale_bits(wish: Wish) -> int:
     """log2 of a ckks scale for the precision."""
-    return max(_LEAST_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
+    return max(_MIN_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
 
 
 def ckks_sizes(wish: Wish) -> list[int]:
@@ -154,11 +154,11 @@ def ckks_sizes(wish: Wish) -> list[int]:
 
 def _require_possible(wish: Wish) -> None:
     bounds: dict[str, tuple[float, float, float]] = {
-        "values": (wish.values, 1, _MOST_VALUES),
-        "depth": (wish.depth, 1, _MOST_DEPTH),
+        "vector_length": (wish.vector_length, 1, _MAX_VECTOR_LENGTH),
+        "depth": (wish.depth, 1, _MAX_DEPTH),
     }
     if wish.is_exact:
-        bounds["largest"] = (wish.largest, 2, 1 << _MOST_T_BITS)
+        bounds["largest"] = (wish.largest, 2, 1 << _MAX_T_BITS)
     for name, (value, least, most) in bounds.items():
         if not least <= value <= most:
             raise UserError(f"{name} must be from {least:,} to {most:,}, not {value:,}")
@@ -168,19 +168,19 @@ def _require_possible(wish: Wish) -> None:
         raise UserError(f"upload_mb must be above 0, not {wish.upload_mb:g}")
     if wish.is_exact and not float(wish.largest).is_integer():
         raise UserError(f"whole numbers are below a whole number, not {wish.largest:g}")
-    if wish.is_exact and plain_modulus_bits(wish) > _MOST_T_BITS:
+    if wish.is_exact and plain_modulus_bits(wish) > _MAX_T_BITS:
         raise UserError(_split(largest_result(wish).bit_length()))
-    if not wish.is_exact and scale_bits(wish) > _MOST_SCALE_BITS:
-        most = _MOST_SCALE_BITS - _SCALE_OVER_PRECISION
+    if not wish.is_exact and scale_bits(wish) > _MAX_SCALE_BITS:
+        most = _MAX_SCALE_BITS - _SCALE_OVER_PRECISION
         raise UserError(f"ckks keeps {most} bits of precision at most, not {wish.precision_bits}")
 
 
 def _split(result_bits: int) -> str:
     """What to do about results that one plaintext modulus does not hold."""
-    count = -(-(result_bits + 1) // (_MOST_BGV_BITS - 1))  # primes of b bits are above 2^(b-1)
-    bits = max(_LEAST_T_BITS, -(-(result_bits + 1) // count) + 1)
+    count = -(-(result_bits + 1) // (_MAX_BGV_BITS - 1))  # primes of b bits are above 2^(b-1)
+    bits = max(_MIN_T_BITS, -(-(result_bits + 1) // count) + 1)
     return (
-        f"results of up to {result_bits} bits do not fit a plaintext modulus, which has {_MOST_T_BITS} at most. Say "
+        f"results of up to {result_bits} bits do not fit a plaintext modulus, which has {_MAX_T_BITS} at most. Say "
         f"how large results can really get (--largest-result), approximate (--approximate), or compute modulo {count} "
         f"primes of {bits} bits and combine the remainders: `--largest-result {(1 << (bits - 1)) - 1}` writes the "
         f"suite for one of them, and time and bytes are {count} times its results"
@@ -190,19 +190,26 @@ def _split(result_bits: int) -> str:
 def _experiments(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
     """Each in as many parts as the variants differ in what they have: none is asked for what it lacks."""
     product = "mul_plain" if wish.has_public_factors else "mul_full"
-    size = min(wish.values, _CHAIN_SIZE)
+    size = min(wish.vector_length, _CHAIN_SIZE)
     if not wish.has_public_factors:
         yield _CHAIN.format(multiplications=_multiplications(wish))
         yield from _parts(
-            wish, variants, "repetition", ("mul",), f"sizes: [{size}]", f"repetitions: [{wish.depth}]"
+            wish, variants, "repetition", ("mul",), f"vector_length: [{size}]", f"repetitions: [{wish.depth}]"
         )
     yield _SINGLE
     depth = [f"depth: {wish.depth}"] if wish.is_exact else []
     yield from _parts(
-        wish, variants, "arithmetic", ("add", product, "rotate(1)"), *depth, f"sizes: [{wish.values}]"
+        wish,
+        variants,
+        "arithmetic",
+        ("add", product, "rotate(1)"),
+        *depth,
+        f"vector_length: [{wish.vector_length}]",
     )
     yield _SIZES
-    yield from _parts(wish, variants, "serialization", ("none", "zstd"), *depth, f"sizes: [{size}]", most=1)
+    yield from _parts(
+        wish, variants, "serialization", ("none", "zstd"), *depth, f"vector_length: [{size}]", most=1
+    )
 
 
 def _parts(
@@ -253,7 +260,7 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
     return [
         f"variants: [{', '.join(variants)}]",
         f"schemes: [{', '.join(schemes)}]",
-        "ring_dimension: smallest  # at which the modulus chain is secure, for each library by itself",
+        "ring_dimension: smallest-secure  # at which the modulus chain is secure, for each library by itself",
         chain,
         values,
         f"security: {{bits: {wish.security}, table: {wish.security_table}}}",
@@ -264,11 +271,11 @@ def _schemes(wish: Wish) -> tuple[Scheme, ...]:
     """In bgv every prime of the modulus chain is larger than t times the noise of a product: a large t leaves none."""
     if not wish.is_exact:
         return ("ckks",)
-    return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MOST_BGV_BITS else ("bfv",)
+    return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MAX_BGV_BITS else ("bfv",)
 
 
 def _multiplications(wish: Wish) -> str:
-    return "1 multiplication" if wish.depth == 1 else f"{wish.depth} multiplications in a row"
+    return "1 multiplication" if wish.depth == 1 else f"{wish.depth} consecutive multiplications"
 
 
 def _words(wish: Wish) -> str:
@@ -279,6 +286,6 @@ def _words(wish: Wish) -> str:
 
 def _numbers(wish: Wish) -> str:
     if wish.is_exact:
-        return f"{wish.values:,} whole numbers below {int(wish.largest):,}"
+        return f"{wish.vector_length:,} whole numbers below {int(wish.largest):,}"
     scaled = f" (divided by {wish.largest:,g} before encryption)" if wish.largest > 1 else ""
-    return f"{wish.values:,} real numbers of magnitude at most {wish.largest:,g}{scaled}"
+    return f"{wish.vector_length:,} real numbers of magnitude at most {wish.largest:,g}{scaled}"

@@ -21,10 +21,10 @@ from ciphermark_core.model import Case, ParameterSpec
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.experiments.base import KEYS_S, WORKER_S
 from ciphermark_measure.parameter_selection import rings
-from ciphermark_measure.parties.messages import MOST_PASSES
+from ciphermark_measure.parties.messages import MAX_PASSES
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
-from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.workload import Workload
 
 
@@ -47,7 +47,7 @@ def _vectors_s(possible: Sequence[Case], budget: Budget) -> float:
         if case.experiment in KINDS:
             vector_s = KINDS[case.experiment].vector_s
             worker = (case.variant, case.parameters, case.threads, vector_s)
-            first.setdefault((*worker, case.size, case.data_pattern), case)
+            first.setdefault((*worker, case.vector_length, case.data_pattern), case)
     return sum(
         KINDS[case.experiment].vector_s(case, budget, _growth(_ring_dimension(case.parameters)))
         for case in first.values()
@@ -59,18 +59,20 @@ def _trial_s(item: PlannedCase, budget: Budget) -> float:
     growth = _growth(_ring_dimension(case.parameters))
     if case.experiment in KINDS:
         return KINDS[case.experiment].trial_s(case, budget, growth)
-    workload, batch = WORKLOADS[case.operation], BATCH.of(case.dimensions) or 1
+    workload, inputs_per_pass = WORKLOADS[case.operation], INPUTS_PER_PASS.of(case.dimensions) or 1
     is_own = user_workloads.is_in_file(type(workload).__module__) and type(workload).pass_s == Workload.pass_s
     pass_s = item.pass_s if is_own and item.pass_s is not None else growth * workload.pass_s
-    passes_s = max(budget.min_time_s, (budget.samples + max(1, budget.warmups)) * batch * pass_s)
+    passes_s = max(
+        budget.min_time_s, (budget.min_samples + max(1, budget.warmups)) * inputs_per_pass * pass_s
+    )
     return passes_s + (_layer_passes(budget) * pass_s if workload.has_layers else 0.0)
 
 
 def _layer_passes(budget: Budget) -> int:
-    """Passes that take as long as layers do, of one input whatever the batch: as many as go through them. What these
-    lack of a pass, the client's part, makes up for what comes once: another execution, encoding, comparing.
+    """Passes that take as long as layers do, of one input, whatever inputs_per_pass is: as many as go through them.
+    What these lack of a pass, the client's part, makes up for what comes once: another execution, encoding, comparing.
     """
-    return min(max(1, budget.samples), MOST_PASSES)
+    return min(max(1, budget.min_samples), MAX_PASSES)
 
 
 @lru_cache(1024)  # asked for every case, of which many have the same parameters

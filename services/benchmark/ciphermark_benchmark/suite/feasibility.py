@@ -33,7 +33,7 @@ from ciphermark_measure.parties.inputs import shared_public
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
-from ciphermark_workloads.options import BATCH
+from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.programs import all_traced, keys_of
 
 _DEEPEST = 256  # chains for more take their time to make, and are secure at no ring dimension
@@ -44,7 +44,7 @@ class _OnlyTheLibraryKnowsError(Exception):
 
 
 def reason_against_variant(case: Case, available: Availability, has_threads: bool) -> str | None:
-    """Why a variant can execute no case of this scheme, division and number of threads here."""
+    """Why a variant can execute no case of this scheme, tuning and number of threads here."""
     declared, scheme = available.declaration, case.parameters.scheme
     if scheme not in declared.schemes:
         return f"{declared.library} offers no {scheme} here"
@@ -52,7 +52,7 @@ def reason_against_variant(case: Case, available: Availability, has_threads: boo
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not has_threads:
         return f"{declared.library} cannot be given {case.threads} threads here"
-    return declared.reason_against_division(case.parameters.division)
+    return declared.reason_against_tuning(case.parameters.tuning)
 
 
 class ParameterFeasibility:
@@ -173,8 +173,8 @@ class ProgramFeasibility:
         self, workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None
     ) -> Examination:
         """What is known of a case of the workload."""
-        is_batch = BATCH.of(case.dimensions) is not None
-        key = (workload.name, workload.options, case.parameters, declared.variant, data, is_batch)
+        has_several_inputs = INPUTS_PER_PASS.of(case.dimensions) is not None
+        key = (workload.name, workload.options, case.parameters, declared.variant, data, has_several_inputs)
         if key not in self._known:
             examination = self._asked(workload, lambda: _examination(workload, case, declared, data))
             self._known[key] = examination or Examination()
@@ -248,9 +248,9 @@ def _expected_parameters(spec: ParameterSpec) -> Parameters | None:
 
 
 def _inputs(workload: AnyWorkload, case: Case, data_set: Known | None) -> list[Any]:
-    """An input; of a batch two, which stand for all."""
+    """An input; of several two, which stand for all."""
     data = None if data_set is None else _data(data_set)
-    return [workload.input(_SEED + i, data) for i in range(min(2, BATCH.of(case.dimensions) or 1))]
+    return [workload.input(_SEED + i, data) for i in range(min(2, INPUTS_PER_PASS.of(case.dimensions) or 1))]
 
 
 def _data(data_set: Known) -> DataSet:

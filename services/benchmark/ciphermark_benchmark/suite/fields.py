@@ -21,11 +21,12 @@ from pydantic import (
 
 from ciphermark_adapters import registry
 from ciphermark_analysis.estimates import LOOKS
+from ciphermark_benchmark.suite import renamed
 from ciphermark_contract.operations import OPERATIONS, read, where
-from ciphermark_core import legacy_format, security
+from ciphermark_core import security
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
-from ciphermark_core.key_switching import Division
+from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import BootstrappingParameters
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
@@ -106,12 +107,12 @@ def _ring_dimension(value: int) -> int:
 RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
 PrimeBits = Annotated[int, Field(ge=2, le=60)]
 ScaleBits = Annotated[int, Field(ge=10, le=60)]
-Divisions = Annotated[
-    Division | Several[Division],
+Tunings = Annotated[
+    Tuning | Several[Tuning],
     Field(
-        description="equal: keys are switched alike by all libraries; best: as each library's own documentation would "
-        "set it. The two are never ranked together",
-        examples=[["equal", "best"]],
+        description="matched: keys are switched alike by all libraries; recommended: as each library's own "
+        "documentation would set it. The two are never ranked together",
+        examples=[["matched", "recommended"]],
     ),
 ]
 Variant = Annotated[str, AfterValidator(_variant)]
@@ -204,9 +205,9 @@ _WEEK_S = 7 * 24 * 3600
 _LARGEST_MEMORY_MB = 1 << 24
 _WIDEST = 0.5
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
-# What a budget with a precision ends at, where it does not say.
-_MOST_SAMPLES = 64
-_MOST_TIME_S = 10.0
+# What a budget with max_ci_half_width ends at, where it does not say.
+_MAX_SAMPLES = 64
+_MAX_TIME_S = 10.0
 
 
 def _share(value: Any) -> Any:
@@ -218,7 +219,7 @@ def _share(value: Any) -> Any:
     return float(share)
 
 
-Precision = Annotated[
+HalfWidth = Annotated[
     float,
     BeforeValidator(_share),
     WithJsonSchema(
@@ -236,7 +237,7 @@ class BudgetText(Strict):
     """How much measuring each trial gets."""
 
     processes: int = Field(1, ge=1, le=100, description="fresh workers per case", examples=[3])
-    samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial", examples=[20])
+    min_samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial", examples=[20])
     warmups: int = Field(1, ge=0, le=1000, description="samples before those that count", examples=[2])
     min_time_s: float = Field(
         0.3, ge=0, le=3600, description="least time of the operation's samples, in seconds", examples=[0.5]
@@ -251,54 +252,54 @@ class BudgetText(Strict):
         description="private memory a worker may have, in MB",
         examples=[4096],
     )
-    precision: Precision | None = Field(
+    max_ci_half_width: HalfWidth | None = Field(
         None,
         description="relative half-width of the median's interval at which a phase has enough samples; without it the "
         "least are enough",
         examples=["2%"],
     )
-    most_samples: int | None = Field(
+    max_samples: int | None = Field(
         None,
         ge=1,
         le=LOOKS[-1],
-        description=f"with a precision: enough samples in any case; {_MOST_SAMPLES} or the least, where not given",
+        description=f"with max_ci_half_width: enough samples in any case; {_MAX_SAMPLES} or the least, where not given",
         examples=[24],
     )
-    most_time_s: float | None = Field(
+    max_time_s: float | None = Field(
         None,
         gt=0,
         le=_WEEK_S,
-        description="with a precision: a phase that was sampled for so many seconds has enough, once it has the least; "
-        f"{_MOST_TIME_S:g}, or the least time, where not given",
+        description="with max_ci_half_width: a phase that was sampled for so many seconds has enough, once it has the "
+        f"least; {_MAX_TIME_S:g}, or the least time, where not given",
         examples=[2],
     )
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
-        reason = next(filter(None, (self._lacks_precision(), self._too_few(), self._too_short())), None)
+        reason = next(filter(None, (self._lacks_half_width(), self._too_few(), self._too_short())), None)
         if reason is not None:
             raise ValueError(reason)
         return self
 
-    def _lacks_precision(self) -> str | None:
-        idle = [name for name in ("most_samples", "most_time_s") if getattr(self, name) is not None]
-        if self.precision is None and idle:
-            return f"{' and '.join(idle)} limit what a `precision` asks for, and there is none"
+    def _lacks_half_width(self) -> str | None:
+        idle = [name for name in ("max_samples", "max_time_s") if getattr(self, name) is not None]
+        if self.max_ci_half_width is None and idle:
+            return f"{' and '.join(idle)} limit what `max_ci_half_width` asks for, and there is none"
         return None
 
     def _too_few(self) -> str | None:
-        most = self.most_samples
+        most = self.max_samples
         if most is None:
             return None
-        if most < self.samples:
-            return f"most_samples ({most}) is less than samples ({self.samples}), which are the least"
+        if most < self.min_samples:
+            return f"max_samples ({most}) is less than min_samples ({self.min_samples}), which are the least"
         if most < LOOKS[0]:
-            return f"most_samples ({most}) is too few for a precision: an interval that may end early needs {LOOKS[0]}"
+            return f"max_samples ({most}) is too few for max_ci_half_width, which needs {LOOKS[0]}"
         return None
 
     def _too_short(self) -> str | None:
         """Of two times only those are compared that were written: defaults give way."""
-        written = {name: getattr(self, name) for name in ("min_time_s", "most_time_s", "timeout_s")}
+        written = {name: getattr(self, name) for name in ("min_time_s", "max_time_s", "timeout_s")}
         times = [(name, s) for name, s in written.items() if name in self.model_fields_set and s is not None]
         for (shorter, less_s), (longer, more_s) in pairwise(times):
             if less_s > more_s:
@@ -308,12 +309,12 @@ class BudgetText(Strict):
     @property
     def budget(self) -> Budget:
         """What it comes to, with all that it leaves open."""
-        written = self.model_dump(exclude={"most_samples", "most_time_s"})
-        if self.precision is None:
+        written = self.model_dump(exclude={"max_samples", "max_time_s"})
+        if self.max_ci_half_width is None:
             return Budget(**written)
-        most_time_s = self.most_time_s or min(max(_MOST_TIME_S, self.min_time_s), self.timeout_s)
-        most_samples = self.most_samples or max(_MOST_SAMPLES, self.samples)
-        return Budget(**written, most_samples=most_samples, most_time_s=most_time_s)
+        max_time_s = self.max_time_s or min(max(_MAX_TIME_S, self.min_time_s), self.timeout_s)
+        max_samples = self.max_samples or max(_MAX_SAMPLES, self.min_samples)
+        return Budget(**written, max_samples=max_samples, max_time_s=max_time_s)
 
 
 PRODUCTS = where(lambda row: row.is_product)
@@ -343,10 +344,10 @@ def _written(item: Any) -> Iterator[Any]:
     if isinstance(item, Mapping):
         for name, arguments in item.items():
             yield from (_call(name, argument) for argument in as_list(arguments))
-    elif isinstance(item, str) and legacy_format.word(item) == item:
+    elif isinstance(item, str):
         yield from _texts(item)
     else:
-        yield legacy_format.word(item) if isinstance(item, str) else item
+        yield item
 
 
 def _call(name: Any, argument: Any) -> str:
@@ -363,6 +364,9 @@ def require_known(text: str, kind: str) -> None:
     """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
     row, name = KINDS[kind], text.partition("(")[0]
     operations = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
+    now = renamed.VALUES.get(text, "")
+    if now.partition("(")[0] in operations:
+        raise ValueError(f"{text!r} is now {now!r}")
     if name not in operations:
         raise ValueError(
             f"unknown operation {name!r} for {kind}{did_you_mean(name, operations)}; it knows {', '.join(operations)}"

@@ -17,7 +17,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.reader import ReaderError
 
 from ciphermark_benchmark.data_sets.finder import Finder
-from ciphermark_benchmark.suite import shipped
+from ciphermark_benchmark.suite import renamed, shipped
 from ciphermark_benchmark.suite.fields import defaults
 from ciphermark_benchmark.suite.form import FORMS, ExperimentText, Suite
 from ciphermark_core.errors import UserError
@@ -28,9 +28,9 @@ from ciphermark_workloads.catalogue import WORKLOADS, families
 _LARGEST_BYTES = 1 << 20
 # Values and characters with every alias written out: no suite without aliases comes to more.
 _LARGEST_EXPANDED = 4 * _LARGEST_BYTES
-MOST_TRIALS = 20_000
+MAX_TRIALS = 20_000
 # How many complaints are told: looking for better ones takes time by the square of their number.
-_MOST_PROBLEMS = 500
+_MAX_PROBLEMS = 500
 # Lists of an experiment that do not multiply its cases.
 _NOT_VARIED = ("modulus_bits", "allow")
 # What to say instead of pydantic's own words, by its type of complaint.
@@ -63,8 +63,8 @@ def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
 def require_size(suite: Suite, origin: str) -> None:
     """Raise ``UserError`` for a suite of more trials than one may have."""
     trials = sum(map(_cases, suite.experiments)) * suite.budget.processes
-    if trials > MOST_TRIALS:
-        raise UserError(f"{origin}: the suite has {trials} trials; the maximum is {MOST_TRIALS}: split it")
+    if trials > MAX_TRIALS:
+        raise UserError(f"{origin}: the suite has {trials} trials; the maximum is {MAX_TRIALS}: split it")
 
 
 def _cases(experiment: BaseModel) -> int:
@@ -120,7 +120,7 @@ def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
     try:
         return Suite.model_validate(plain, context=data_sets)
     except ValidationError as error:
-        problems = error.errors(include_url=False)[:_MOST_PROBLEMS]
+        problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
         raise UserError("\n".join(_sentences(problems, document, origin))) from None
 
 
@@ -249,6 +249,9 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
     name = ".".join(str(step) for step in place)
     if problem["type"] == "extra_forbidden":
         keys = _known_keys(problem["loc"][:-1])
+        now = renamed.KEYS.get(str(place[-1]))
+        if now in keys:
+            return f"{place[-1]!r} is now {now!r}"
         elsewhere = _of_other_form(problem["loc"])
         if elsewhere is not None:
             return f"{elsewhere}; keys here: {', '.join(keys)}"
@@ -258,6 +261,9 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
     if problem["type"] == "literal_error":
         expected = str(problem["ctx"]["expected"])
         choices = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
+        now = renamed.VALUES.get(str(problem["input"]))
+        if now in choices:
+            return f"{name}: {problem['input']!r} is now {now!r}"
         hint = did_you_mean(str(problem["input"]), choices)
         return f"{name}: {_REPR.repr(problem['input'])} is not one of {expected}{hint}"
     text = _TEXTS.get(problem["type"], problem["msg"]).replace("Input should be", "must be")

@@ -30,7 +30,6 @@ from ciphermark_benchmark.suite.fields import (
     VARIED,
     BootstrappingText,
     BudgetText,
-    Divisions,
     OperationText,
     PlainModulus,
     PrimeBits,
@@ -40,6 +39,7 @@ from ciphermark_benchmark.suite.fields import (
     Several,
     Strict,
     Threads,
+    Tunings,
     Variant,
     as_list,
     distinct,
@@ -48,13 +48,12 @@ from ciphermark_benchmark.suite.fields import (
     require_known,
     written,
 )
-from ciphermark_core import legacy_format
 from ciphermark_core.descriptor import REPETITIONS, Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme, offered
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
-from ciphermark_measure.parties.messages import MOST_BATCH
+from ciphermark_measure.parties.messages import MAX_INPUTS_PER_PASS
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
@@ -110,9 +109,7 @@ def _require_scheme_with(name: str, schemes: Sequence[Scheme]) -> None:
 class Matrix(Strict):
     """What all experiments but those of workloads have."""
 
-    kind: Annotated[KindName, BeforeValidator(legacy_format.word)] = Field(
-        description="what is measured", examples=["arithmetic"]
-    )
+    kind: KindName = Field(description="what is measured", examples=["arithmetic"])
     variants: Several[Variant] = Field(
         description="libraries, each in one build; `seal@mine` is seal under a label of its own",
         examples=[["seal", "seal-hexl", "openfhe"]],
@@ -120,22 +117,22 @@ class Matrix(Strict):
     schemes: Several[Scheme] = Field(
         description="bfv and bgv compute exactly modulo t, ckks approximately", examples=[["bfv", "ckks"]]
     )
-    ring_dimension: Literal["smallest"] | Several[RingDimension] = Field(
-        description="N; smallest: the smallest at which the modulus chain is secure, for each library by itself",
-        examples=["smallest"],
+    ring_dimension: Literal["smallest-secure"] | Several[RingDimension] = Field(
+        description="N; smallest-secure: the smallest at which the modulus chain is secure, for each library by itself",
+        examples=["smallest-secure"],
     )
     modulus_bits: Literal["default", "for-depth"] | Annotated[list[PrimeBits], Field(min_length=1)] = Field(
         "default",
         validate_default=True,
         description="prime sizes, special prime last, or the library's default modulus chain; for-depth: one that "
-        "Ciphermark makes for `depth` multiplications in a row",
+        "Ciphermark makes for `depth` consecutive multiplications",
         examples=[[60, 40, 40, 60]],
     )
     depth: Annotated[int, Field(ge=1, le=_DEEPEST)] | None = Field(
         None,
         validate_default=True,
-        description="multiplications in a row that `modulus_bits: for-depth` has room for; in the kind repetition, as "
-        "many as `repetitions` where it is not given",
+        description="consecutive multiplications that `modulus_bits: for-depth` has room for; in the kind repetition, "
+        "as many as `repetitions` where it is not given",
         examples=[3],
     )
     plain_modulus: PlainModulus = Field(
@@ -144,14 +141,14 @@ class Matrix(Strict):
         examples=[{"bits": 30}],
     )
     scale_bits: ScaleBits = Field(30, description="log2 of the ckks scale", examples=[40])
-    sizes: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
+    vector_length: Several[Annotated[int, Field(ge=1, le=_LARGEST_SIZE)] | Literal["full"]] = Field(
         ["full"],
         validate_default=True,
-        description="elements of a vector; full: as many as one ciphertext holds",
+        description="values in the vector; full: as many as one ciphertext holds",
         examples=[["full", 1000000]],
     )
-    data: Several[Literal["same", "random"]] = Field(
-        ["random"], description="one value in all slots, or random values", examples=[["same", "random"]]
+    data: Several[Literal["constant", "random"]] = Field(
+        ["random"], description="one value in all slots, or random values", examples=[["constant", "random"]]
     )
     operations: Annotated[Several[OperationText] | None, BeforeValidator(written)] = Field(
         None,
@@ -159,7 +156,7 @@ class Matrix(Strict):
         examples=[["add", "mul", {"rotate": [1, 64]}]],
     )
     threads: Threads = Field([1])
-    division: Divisions = "equal"
+    tuning: Tunings = "matched"
     bootstrapping: BootstrappingText | None = Field(
         None,
         description="how ckks is bootstrapped: the operation bootstrap needs it",
@@ -183,10 +180,10 @@ class Matrix(Strict):
     @field_validator("modulus_bits")
     @classmethod
     def _chain_is_known(cls, value: T, info: ValidationInfo) -> T:
-        if value == "default" and info.data.get("ring_dimension") == "smallest":
+        if value == "default" and info.data.get("ring_dimension") == "smallest-secure":
             raise ValueError(
-                "default depends on the ring dimension, so `ring_dimension: smallest` needs `modulus_bits: for-depth` "
-                "or prime sizes"
+                "default depends on the ring dimension, so `ring_dimension: smallest-secure` needs "
+                "`modulus_bits: for-depth` or prime sizes"
             )
         return value
 
@@ -201,17 +198,17 @@ class Matrix(Strict):
         is_for_depth = info.data.get("modulus_bits") == "for-depth"
         if value is None and is_for_depth and info.data.get("kind", _REPEATING[0]) not in _REPEATING:
             raise ValueError(
-                "for-depth needs `depth`: how many multiplications in a row the chain has room for, such as 3"
+                "for-depth needs `depth`: how many consecutive multiplications the chain has room for, such as 3"
             )
         return value
 
-    @field_validator("sizes")
+    @field_validator("vector_length")
     @classmethod
     def _size_is_known(cls, value: list[T], info: ValidationInfo) -> list[T]:
-        if "full" in value and info.data.get("ring_dimension") == "smallest":
+        if "full" in value and info.data.get("ring_dimension") == "smallest-secure":
             raise ValueError(
                 "full depends on the ring dimension, which may differ from library to library with "
-                "`ring_dimension: smallest`: write a number of elements, such as [16]"
+                "`ring_dimension: smallest-secure`: write a number, such as [16]"
             )
         return value
 
@@ -224,8 +221,10 @@ class Matrix(Strict):
     @field_validator("security")
     @classmethod
     def _smallest_is_secure(cls, value: T, info: ValidationInfo) -> T:
-        if value == "none" and info.data.get("ring_dimension") == "smallest":
-            raise ValueError("`ring_dimension: smallest` needs a security level: write 128, 192 or 256")
+        if value == "none" and info.data.get("ring_dimension") == "smallest-secure":
+            raise ValueError(
+                "`ring_dimension: smallest-secure` needs a security level: write 128, 192 or 256"
+            )
         return value
 
     @field_validator("operations")
@@ -318,11 +317,11 @@ class WorkloadText(Strict):
     plain_modulus: PlainModulus | None = Field(
         None, description="t of bfv and bgv, where it is to be another", examples=[{"value": 65537}]
     )
-    batch: Several[Annotated[int, Field(ge=1, le=MOST_BATCH)]] = Field(
+    inputs_per_pass: Several[Annotated[int, Field(ge=1, le=MAX_INPUTS_PER_PASS)]] = Field(
         [1], description="inputs that one program computes on in a pass", examples=[[1, 8]]
     )
     threads: Threads = Field([1])
-    division: Divisions = "equal"
+    tuning: Tunings = "matched"
     security: Security = 128
 
     _settled: dict[str, dict[str, Value]] = PrivateAttr(default_factory=dict)
@@ -441,7 +440,7 @@ class Suite(Strict):
         1, ge=0, lt=2**63, description="decides vectors, splits of data and the order of cases", examples=[7]
     )
     budget: BudgetText = Field(
-        BudgetText(), description="how much measuring each trial gets", examples=[{"samples": 20}]
+        BudgetText(), description="how much measuring each trial gets", examples=[{"min_samples": 20}]
     )
     experiments: Annotated[list[AnyExperiment], Field(min_length=1)] = Field(
         description="what is measured: every combination of the lists of an experiment is a case"

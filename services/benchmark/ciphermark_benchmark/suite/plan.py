@@ -30,13 +30,13 @@ from ciphermark_core import primes
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, REPETITIONS
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.key_switching import Division
+from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Scheme, Status, Trial, offered
 from ciphermark_core.run import Host
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
-from ciphermark_workloads.options import BATCH, to_case
+from ciphermark_workloads.options import INPUTS_PER_PASS, to_case
 from ciphermark_workloads.parameters import Override, reason_against, recommended
 
 _SMALL_PRIME_BITS = 30
@@ -188,9 +188,9 @@ def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGro
     leaders: dict[tuple[str, int, str], ComparisonGroup] = {}
     for item in comparison_groups:
         case = item.trials[0].case
-        leader = leaders.setdefault((case.experiment, case.size, case.data_pattern), item)
+        leader = leaders.setdefault((case.experiment, case.vector_length, case.data_pattern), item)
         if len(item.trials) > len(leader.trials):
-            leaders[case.experiment, case.size, case.data_pattern] = item
+            leaders[case.experiment, case.vector_length, case.data_pattern] = item
     return list(leaders.values())
 
 
@@ -223,21 +223,21 @@ def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> 
 def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
     operations = experiment.operations or defaults(experiment.kind)
     requested = experiment.ring_dimension
-    rings: Sequence[int | None] = (None,) if requested == "smallest" else requested
-    for division, scheme, ring_dimension, dimensions in product(
-        as_list(experiment.division), experiment.schemes, rings, experiment.dimensions()
+    rings: Sequence[int | None] = (None,) if requested == "smallest-secure" else requested
+    for tuning, scheme, ring_dimension, dimensions in product(
+        as_list(experiment.tuning), experiment.schemes, rings, experiment.dimensions()
     ):
-        point = _Point(scheme, ring_dimension, REPETITIONS.of(dimensions), division)
+        point = _Point(scheme, ring_dimension, REPETITIONS.of(dimensions), tuning)
         spec, reason = _spec(experiment, point)
         for operation, size, data, threads, variant in product(
-            operations, experiment.sizes, experiment.data, experiment.threads, experiment.variants
+            operations, experiment.vector_length, experiment.data, experiment.threads, experiment.variants
         ):
             case = Case(
                 variant=variant,
                 experiment=kind_of(operation, experiment.kind),
                 operation=operation,
                 parameters=spec,
-                size=spec.slots if size == "full" else size,
+                vector_length=spec.slots if size == "full" else size,
                 data_pattern=data,
                 threads=threads,
                 dimensions=dimensions,
@@ -252,7 +252,7 @@ class _Point:
     scheme: Scheme
     ring_dimension: int | None
     repetitions: int | None
-    division: Division
+    tuning: Tuning
 
 
 def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str | None]:
@@ -281,7 +281,7 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         security_table=table,
         depth=(experiment.depth or point.repetitions) if bits == "for-depth" else None,
         ring_dimension_is_minimum=point.ring_dimension is None,
-        division=point.division,
+        tuning=point.tuning,
         bootstrapping=experiment.bootstrapping.parameters() if experiment.bootstrapping and is_ckks else None,
         **{name: getattr(experiment, name) for name in offered()},
     )
@@ -353,27 +353,27 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
     for name, options in experiment.chosen():
         workload = WORKLOADS[name].with_options(options)
         schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
-        for division, scheme, ring, data, threads, batch, variant in product(
-            as_list(experiment.division),
+        for tuning, scheme, ring, data, threads, inputs_per_pass, variant in product(
+            as_list(experiment.tuning),
             schemes,
             experiment.ring_dimension or (None,),
             data_sets,
             experiment.threads,
-            experiment.batch,
+            experiment.inputs_per_pass,
             experiment.variants,
         ):
             declared = available[variant].declaration
             parameters, reason = _parameters(workload, scheme, declared, _override(experiment, ring))
             source = {} if data is None else {DATA_SET.name: data.name}
             several = (
-                {} if batch == 1 else {BATCH.name: batch}
-            )  # nothing for one, as before there were batches
+                {} if inputs_per_pass == 1 else {INPUTS_PER_PASS.name: inputs_per_pass}
+            )  # absent for one
             case = Case(
                 variant=variant,
                 experiment=experiment.kind,
                 operation=workload.name,
-                parameters=replace(parameters, division=division),
-                size=1 if data is None else data.rows * data.features,
+                parameters=replace(parameters, tuning=tuning),
+                vector_length=1 if data is None else data.rows * data.features,
                 data_pattern="random" if data is None else "real",
                 threads=threads,
                 dimensions={**to_case(workload.options), **source, **several},

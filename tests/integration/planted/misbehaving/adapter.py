@@ -15,7 +15,7 @@ from misbehaving.deeds import DEEDS
 
 COARSE_NS = 60_000_000_000  # no sample lasts a step, however busy the machine is
 # "runs-dry" multiplies right with a modulus of at least so many bits, and tells no noise budget
-LEAST_BITS = 40
+MIN_BITS = 40
 
 
 class AstrayBound(Bound):
@@ -44,7 +44,7 @@ class MisbehavingEvaluator(CleartextEvaluator):
         self._planted = dict(super().operations)
         if deed in DEEDS:
             self._planted["mul"] = DEEDS[deed](self._planted["mul"])
-        if deed == "runs-dry" and parameters.log_q < LEAST_BITS:
+        if deed == "runs-dry" and parameters.log_q < MIN_BITS:
             self._planted["mul"] = DEEDS["wrong"](self._planted["mul"])
 
     @property

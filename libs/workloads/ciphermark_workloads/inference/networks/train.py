@@ -26,7 +26,7 @@ from ciphermark_workloads.inference.networks.stored import Provenance
 Labels = npt.NDArray[np.int64]
 _HELD_OUT = 5  # every so many images one
 _BATCH = 64
-_MOST_LOGIT = 8.0
+_MAX_LOGIT = 8.0
 _SHOWN = 20
 _FOLDER = Path(__file__).parent
 _RATE, _DECAY, _MOMENTA, _LEAST = 2e-3, 1e-4, (0.9, 0.999), 1e-8
@@ -169,10 +169,10 @@ def _slopes(weights: list[Floats], images: Images, shape: Shape) -> list[Floats]
 
 def write(name: str, network: Network, recipe: Recipe, train: Images, held_out: Images) -> Provenance:
     """Store a network beside this file: in whole numbers, with the last layer halved until no logit of any image is
-    beyond :data:`_MOST_LOGIT`, and with as many held-out images of each class as :data:`_SHOWN`.
+    beyond :data:`_MAX_LOGIT`, and with as many held-out images of each class as :data:`_SHOWN`.
     """
     pixels = np.concatenate([train.pixels, held_out.pixels])
-    halvings = max(0, int(np.ceil(np.log2(np.abs(network.logits(pixels)).max() / _MOST_LOGIT))))
+    halvings = max(0, int(np.ceil(np.log2(np.abs(network.logits(pixels)).max() / _MAX_LOGIT))))
     last = Layer(np.ldexp(network.last.weights, -halvings), np.ldexp(network.last.bias, -halvings))
     arrays: dict[str, npt.NDArray[np.int64]] = {"shape": np.array(astuple(network.shape))}
     layers = []

@@ -32,8 +32,8 @@ from ciphermark_workloads.inference.network import Layer, Network, Shape
 
 LAYERS = ("convolution", "dense", "last")
 ARRAYS = ("side", "stride", *(f"{layer}_{part}" for layer in LAYERS for part in ("weights", "bias")))
-MOST_BYTES = 1 << 28  # unpacked, and of all arrays as floats
-_MOST_SIDE = 1024  # of a padded image
+MAX_BYTES = 1 << 28  # unpacked, and of all arrays as floats
+_MAX_SIDE = 1024  # of a padded image
 _LARGEST_LOGIT = 1e100
 _LARGEST_WHOLE = 1 << 53
 _PADDING = "padding"
@@ -105,8 +105,8 @@ def _checked(
     side, kernel, stride, before, after = window
     if side < 1 or stride < 1 or not 0 < kernel <= before + side + after:
         raise ValueError("side and stride are at least 1, and a kernel is not larger than the padded image")
-    if not (0 <= before < kernel and 0 <= after < kernel) or before + side + after > _MOST_SIDE:
-        raise ValueError(f"padding is less than a kernel, and a padded image has at most {_MOST_SIDE} rows")
+    if not (0 <= before < kernel and 0 <= after < kernel) or before + side + after > _MAX_SIDE:
+        raise ValueError(f"padding is less than a kernel, and a padded image has at most {_MAX_SIDE} rows")
     maps, hidden, classes = (np.atleast_1d(layer.weights).shape[0] for layer in (convolution, dense, last))
     shape = Shape(side, kernel, stride, maps, hidden, classes, before, after)
     network = Network(shape, convolution, dense, last)
@@ -174,9 +174,9 @@ def _of_csv(name: str, data: bytes, side: int) -> tuple[Floats, Labels | None]:
             rows.append(np.array([float(cell) for cell in line.split(",")]))
         except ValueError as error:
             raise UserError(f"{name}, line {number}: {error}; there is no header") from None
-        if 8 * len(rows) * count > MOST_BYTES:
+        if 8 * len(rows) * count > MAX_BYTES:
             raise UserError(
-                f"{name}, line {number}: as numbers, the lines up to here take over {MOST_BYTES} bytes"
+                f"{name}, line {number}: as numbers, the lines up to here take over {MAX_BYTES} bytes"
             )
     if not rows:
         raise UserError(f"{name}: the file is empty")
@@ -255,8 +255,8 @@ def _bytes_as_floats(name: str, key: str, file: IO[bytes]) -> int:
 
 
 def _require_size(name: str, size: int) -> None:
-    if size > MOST_BYTES:
-        raise UserError(f"{name}: {size} bytes are too many, {MOST_BYTES} are the most")
+    if size > MAX_BYTES:
+        raise UserError(f"{name}: {size} bytes are too many, {MAX_BYTES} are the most")
 
 
 Array = npt.NDArray[Any]

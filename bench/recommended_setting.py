@@ -1,10 +1,13 @@
-"""An adapter's setting in *best*: the operations that plain programs with their library's defaults are held against.
+"""An adapter's setting in *recommended*: the operations that plain programs with their library's defaults are held
+against.
 
 Also the plain programs of OpenFHE, interleaved in one process of the interpreter that OpenFHE has:
 
-- ``python -m bench.best_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the ratios
+- ``python -m bench.recommended_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the
+ratios
   adapter / plain program with OpenFHE's defaults, and the plain program's median in seconds.
-- ``python -m bench.best_setting scaling N DEPTH SCALE_BITS`` executes one program in FIXEDMANUAL and in FLEXIBLEAUTO,
+- ``python -m bench.recommended_setting scaling N DEPTH SCALE_BITS`` executes one program in FIXEDMANUAL and in
+FLEXIBLEAUTO,
   with equal primes and digits, without the adapter: of each mode the CPU seconds (median), the median of the ratios to
   FIXEDMANUAL, and bits of precision.
 """
@@ -162,7 +165,7 @@ def _expected(
 
 def _print_defaults(ring_dimension: int, primes: int, scale_bits: int) -> None:
     bits = (_FIRST_BITS, *[scale_bits] * (primes - 1), 60)
-    spec = ParameterSpec("ckks", ring_dimension, bits, scale_bits=scale_bits, division="best")
+    spec = ParameterSpec("ckks", ring_dimension, bits, scale_bits=scale_bits, tuning="recommended")
     ours, plain = operations("openfhe", spec, primes - 1), _defaults(ring_dimension, primes, scale_bits)
     for line in compared(ours, {name: partial(elapsed_s, run) for name, run in plain.items()}, turns=11):
         print(*line)

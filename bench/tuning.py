@@ -1,7 +1,8 @@
-"""Section ``divisions``: the settings of OpenFHE and HElib in *best* against plain programs with their own defaults.
+"""Section ``tuning``: the settings of OpenFHE and HElib in *recommended* against plain programs with their own
+defaults.
 
 OpenFHE's takes turns in one process of the interpreter that OpenFHE has, operation by operation. It rescales by
-FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/divisions.md. HElib's is a
+FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/tuning.md. HElib's is a
 program in C++ that takes turns with the adapter in this process.
 """
 
@@ -14,7 +15,7 @@ from contextlib import closing
 from functools import partial
 from tempfile import TemporaryDirectory
 
-from bench import best_setting, native_build
+from bench import native_build, recommended_setting
 from bench.processes import ROOT, Program, installed
 from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
@@ -23,12 +24,12 @@ from ciphermark_core.model import ParameterSpec
 _TARGET = Target(most=1.05)
 # N, data primes, bits of the scale: the defaults are 128 bits secure, too
 _CHAINS = ((16_384, 6, 40), (32_768, 12, 45))
-# A parameter set in *best*, and the bits of the ciphertext modulus as HElib's ContextBuilder takes them: it makes as
-# many primes of them, of their size, as there are beside the special one, which *best* replaces.
+# A parameter set in *recommended*, and the bits of the ciphertext modulus as HElib's ContextBuilder takes them: it
+# makes as many primes of them, of their size, as there are beside the special one, which *recommended* replaces.
 _OF_HELIB = (
-    (ParameterSpec("ckks", 16_384, (*[55] * 5, 60), scale_bits=40, division="best"), 270),
-    (ParameterSpec("bgv", 4_096, (55, 60), 65_537, division="best"), 55),
-    (ParameterSpec("bgv", 8_192, (55, 55, 60), 65_537, division="best"), 110),
+    (ParameterSpec("ckks", 16_384, (*[55] * 5, 60), scale_bits=40, tuning="recommended"), 270),
+    (ParameterSpec("bgv", 4_096, (55, 60), 65_537, tuning="recommended"), 55),
+    (ParameterSpec("bgv", 8_192, (55, 55, 60), 65_537, tuning="recommended"), 110),
 )
 
 
@@ -44,7 +45,7 @@ def _openfhe(progress: Progress) -> Iterator[BenchResult]:
         command = [
             registry.interpreter("openfhe"),
             "-m",
-            "bench.best_setting",
+            "bench.recommended_setting",
             "defaults",
             *map(str, numbers),
         ]
@@ -61,7 +62,7 @@ def _helib(progress: Progress) -> Iterator[BenchResult]:
         progress(f"{place}: less than a minute")
         numbers = (spec.ring_dimension, spec.plain_modulus or spec.scale_bits, bits)
         command = [native_build.helib_defaults(), spec.scheme, *map(str, numbers)]
-        ours = best_setting.operations("helib", spec)
+        ours = recommended_setting.operations("helib", spec)
         cpus = os.sched_getaffinity(0)
         # HElib writes a file helib.log where it is loaded.
         with TemporaryDirectory() as folder, closing(Program(command, cpus, folder)) as plain:
@@ -69,7 +70,7 @@ def _helib(progress: Progress) -> Iterator[BenchResult]:
             if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed when there are keys
                 raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
             theirs = {name: partial(plain.asked_s, name) for name in ours}
-            for name, *times in best_setting.compared(ours, theirs, turns=21):
+            for name, *times in recommended_setting.compared(ours, theirs, turns=21):
                 yield _result(f"{place} {name}", *times)
 
 

@@ -1,4 +1,4 @@
-"""OpenFHE's key switching in each division, against the keys that it makes."""
+"""OpenFHE's key switching in each tuning, against the keys that it makes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ciphermark_measure.parameter_selection import resolved
 
 from . import examples, harness
 from .checks import operations
-from .checks.parameters import data_primes_of_both_divisions
+from .checks.parameters import data_primes_of_both_tunings
 
 pytestmark = pytest.mark.variants("openfhe")
 
 T = 65537
 KEYED = where(lambda row: bool(row.calls()[0].keys))
 PRODUCTS = where(lambda row: row.is_product)
-FREE = ParameterSpec("ckks", 1024, scale_bits=40, security=0, division="best")
+FREE = ParameterSpec("ckks", 1024, scale_bits=40, security=0, tuning="recommended")
 CHAINS = {
     # the largest digit: 50 + 40 + 40 bits, so 3 special primes of 60
     "three-digits": (replace(FREE, modulus_bits=(50, *[40] * 7, 60)), "hybrid", 3, 3),
@@ -29,8 +29,8 @@ CHAINS = {
     "at-the-edge": (replace(FREE, modulus_bits=(50, *[43] * 11, 60), scale_bits=43), "hybrid", 3, 4),
     "two-digits": (replace(FREE, modulus_bits=(50, 40, 40, 40, 60)), "hybrid", 2, 2),
     "one-digit": (replace(FREE, modulus_bits=(50, 60)), "hybrid", 1, 1),
-    "bgv": (ParameterSpec("bgv", 1024, (50,) * 7, T, security=0, division="best"), "hybrid", 3, 2),
-    "bfv": (ParameterSpec("bfv", 1024, (50,) * 5, T, security=0, division="best"), "bv", 4, 0),
+    "bgv": (ParameterSpec("bgv", 1024, (50,) * 7, T, security=0, tuning="recommended"), "hybrid", 3, 2),
+    "bfv": (ParameterSpec("bfv", 1024, (50,) * 5, T, security=0, tuning="recommended"), "bv", 4, 0),
 }
 
 
@@ -47,7 +47,7 @@ def test_parameters_tell_the_keys_that_are_made(variant: str, name: str) -> None
 
 @pytest.mark.parametrize("name", ["at-the-edge", "bgv", "bfv"])
 def test_every_operation_that_takes_a_key_is_right(variant: str, name: str) -> None:
-    """Managed products take one, too. All else has nothing to do with the division."""
+    """Managed products take one, too. All else has nothing to do with the tuning."""
     spec = CHAINS[name][0]
     subject = harness.subject_of(registry.declaration(variant), harness.adapter(variant), spec)
     for operation in subject.able(KEYED):
@@ -56,9 +56,9 @@ def test_every_operation_that_takes_a_key_is_right(variant: str, name: str) -> N
         operations.works(subject, subject.managed, operation, examples.managed)
 
 
-def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
+def test_data_primes_are_those_of_the_equal_tuning(variant: str) -> None:
     for spec, *_ in CHAINS.values():
-        data_primes_of_both_divisions(harness.adapter(variant), spec)
+        data_primes_of_both_tunings(harness.adapter(variant), spec)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_fewest_digits_are_taken_that_are_secure(
 ) -> None:
     resolve = harness.adapter(variant).resolve
     bits = (56, *[50] * (primes - 1), 60)
-    spec = ParameterSpec("ckks", 32768, bits, scale_bits=50, division="best")
+    spec = ParameterSpec("ckks", 32768, bits, scale_bits=50, tuning="recommended")
     secure, free = resolve(spec), resolve(replace(spec, security=0))
     assert free.key_switching == KeySwitching("hybrid", 3)
     assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", digits), 128)
@@ -97,7 +97,7 @@ def test_the_smallest_ring_comes_before_the_fewest_digits(
     variant: str, bits: tuple[int, ...], ring_dimension: int, digits: int
 ) -> None:
     least = ParameterSpec(
-        "ckks", 1024, bits, scale_bits=bits[1], ring_dimension_is_minimum=True, division="best"
+        "ckks", 1024, bits, scale_bits=bits[1], ring_dimension_is_minimum=True, tuning="recommended"
     )
     found = resolved(harness.adapter(variant), least)
     assert (found.ring_dimension, found.security_2018) == (ring_dimension, 128)

@@ -1,4 +1,4 @@
-"""HElib's key switching in each division, against the contexts and keys that it makes."""
+"""HElib's key switching in each tuning, against the contexts and keys that it makes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ciphermark_core.model import ParameterSpec
 
 from . import harness
 from .checks import operations
-from .checks.parameters import data_primes_of_both_divisions
+from .checks.parameters import data_primes_of_both_tunings
 
 pytestmark = pytest.mark.variants("helib")
 
-CKKS = ParameterSpec("ckks", 1024, scale_bits=40, security=0, division="best")
-BGV = ParameterSpec("bgv", 1024, plain_modulus=12289, security=0, division="best")
+CKKS = ParameterSpec("ckks", 1024, scale_bits=40, security=0, tuning="recommended")
+BGV = ParameterSpec("bgv", 1024, plain_modulus=12289, security=0, tuning="recommended")
 CHAINS = {
     # the largest digit has 50 + 40 + 40 bits: three special primes
     "three-digits": (replace(CKKS, modulus_bits=(50, *[40] * 7, 60)), 3, 3),
@@ -60,14 +60,14 @@ def test_every_operation_is_right(variant: str, name: str) -> None:
     operations.all_work(subject)
 
 
-def test_data_primes_are_those_of_the_equal_division(variant: str) -> None:
+def test_data_primes_are_those_of_the_equal_tuning(variant: str) -> None:
     for spec, *_ in CHAINS.values():
-        data_primes_of_both_divisions(harness.adapter(variant), spec)
+        data_primes_of_both_tunings(harness.adapter(variant), spec)
 
 
 def test_where_the_default_is_not_secure_the_next_number_of_digits_is(variant: str) -> None:
     resolve = harness.adapter(variant).resolve
-    spec = ParameterSpec("ckks", 8192, (50, *[40] * 3, 38), scale_bits=40, division="best")
+    spec = ParameterSpec("ckks", 8192, (50, *[40] * 3, 38), scale_bits=40, tuning="recommended")
     secure, free = resolve(spec), resolve(replace(spec, security=0))
     assert (free.key_switching, free.security_2018) == (KeySwitching("hybrid", 3), 0)
     assert (secure.key_switching, secure.security_2018) == (KeySwitching("hybrid", 4), 128)

@@ -19,8 +19,8 @@ from ciphermark_present.query import Answer
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-# Medians of one operation: three compose it, two have a call. The slowest of all is the slowest composed.
-COMPOSED = {"seal": 2.0, "seal-hexl": 1.0, "helib": 4.0}
+# Medians of one operation: three compose it, two have a call. The slowest of all is the slowest composite.
+COMPOSITE = {"seal": 2.0, "seal-hexl": 1.0, "helib": 4.0}
 NATIVE = {"openfhe": 3.0, "lattigo": 6.0}
 OPERATION = "multiply_accumulate(4)"
 
@@ -30,13 +30,13 @@ def run_id(database: Database, make: Maker) -> str:
     """A run with that operation and one that all have a call for; one variant has neither."""
     run = make.run()
     database.record_run(run)
-    for variant, median in (COMPOSED | NATIVE).items():
-        for operation, is_composed in ((OPERATION, variant in COMPOSED), ("add", False)):
+    for variant, median in (COMPOSITE | NATIVE).items():
+        for operation, is_composite in ((OPERATION, variant in COMPOSITE), ("add", False)):
             case = make.case(variant, operation=operation)
-            facts = {"is_composed": float(is_composed)}
+            facts = {"is_composite": float(is_composite)}
             database.record_outcome(make.outcome(run, case, make.times([median] * 9), facts=facts))
     lacking = make.case("pyfhel", operation=OPERATION)
-    facts = {"is_composed": 0.0}
+    facts = {"is_composite": 0.0}
     database.record_outcome(
         make.outcome(run, lacking, status="unsupported", error="no such call", facts=facts)
     )
@@ -49,9 +49,9 @@ def client(url: str) -> Iterator[TestClient]:
         yield made
 
 
-@pytest.mark.parametrize("view", ["ranking", "ranking_any_security"])
+@pytest.mark.parametrize("view", ["ranking", "ranking_across_security_levels"])
 def test_each_has_a_fastest_of_its_own(database: Database, run_id: str, view: str) -> None:
-    columns = "variant, is_composed, rank, fastest_variant, ratio"
+    columns = "variant, is_composite, rank, fastest_variant, ratio"
     asked = f"select {columns} from {view} where run_id = %s and operation = %s"
     found = {row[0]: row[1:] for row in database.query(asked, [run_id, OPERATION]).rows}
     assert found == {
@@ -70,19 +70,19 @@ def test_a_run_that_does_not_say_so_has_none(database: Database, make: Maker) ->
     for variant, median in (("seal", 1.0), ("openfhe", 2.0)):
         case = make.case(variant, operation=OPERATION)
         database.record_outcome(make.outcome(run, case, make.times([median] * 9)))
-    asked = "select variant, is_composed, rank from ranking where run_id = %s order by rank"
+    asked = "select variant, is_composite, rank from ranking where run_id = %s order by rank"
     assert database.query(asked, [run.id]).rows == [("seal", False, 1), ("openfhe", False, 2)]
 
 
-@pytest.mark.parametrize(("is_composed", "count"), [((1.0, 1.0), 1), ((1.0, 0.0), 0)])
+@pytest.mark.parametrize(("is_composite", "count"), [((1.0, 1.0), 1), ((1.0, 0.0), 0)])
 def test_builds_are_paired_with_their_like(
-    database: Database, make: Maker, is_composed: tuple[float, float], count: int
+    database: Database, make: Maker, is_composite: tuple[float, float], count: int
 ) -> None:
     run = make.run()
     database.record_run(run)
-    for variant, fact in zip(("seal", "seal-hexl"), is_composed, strict=True):
+    for variant, fact in zip(("seal", "seal-hexl"), is_composite, strict=True):
         case = make.case(variant, operation=OPERATION)
-        made = make.outcome(run, case, make.times([1.0] * 9), facts={"is_composed": fact})
+        made = make.outcome(run, case, make.times([1.0] * 9), facts={"is_composite": fact})
         database.record_outcome(made)
     asked = "select ratio from speedup where run_id = %s"
     assert len(database.query(asked, [run.id]).rows) == count
@@ -101,9 +101,9 @@ def test_the_leaderboard_has_rows_for_both(client: TestClient, run_id: str) -> N
         ("openfhe", "3", "3", "1"),
         ("helib", "4", "4", "1"),
         ("lattigo", "5", "6", "1"),
-        ("seal-hexl (composed)", "1", "1", "1"),
-        ("seal (composed)", "2", "2", "1"),
-        ("helib (composed)", "3", "4", "1"),
+        ("seal-hexl (composite)", "1", "1", "1"),
+        ("seal (composite)", "2", "2", "1"),
+        ("helib (composite)", "3", "4", "1"),
     ]
 
 
@@ -113,26 +113,26 @@ def test_the_grid_has_a_row_for_each(client: TestClient, run_id: str) -> None:
     by_label: dict[str, set[str]] = {}
     for row in rows:
         by_label.setdefault(row["label"], set()).add(row["variant"])
-    assert by_label == {OPERATION: {*NATIVE, "pyfhel"}, f"{OPERATION} (composed)": {*COMPOSED, "pyfhel"}}
+    assert by_label == {OPERATION: {*NATIVE, "pyfhel"}, f"{OPERATION} (composite)": {*COMPOSITE, "pyfhel"}}
     page = client.get("/", params={"run": run_id}).text
-    assert f'<th scope="row">{OPERATION} (composed)' in page
+    assert f'<th scope="row">{OPERATION} (composite)' in page
 
 
 def test_the_page_of_operations_says_what_each_is_and_who_composes_it(
     client: TestClient, run_id: str
 ) -> None:
     add, sum_of_products = rows_of(client, "operations", run=run_id)
-    everybody = " ".join(sorted({*COMPOSED, *NATIVE}))
-    assert (add["summary"], add["tried_by"], add["composed_by"]) == (
+    everybody = " ".join(sorted({*COMPOSITE, *NATIVE}))
+    assert (add["summary"], add["tried_by"], add["composite_in"]) == (
         "The sum of two ciphertexts.",
         everybody,
         "",
     )
     assert sum_of_products["summary"].startswith("The inner product of as many ciphertexts")
-    told = ("tried_by", "composed_by", "unsupported_by")
+    told = ("tried_by", "composite_in", "unsupported_by")
     assert [sum_of_products[name] for name in told] == [
         everybody,
-        " ".join(sorted(COMPOSED)),
+        " ".join(sorted(COMPOSITE)),
         "pyfhel",
     ]
     assert "The sum of two ciphertexts." in client.get("/operations", params={"run": run_id}).text
@@ -145,7 +145,7 @@ def test_an_operation_that_is_not_known_here_has_no_meaning() -> None:
 
 def test_charts_of_times_have_one_for_each(client: TestClient, run_id: str) -> None:
     drawn = client.get("/figures/latency.json", params={"run": run_id}).json()["data"]["values"]
-    assert {row["label"] for row in drawn} == {"add", OPERATION, f"{OPERATION} (composed)"}
+    assert {row["label"] for row in drawn} == {"add", OPERATION, f"{OPERATION} (composite)"}
 
 
 def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:
@@ -155,7 +155,7 @@ def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:
     assert begins == ["add", OPERATION, OPERATION]
     assert [row[1:3] for row in named if row[0] == OPERATION] == [
         ["openfhe°", "3"],
-        ["(composed)", "seal-hexl"],
+        ["(composite)", "seal-hexl"],
     ]
 
 
@@ -175,9 +175,9 @@ def test_a_run_records_it(ciphermark: Ciphermark) -> None:
         "variants": ["seal", "tenseal"],
     }
     ciphermark("run", str(ciphermark.suite(kind | {"operations": ["add", "multiply_accumulate"]})))
-    asked = "select distinct variant, operation, is_composed from results where status = 'ok' order by 1, 2"
+    asked = "select distinct variant, operation, is_composite from results where status = 'ok' order by 1, 2"
     found = [
-        (row["variant"], row["operation"].partition("(")[0], row["is_composed"])
+        (row["variant"], row["operation"].partition("(")[0], row["is_composite"])
         for row in ciphermark.rows(asked)
     ]
     assert found == [("seal", "add", False), ("seal", "multiply_accumulate", True), ("tenseal", "add", False)]
