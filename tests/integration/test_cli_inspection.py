@@ -259,6 +259,24 @@ def test_a_new_suite_is_written_as_answered_and_never_over_another(bare, tmp_pat
     assert "is there already" in bare("suite", "new", str(path), *answers, code=2).err
 
 
+def test_no_case_of_a_new_suite_sends_more_than_asked(bare, tmp_path):
+    """bfv takes 0.52 MB here, bgv 0.79: the limit is between them."""
+    path = tmp_path / "mine.yaml"
+    answers = ("--vector-length", "10000", "--exact", "--largest", "3", "--depth", "2", "--upload-mb", "0.6")
+    out = bare("suite", "new", str(path), *answers).out
+    (left_out,) = [line for line in out.splitlines() if line.startswith("Left out by --upload-mb: ")]
+    assert "seal bgv 0.786 MB" in left_out
+    assert "bfv" not in left_out
+    cases = json.loads(bare("suite", "explain", str(path), "--format", "json").out)["cases"]
+    uploads_mb = [
+        -(-case["vector_length"] // n) * 2 * 8 * n * (len(case["resolved"]["modulus_bits"]) - 1) / 1e6
+        for case in cases
+        for n in [case["resolved"]["ring_dimension"]]
+    ]
+    assert cases
+    assert max(uploads_mb) <= 0.6
+
+
 def test_what_a_new_suite_lacks_is_asked_for_where_somebody_can_answer(bare, tmp_path):
     error = bare("suite", "new", str(tmp_path / "mine.yaml"), "--vector-length", "10", code=2).err
     assert error == "without a terminal, add --largest, --depth, --exact or --approximate\n"

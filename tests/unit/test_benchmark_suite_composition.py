@@ -12,12 +12,13 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.composition import (
+    Offer,
     Wish,
     composed,
+    over_limit,
     plain_modulus_bits,
     refusal,
     uploads_mb,
-    within_traffic,
 )
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import PlannedCase
@@ -180,18 +181,24 @@ def test_workers_have_the_memory_that_was_answered() -> None:
     assert suite.budget.memory_mb == 512
 
 
-def test_variants_whose_uploads_are_too_large_are_left_out() -> None:
+def test_no_case_sends_more_than_asked() -> None:
     """10,000 numbers at N = 8192: two ciphertexts of two polynomials, 64 bits for each coefficient and prime."""
     wish = Wish("mine", 10_000, 3, 2, True)
     items = planned(files.parse(composed(wish, VARIANTS), "mine.yaml"))
-    of_seal = [item.expected for item in items if (item.case.variant, item.case.operation) == ("seal", "add")]
-    primes = min(len(parameters.moduli) for parameters in of_seal if parameters is not None)
     uploads = uploads_mb(items)
-    assert uploads["seal"] == 2 * 2 * 8192 * 8 * primes / 1e6
-    assert within_traffic(wish, items, VARIANTS) == VARIANTS
-    between = replace(wish, upload_mb=sum(uploads.values()) / 2)
-    assert within_traffic(between, items, VARIANTS) == [
-        name for name in VARIANTS if uploads[name] <= (between.upload_mb or 0)
-    ]
-    with pytest.raises(UserError, match=r"10,000 whole numbers below 3 take .* MB or more .*--upload-mb"):
-        within_traffic(replace(wish, upload_mb=0.01), items, VARIANTS)
+    of_seal = [item.expected for item in items if (item.case.variant, item.case.operation) == ("seal", "add")]
+    primes = {parameters.spec.scheme: len(parameters.moduli) for parameters in of_seal if parameters}
+    for scheme in ("bfv", "bgv"):
+        assert uploads[Offer("seal", scheme)] == 2 * 2 * 8192 * 8 * primes[scheme] / 1e6
+    assert over_limit(wish, items) == {}
+    limit_mb = sum(uploads.values()) / len(uploads)
+    within = replace(wish, upload_mb=limit_mb)
+    excluded = over_limit(within, items)
+    assert excluded == {offer: size for offer, size in uploads.items() if size > limit_mb}
+    assert {variant for variant, _ in excluded} == {
+        variant for variant, _ in uploads.keys() - excluded.keys()
+    }
+    rest = planned(files.parse(composed(within, VARIANTS, excluded), "mine.yaml"))
+    assert uploads_mb(rest) == {offer: size for offer, size in uploads.items() if size <= limit_mb}
+    with pytest.raises(UserError, match=r"10,000 .* below 3 take at least .* MB encrypted .*--upload-mb"):
+        over_limit(replace(wish, upload_mb=0.01), items)

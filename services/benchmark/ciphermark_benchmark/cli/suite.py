@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from operator import attrgetter
@@ -30,7 +30,7 @@ from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
 if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `suite list` needs none of it
-    from ciphermark_benchmark.suite import form
+    from ciphermark_benchmark.suite import composition, form
     from ciphermark_benchmark.suite.composition import Wish
     from ciphermark_benchmark.suite.plan import PlannedCase
 
@@ -108,8 +108,7 @@ _Largest = Annotated[
 _UploadMb = Annotated[
     float | None,
     typer.Option(
-        help="Most that the values may take as ciphertexts, in MB; variants that take more in every scheme are left "
-        "out."
+        help="Maximum size of the encrypted values, in MB. Excludes each scheme of a variant that exceeds it."
     ),
 ]
 _Table = Annotated[
@@ -227,9 +226,9 @@ def _write(file: Path, wish: Wish) -> None:
     suite, planned = planned_of(text)
     if not any(item.reason is None for item in planned):
         raise UserError(composition.refusal(wish, names, lambda text: planned_of(text)[1]))
-    kept = composition.within_traffic(wish, planned, names)
-    if kept != names:
-        text = composition.composed(wish, kept)
+    excluded = composition.over_limit(wish, planned)
+    if excluded:
+        text = composition.composed(wish, names, excluded)
         suite, planned = planned_of(text)
     try:
         file.write_text(text, encoding="utf-8")
@@ -238,10 +237,14 @@ def _write(file: Path, wish: Wish) -> None:
     took = durations.expected(data_directories.find(), text, suite, planned, facts)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
-    uploads = [f"{variant} {size:.3g} MB" for variant, size in composition.uploads_mb(planned).items()]
-    left_out = f"; left out: {', '.join(name for name in names if name not in kept)}" if kept != names else ""
-    console.print(f"The values as ciphertexts: {', '.join(uploads)}{left_out}", soft_wrap=True)
+    console.print(f"Encrypted values: {_sizes_of(composition.uploads_mb(planned))}", soft_wrap=True)
+    if excluded:
+        console.print(f"Left out by --upload-mb: {_sizes_of(excluded)}", soft_wrap=True)
     console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
+
+
+def _sizes_of(uploads: Mapping[composition.Offer, float]) -> str:
+    return ", ".join(f"{variant} {scheme} {size:.3g} MB" for (variant, scheme), size in uploads.items())
 
 
 def _installed() -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark.suite.fields import kind_of
@@ -49,7 +50,7 @@ class Wish:
     ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
     ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
     ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual; the
-    values take at most ``upload_mb`` as ciphertexts of the scheme that takes least, or whatever they take.
+    values take at most ``upload_mb`` as ciphertexts, or whatever they take.
     """
 
     name: str
@@ -66,12 +67,25 @@ class Wish:
     upload_mb: float | None = None
 
 
-def composed(wish: Wish, variants: Sequence[str]) -> str:
-    """The suite's text. Raises ``UserError`` for what no scheme can do, with what can be done about it."""
+class Offer(NamedTuple):
+    """A scheme of a variant."""
+
+    variant: str
+    scheme: Scheme
+
+
+def composed(wish: Wish, variants: Sequence[str], excluded: Container[Offer] = ()) -> str:
+    """The suite's text, without the ``excluded`` offers. Raises ``UserError`` for what no scheme can do, with what can
+    be done about it.
+    """
     _require_possible(wish)
     memory = f", memory_mb: {wish.memory_mb}" if wish.memory_mb else ""
+    offers = {
+        name: [scheme for scheme in _schemes(wish) if Offer(name, scheme) not in excluded]
+        for name in variants
+    }
     return _BEGINNING.format(words=_words(wish), wish=wish, memory=memory) + "".join(
-        _experiments(wish, variants)
+        _experiments(wish, offers)
     )
 
 
@@ -95,33 +109,36 @@ def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequen
     return f"nothing can be executed with {_multiplications(wish)}: {why}{advice}"
 
 
-def uploads_mb(planned: Sequence[PlannedCase]) -> dict[str, float]:
-    """MB of the values as ciphertexts, neither seeded nor compressed, by variant: by the scheme that takes least. Of a
-    library that chooses its primes, at least so many. Cases on all values have the largest size.
+def uploads_mb(planned: Sequence[PlannedCase]) -> dict[Offer, float]:
+    """MB of the values as ciphertexts, neither seeded nor compressed, by offer: in the case that sends most. Of a
+    library that chooses its primes, at least so many.
     """
-    uploads: dict[str, float] = {}
-    largest = max((item.case.vector_length for item in planned), default=0)
+    uploads: dict[Offer, float] = {}
     for item in planned:
-        if item.reason is None and item.case.vector_length == largest and item.expected is not None:
+        if item.reason is None and item.expected is not None:
+            offer = Offer(item.case.variant, item.case.parameters.scheme)
             ciphertexts = -(-item.case.vector_length // item.expected.slots)
             polynomial_bytes = 8 * item.expected.ring_dimension * len(item.expected.moduli)
             upload_mb = ciphertexts * 2 * polynomial_bytes / 1e6
-            uploads[item.case.variant] = min(upload_mb, uploads.get(item.case.variant, upload_mb))
+            uploads[offer] = max(upload_mb, uploads.get(offer, 0.0))
     return uploads
 
 
-def within_traffic(wish: Wish, planned: Sequence[PlannedCase], variants: Sequence[str]) -> list[str]:
-    """The variants that keep to the limit of what is sent. Raises ``UserError`` where none does, with the least."""
+def over_limit(wish: Wish, planned: Sequence[PlannedCase]) -> dict[Offer, float]:
+    """The offers that exceed the limit of what is sent, with their MB. Raises ``UserError`` where all do, with the
+    least.
+    """
     uploads, limit_mb = uploads_mb(planned), wish.upload_mb
-    if limit_mb is None or not uploads:
-        return [*variants]
-    least = min(uploads, key=lambda variant: uploads[variant])
-    if uploads[least] > limit_mb:
+    if limit_mb is None:
+        return {}
+    excess = {offer: upload_mb for offer, upload_mb in uploads.items() if upload_mb > limit_mb}
+    if excess and len(excess) == len(uploads):
+        least = min(excess, key=lambda offer: excess[offer])
         raise UserError(
-            f"{_numbers(wish)} take {uploads[least]:.3g} MB or more as ciphertexts ({least}), and {limit_mb:g} MB are "
-            "allowed (--upload-mb): send fewer, or allow more"
+            f"{_numbers(wish)} take at least {excess[least]:.3g} MB encrypted ({' '.join(least)}). The limit is "
+            f"{limit_mb:g} MB: use fewer values, or raise --upload-mb"
         )
-    return [variant for variant in variants if uploads.get(variant, 0.0) <= limit_mb]
+    return excess
 
 
 def _largest(most: int, is_possible: Callable[[int], bool]) -> int:
@@ -187,20 +204,20 @@ def _split(result_bits: int) -> str:
     )
 
 
-def _experiments(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
+def _experiments(wish: Wish, offers: Mapping[str, Sequence[Scheme]]) -> Iterator[str]:
     """Each in as many parts as the variants differ in what they have: none is asked for what it lacks."""
     product = "mul_plain" if wish.has_public_factors else "mul_full"
     size = min(wish.vector_length, _CHAIN_SIZE)
     if not wish.has_public_factors:
         yield _CHAIN.format(multiplications=_multiplications(wish))
         yield from _parts(
-            wish, variants, "repetition", ("mul",), f"vector_length: [{size}]", f"repetitions: [{wish.depth}]"
+            wish, offers, "repetition", ("mul",), f"vector_length: [{size}]", f"repetitions: [{wish.depth}]"
         )
     yield _SINGLE
     depth = [f"depth: {wish.depth}"] if wish.is_exact else []
     yield from _parts(
         wish,
-        variants,
+        offers,
         "arithmetic",
         ("add", product, "rotate(1)"),
         *depth,
@@ -208,13 +225,13 @@ def _experiments(wish: Wish, variants: Sequence[str]) -> Iterator[str]:
     )
     yield _SIZES
     yield from _parts(
-        wish, variants, "serialization", ("none", "zstd"), *depth, f"vector_length: [{size}]", most=1
+        wish, offers, "serialization", ("none", "zstd"), *depth, f"vector_length: [{size}]", most=1
     )
 
 
 def _parts(
     wish: Wish,
-    variants: Sequence[str],
+    offers: Mapping[str, Sequence[Scheme]],
     kind: str,
     operations: Sequence[str],
     *lines: str,
@@ -222,10 +239,10 @@ def _parts(
 ) -> Iterator[str]:
     """An experiment for each group of variants that have the same of its schemes and operations, ``most`` of these."""
     groups: dict[tuple[tuple[Scheme, ...], tuple[str, ...]], list[str]] = {}
-    for variant in variants:
+    for variant, offered in offers.items():
         able = {
             scheme: tuple(text for text in operations if _has(variant, scheme, kind, text))[:most]
-            for scheme in _schemes(wish)
+            for scheme in offered
         }
         for own in dict.fromkeys(texts for texts in able.values() if texts):
             schemes = tuple(scheme for scheme, texts in able.items() if texts == own)
