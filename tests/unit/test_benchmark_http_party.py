@@ -159,6 +159,21 @@ DEATHS = {
 }
 
 
+STRANGE_FACTS = (
+    {"is_pinned": 1.0},
+    {"timed_samples": 1e6},
+    {"x" * 999: 0.0},
+    {"reference_kernel_s": -1.0},
+    {"reference_kernel_s": 1e308},
+    {"steal_s": "much"},
+    {"memory_slowdown": [1.0]},
+)
+DEATHS |= {
+    f"strange facts {number}": ((200, SESSION | {"host_facts": facts}), "crashed", "it answers nonsense")
+    for number, facts in enumerate(STRANGE_FACTS)
+}
+
+
 @pytest.mark.parametrize("name", DEATHS)
 def test_whatever_else_is_answered_costs_the_trial(server, party, name):
     reply, status, words = DEATHS[name]
@@ -308,3 +323,13 @@ def test_bytes_of_a_reply_are_written_as_the_messages_are(program):
     written = model_of(messages.Described)(program=program).model_dump_json()
     told = msgspec.json.decode(written, type=dict) | {"type": "described"}
     assert msgspec.convert(told, messages.Described) == messages.Described(program)
+
+
+def test_readings_of_a_host_travel_as_they_are(server, party):
+    """Those that were not made are null over REST, and absent from results."""
+    readings = messages.HostReadings(run_delay_s=0.5, reference_kernel_spread=-0.01)
+    made = model_of(messages.HostReadings).model_validate(readings).model_dump()
+    server.script.append((200, SESSION | {"host_facts": made}))
+    answer = party.ask(MAKE_KEYS, 60)
+    assert answer.host_facts == readings
+    assert answer.host_facts.by_name == {"run_delay_s": 0.5, "reference_kernel_spread": -0.01}

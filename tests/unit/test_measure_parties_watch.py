@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from ciphermark_measure.interference import cpu_steal
 from ciphermark_measure.interference.host_state import GAIN, Gate
-from ciphermark_measure.parties import party
+from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.messages import CHECK
 from ciphermark_measure.parties.party import HostWatch, Steps
 
@@ -113,8 +115,25 @@ def test_the_memory_kernel_is_read_where_no_peak_is_told(host: Host, reads_memor
         host.work()
     steps.samples()
     assert (host.memory_readings > 0) == reads_memory
-    assert ("memory_kernel_s" in watch.facts) == reads_memory
-    assert watch.facts["reference_kernel_s"] == REFERENCE_KERNEL_NS / 1e9
+    assert ("memory_kernel_s" in watch.facts.by_name) == reads_memory
+    assert watch.facts.reference_kernel_s == REFERENCE_KERNEL_NS / 1e9
+
+
+def test_all_that_is_read_of_a_host_has_a_place_in_messages_and_nothing_else_has(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steal time where the hypervisor takes some of its account back, too."""
+    accounts = iter((3.0, 2.5))
+    monkeypatch.setattr(cpu_steal, "run_delay_ns", lambda: 0)
+    monkeypatch.setattr(cpu_steal, "steal_s", lambda cpus: next(accounts))
+    watch = HostWatch(Gate(host, host, lambda: host.delay_ns, memory=_Memory(host)))
+    steps = Steps("infer", "server", watch.gate, True)
+    with steps.step("evaluate"):
+        host.work()
+    steps.samples()
+    facts = watch.facts
+    assert {*facts.by_name} == {*msgspec.structs.asdict(facts)}
+    assert msgspec.convert(msgspec.to_builtins(facts), messages.HostReadings) == facts
 
 
 def test_pieces_of_a_step_are_watched_as_one(host: Host) -> None:

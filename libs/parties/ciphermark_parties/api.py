@@ -138,6 +138,8 @@ def _field(item: msgspec.structs.FieldInfo) -> tuple[Any, Any]:
     if item.type == ParameterSpec | None:
         return (ParametersAsked | None, Field(default=None, examples=[ParametersAsked.EXAMPLE]))
     kind = _converted(item.type)
+    if isinstance(item.default, msgspec.Struct):
+        return kind, model_of(type(item.default)).model_validate(item.default)
     if item.default is not msgspec.NODEFAULT:
         return kind, item.default
     if item.default_factory is not msgspec.NODEFAULT:

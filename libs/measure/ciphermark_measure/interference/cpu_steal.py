@@ -72,5 +72,5 @@ class CpuSteal:
         if delay_ns is not None and self._delay_ns is not None:
             times["run_delay_s"] = (delay_ns - self._delay_ns) / 1e9
         if steal is not None and self._steal_s is not None:
-            times["steal_s"] = steal - self._steal_s
+            times["steal_s"] = max(0.0, steal - self._steal_s)  # some hypervisors correct their account
         return times

@@ -34,7 +34,7 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 7
+VERSION = 8
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
@@ -79,11 +79,42 @@ LayerEnds = Annotated[
     tuple[Blobs, ...], Meta(description="the ciphertexts that each layer ends with, in order")
 ]
 Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measured while it worked")]
+_Cost = Annotated[Annotated[float, Meta(ge=0, le=1e7)] | None, Meta(examples=[0.001])]  # s; a third of a year
+_Kernel = Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, Meta(examples=[2.0])]
+_Count = Annotated[Annotated[float, Meta(ge=0, le=1e12)] | None, Meta(examples=[31.0])]
+# A spread is negative where others found a lower baseline.
+_Ratio = Annotated[Annotated[float, Meta(ge=-1, le=1e6)] | None, Meta(examples=[1.02])]
+
+
+class HostReadings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a party read of its host, as :meth:`~ciphermark_measure.parties.party.HostWatch.facts` reports it. Nothing
+    else is recorded, whatever a service answers.
+    """
+
+    run_delay_s: _Cost = None
+    steal_s: _Cost = None
+    reference_kernel_version: _Kernel = None
+    reference_kernel_gain: _Ratio = None
+    reference_kernel_s: _Cost = None
+    reference_kernel_spread: _Ratio = None
+    reference_kernel_readings: _Count = None
+    reference_kernel_cost_s: _Cost = None
+    memory_kernel: _Kernel = None
+    memory_kernel_s: _Cost = None
+    memory_slowdown: _Ratio = None
+    memory_cost_s: _Cost = None
+
+    @property
+    def by_name(self) -> dict[str, float]:
+        """Those that were read."""
+        return {name: value for name, value in msgspec.structs.asdict(self).items() if value is not None}
+
+
 HostFacts = Annotated[
-    dict[str, float],
+    HostReadings,
     Meta(
         description="what the party read of its host since its session began: the reference kernel, the memory "
-        "kernel, the run-queue delay, steal time",
+        "kernel, the run-queue delay, steal time; null where it was not read",
         examples=[
             {
                 "reference_kernel_s": 5.4e-05,
@@ -175,7 +206,7 @@ class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
     parameters: Parameters
     material: Blob
     samples: Samples
-    host_facts: HostFacts = {}
+    host_facts: HostFacts = HostReadings()
 
 
 class Encrypt(msgspec.Struct, tag="encrypt", frozen=True):
@@ -194,7 +225,7 @@ class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
     public: Blob
     plaintext_bytes: Annotated[int, Meta(examples=[5304])]
     samples: Samples
-    host_facts: HostFacts = {}
+    host_facts: HostFacts = HostReadings()
 
 
 class Score(msgspec.Struct, tag="score", frozen=True):
@@ -215,7 +246,7 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
     complaint: Annotated[str | None, Meta(examples=[None])]
     samples: Samples
     found: Annotated[tuple[float, ...] | None, Meta(examples=[None])] = None
-    host_facts: HostFacts = {}
+    host_facts: HostFacts = HostReadings()
 
 
 class CompareLayers(msgspec.Struct, tag="compare_layers", frozen=True):
@@ -255,7 +286,7 @@ class Loaded(msgspec.Struct, tag="loaded", frozen=True):
     library: LibraryInfo
     parameters: Parameters
     samples: Samples
-    host_facts: HostFacts = {}
+    host_facts: HostFacts = HostReadings()
 
 
 class Evaluate(msgspec.Struct, tag="evaluate", frozen=True):
@@ -272,7 +303,7 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
     outputs: tuple[Blob, ...]
     program: Annotated[str, Meta(examples=["3c" * 32])]
     samples: Samples
-    host_facts: HostFacts = {}
+    host_facts: HostFacts = HostReadings()
 
 
 class Describe(msgspec.Struct, tag="describe", frozen=True):

@@ -61,9 +61,9 @@ class HostWatch:
         self._steal = CpuSteal()
 
     @property
-    def facts(self) -> dict[str, float]:
+    def facts(self) -> messages.HostReadings:
         """Of the trial so far."""
-        return self._steal.facts() | self.gate.facts()
+        return messages.HostReadings(**self._steal.facts(), **self.gate.facts())
 
 
 class Party(ABC):

@@ -44,7 +44,7 @@ class _Passes:
     programs: tuple[ProgramUse, ...] = ()
     elapsed_s: list[float] = field(default_factory=list)
     corrected_s: list[float] = field(default_factory=list)
-    host_facts: dict[Role, Mapping[str, float]] = field(default_factory=dict)
+    host_facts: dict[Role, messages.HostReadings] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     complaint: str | None = None
 
@@ -264,7 +264,7 @@ def _host_facts(passes: _Passes) -> dict[str, float]:
     """What both parties read of their hosts, as facts of an outcome: of levels the lowest, of disturbances the largest,
     of a party's own costs and waits the sum.
     """
-    both = [*passes.host_facts.values()]
+    both = [readings.by_name for readings in passes.host_facts.values()]
     facts: dict[str, float] = {}
     for name in dict.fromkeys(name for own in both for name in own):
         values = [own[name] for own in both if name in own]
