@@ -188,7 +188,7 @@ def _heading(page: Page, selection: Selection) -> str:
     if "scheme" not in parameters:
         first = page.filters[0]
         return f"{page.title}: {first.label.lower()} {parameters[first.column]}"
-    return f"{page.title}: {parameters['scheme']}, {at_level(parameters)}"
+    return f"{page.title}: {parameters['scheme'].upper()}, {at_level(parameters)}"
 
 
 def _scope(selection: Selection) -> str:

@@ -86,13 +86,13 @@ def _only(tables, *words):
 def test_every_level_has_a_table_of_its_own(recorded):
     ciphermark, ids = recorded
     tables = _tables(ciphermark("results", ids[0], "--details").out)
-    strong = _only(tables, "bfv · N = 4096", "security 128 bits (2018), 128 bits (2024)")
+    strong = _only(tables, "BFV, N = 4096", "Security: 128-bit (2018), 128-bit (2024)")
     assert "1 thread" in strong[0]
     text = "\n".join(strong)
     assert "seal" in text
     assert "pyfhel" in text
     assert "openfhe" not in text
-    weak = "\n".join(_only(tables, "bfv · N = 4096", "security under 128 bits (2018)"))
+    weak = "\n".join(_only(tables, "BFV, N = 4096", "Security: below 128-bit (2018)"))
     assert "openfhe" in weak
     assert "seal" not in weak
 
@@ -100,8 +100,8 @@ def test_every_level_has_a_table_of_its_own(recorded):
 def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
     ciphermark, ids = recorded
     out = ciphermark("results", ids[0], "--details", "--across-security-levels").out
-    assert out.startswith("security levels are mixed, as --across-security-levels asks")
-    table = "\n".join(_only(_tables(out.split("\n\n", 1)[1]), "bfv", "by row (2018)"))
+    assert out.startswith("Security levels are mixed (--across-security-levels)")
+    table = "\n".join(_only(_tables(out.split("\n\n", 1)[1]), "BFV", "128-bit or below 128-bit (2018)"))
     for name in ("openfhe", "seal", "pyfhel"):
         assert name in table
     assert " ".join(table.split()).count("security 128 against <128") == 2
@@ -111,7 +111,7 @@ def test_levels_are_mixed_where_asked_and_that_is_said(recorded):
 def test_chains_have_their_rings_origins_memory_and_bits(recorded):
     ciphermark, ids = recorded
     tables = _tables(ciphermark("results", ids[0], "--details").out)
-    lines = [line.split() for line in _only(tables, "consecutive mul · bgv · security 128 bits (2018)")]
+    lines = [line.split() for line in _only(tables, "BGV, consecutive mul. Security: 128-bit (2018)")]
     rows = lines[next(place for place, words in enumerate(lines) if words[:2] == ["n", "variant"]) + 1 :]
     assert rows[0][:6] == ["3", "openfhe", "16384", "smallest-secure", "360", "250"]
     assert rows[1][:4] == ["seal", "8192", "smallest-secure", "200"]
@@ -147,14 +147,14 @@ def test_all_output_is_80_columns_wide_where_nobody_says_how_wide(recorded, argu
 def test_two_runs_are_compared_at_one_level(recorded):
     ciphermark, ids = recorded
     out = ciphermark("compare", ids[0], ids[1], "--all", code=1).out
-    assert f"a: run {ids[0]} of suite quick" in out
-    assert f"b: run {ids[1]} of suite quick" in out
-    table = _only(_tables(out), "bfv · N = 4096 ·", "security 128 bits (2018)")
+    assert f"Run A: {ids[0]} of suite quick" in out
+    assert f"Run B: {ids[1]} of suite quick" in out
+    table = _only(_tables(out), "BFV arithmetic, N = 4096, ", "Security: 128-bit (2018)")
     row = next(line for line in table if "time" in line)
     for word in ("pyfhel", "evaluate", "6 ms", "unchanged"):
         assert word in row
     (slower,) = [line for line in table if "time" in line and "seal" in line]
-    for word in ("3 ms", "0.5", "slower"):
+    for word in ("3 ms", "2.00×", "slower"):
         assert word in slower
 
 
@@ -164,9 +164,9 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert lines[0].startswith("1 regression: 1 slower, ")
     assert len(lines) <= 40
     (changed,) = [line for line in lines if line.startswith("slower")]
-    for word in ("seal", "mul, bfv 4096, 4096", "evaluate time", "3 ms", "6 ms", "0.5"):
+    for word in ("seal", "mul, BFV 4096, 4096", "evaluate time", "3 ms", "6 ms", "2.00×"):
         assert word in changed
-    assert ciphermark("compare", ids[1], ids[0]).out.startswith("no regression: 1 faster, ")
+    assert ciphermark("compare", ids[1], ids[0]).out.startswith("No regression: 1 faster, ")
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")
 
 
@@ -212,7 +212,7 @@ def test_what_all_variants_share_is_a_regression_unless_the_reference_kernel_mov
     told = "results that moved in all variants alike, which the host does not explain by its reference kernel: 3 slower"
     assert told in " ".join(slower.split())
     of_host = ciphermark("compare", before, host, code=3).out
-    assert of_host.startswith("undecided: 3 host-wide shift")
+    assert of_host.startswith("Undecided: 3 host-wide shift")
     assert "in all variants alike, which" not in " ".join(of_host.split())
     ciphermark("compare", before, library, "--relative-to", "reference_kernel", code=1)
 
@@ -224,12 +224,9 @@ def test_runs_that_were_corrected_by_unlike_rules_have_a_caveat(tmp_path, new_ur
         newer, latest = (
             _run_of_three(database, make, 1.0, 4e-5, reference_kernel_gain=1.25) for _ in range(2)
         )
-    told = (
-        "caveat of both: times of a are corrected by 1 times what the reference kernel reports, those of b corrected "
-        "by 1.25"
-    )
+    told = "times of run A are corrected by 1× the slowdown of the reference kernel, those of run B corrected by 1.25×"
     assert told in " ".join(ciphermark("compare", older, newer).out.split())
-    assert "caveat of both" not in ciphermark("compare", newer, latest).out
+    assert "times of run A" not in ciphermark("compare", newer, latest).out
 
 
 def test_figures_are_chosen_by_metric_phase_and_variant(recorded):
@@ -277,8 +274,8 @@ def test_what_is_undecided_has_an_exit_code_of_its_own(noisy, runs, options, cod
     assert row["verdict"] == verdict
     assert (row["detectable_slowdown"] is None) == ("short" in runs)
     out = " ".join(noisy("compare", *runs, "--all", *options, code=code).out.split())
-    assert out.startswith("undecided: " if code else "no regression: ")
-    assert ("1 times compared; false-alarm rate of the whole comparison: 5%" in out) == ("short" not in runs)
+    assert out.startswith("Undecided: " if code else "No regression: ")
+    assert ("Compared times: 1; false-alarm rate of the whole comparison: 5%" in out) == ("short" not in runs)
 
 
 @pytest.mark.parametrize("option", ["--threshold", "--require-power"])
@@ -321,8 +318,8 @@ def test_runs_at_unequal_levels_are_compared_only_where_asked(recorded):
     assert verdict("--across-security-levels")[:2] == ("unchanged", 1.0)
     assert "security 128 against <128 bits (2018)" in verdict("--across-security-levels")[2]
     out = ciphermark("compare", ids[0], ids[2], "--across-security-levels").out
-    assert "security levels are mixed" in out
-    assert "security levels are mixed" not in ciphermark("compare", ids[0], ids[2], code=2).out
+    assert "Security levels are mixed" in out
+    assert "Security levels are mixed" not in ciphermark("compare", ids[0], ids[2], code=2).out
 
 
 def test_published_figures_stand_beside_ours_with_their_host(recorded):
@@ -330,7 +327,7 @@ def test_published_figures_stand_beside_ours_with_their_host(recorded):
     tables = _tables(ciphermark("results", ids[0], "--published").out)
     table = _only(tables, "PIR and FHE libraries, 2025", "a host that is not told")
     (row,) = [line for line in table if "ct x ct N=4096" in line]
-    for word in ("SEAL", "4.2 ms", "3 ms", "[3, 3]", "seal mul, N 4096, 128 bits (2018)"):
+    for word in ("SEAL", "4.2 ms", "3 ms", "[3, 3]", "seal mul, N 4096, 128-bit (2018)"):
         assert word in row
     (row,) = [line for line in _only(tables, "on Threadripper PRO 3975WX") if "ResNet-20" in line]
     assert "1380 s" in row

@@ -181,8 +181,8 @@ def test_runs_of_different_suites_are_not_comparable(recorded):
         assert row["verdict"].startswith("not comparable: run ")
         assert row["ratio"] is None
     told = " ".join(ciphermark("compare", ids[0], ids[1], code=2).out.split())
-    assert re.match(r"nothing could be compared: \d+ not comparable; most often run ", told)
-    assert "no regression" not in told
+    assert re.match(r"Nothing compared: \d+ not comparable. Most common reason: run ", told)
+    assert "No regression" not in told
 
 
 def test_a_comparison_is_the_same_in_every_form(recorded, tmp_path):
@@ -397,10 +397,10 @@ def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
     ciphermark, ids, _ = recorded
     for name, begins in (
         ("a.tex", "% needs"),
-        ("a.md", "### bfv"),
+        ("a.md", "### BFV"),
         ("a.csv", "case_info_id,run_id,"),
         ("a.json", "["),
-        ("a.txt", "run "),
+        ("a.txt", "Run "),
     ):
         ciphermark("results", ids[0], "-o", str(tmp_path / name))
         assert (tmp_path / name).read_text().startswith(begins)

@@ -162,8 +162,8 @@ def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:
 def test_the_report_tells_them_apart(url: str, run_id: str) -> None:
     with Store(url) as store:
         text = report.FORMATS["md"](report.made(store, run_id)).decode()
-    assert "seal-hexl is the fastest in every case; rank 2: seal 2×; rank 3: helib 4×" in text
-    assert "over 1 case that all compose" in text
+    assert "seal-hexl is fastest in every case; rank 2: seal 2.00×; rank 3: helib 4.00×" in text
+    assert "over the 1 case that all compose" in text
 
 
 def test_a_run_records_it(ciphermark: Ciphermark) -> None:

@@ -267,9 +267,9 @@ def test_two_runs_that_were_corrected_by_unlike_rules_are_noted(
 
     client = opened(fill=fill)
     older, newer, latest = (run.id for run in runs)
-    told = "Times of a are corrected by 1 times what the reference kernel reports, those of b corrected by 1.25 times"
+    told = "times of run A are corrected by 1× the slowdown of the reference kernel, those of run B corrected by 1.25×"
     assert told in client.get("/compare", params={"a": older, "b": newer}).text
-    assert "Times of a are" not in client.get("/compare", params={"a": newer, "b": latest}).text
+    assert "times of run A are" not in client.get("/compare", params={"a": newer, "b": latest}).text
 
 
 def test_filters_choose(client: TestClient, run_id: str) -> None:
@@ -466,7 +466,7 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     assert "a regression" in page
     (verdict,) = re.findall(r'class="notice">(\d+ regressions?: [^<]+)', page)
     assert "slower" in verdict
-    unfiltered = re.compile(r'class="notice">no regression')
+    unfiltered = re.compile(r'class="notice">No regression')
     assert not unfiltered.search(
         client.get("/compare", params={"a": run_id, "b": other, "show": "unchanged"}).text
     )

@@ -147,7 +147,7 @@ def ask(url: str, recorded: Recorded) -> Iterator[Callable[..., list[Row]]]:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """The 95 % interval of the median of nine values: the second and the eighth, as tables of order statistics say."""
+    """The 95% interval of the median of nine values: the second and the eighth, as tables of order statistics say."""
     assert len(values) == SAMPLES
     ordered = np.sort(values)
     return ordered[1], ordered[-2]

@@ -176,7 +176,7 @@ def test_a_family_with_a_page_is_its_folder(tmp_path: Path, new_url, make: Maker
 
 def _assert_printed(text: str, what: str) -> None:
     """The figure stands in the results of the run, with no word about how."""
-    _, title, table = text.partition("\nCPU time · bfv · N = ")
+    _, title, table = text.partition("\nCPU time. BFV, N = ")
     assert title
     *_, heads, row = table.split("\n\n")[0].splitlines()
     assert heads.split() == [what, "variant", "CPU", "time"]

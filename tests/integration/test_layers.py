@@ -177,5 +177,5 @@ def test_reports_say_which_layer_takes_most(recorded):
     _, url, run_id = recorded
     with Store(url) as store:
         summary = "\n".join(report.made(store, run_id).summary)
-    assert "seal: most of its time is that of “narrow”, 60.0 % of 150 ms." in summary
-    assert "seal: most of its time is that of “rotations”, 75.0 % of 8 ms." in summary
+    assert "seal: most of its time is that of “narrow”, 60.0% of 150 ms." in summary
+    assert "seal: most of its time is that of “rotations”, 75.0% of 8 ms." in summary

@@ -40,7 +40,7 @@ def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
         for operation, size in product(OPERATIONS, LENGTHS)
     ]
     assert all(len(row) == 2 + len(VARIANTS) and all(row[2:]) for row in table.rows)
-    assert "16–1048576 values" in table.about
+    assert "16–1048576 random values" in table.about
 
 
 def test_a_single_length_has_no_column(database: Database, make: Any) -> None:

@@ -165,7 +165,7 @@ def test_results_have_a_table_of_it(recorded) -> None:
 def costs(ciphermark, run_id, *options):
     """What a million elements cost by the table, of the answers to one query over each database."""
     lines = ciphermark("results", run_id, "--format", "md", *options).out.splitlines()
-    start = next(place for place, line in enumerate(lines) if "retrieval · " in line)
+    start = next(place for place, line in enumerate(lines) if "Retrieval. " in line)
     table = [line for line in lines[start:] if line.startswith("|")]
     heads = [cell.strip() for cell in table[0].split("|")]
     place = heads.index("a million cost")

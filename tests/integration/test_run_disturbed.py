@@ -110,4 +110,4 @@ def test_runs_and_results_tell_what_was_kept(disturbed: tuple[Ciphermark, str]) 
     assert row["undisturbed_share"] < 1
     assert row["run_delay_share"] > 0.02
     for text in (told, ciphermark("results", "last").out):
-        assert f"host: {row['undisturbed_share']:.1%} of " in text
+        assert f"Host interference: {row['undisturbed_share']:.1%} of " in text

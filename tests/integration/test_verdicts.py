@@ -16,12 +16,15 @@ from ciphermark_present.printed import Wanted
 @pytest.mark.parametrize(
     ("variants", "verdict"),
     [
-        ({"add": ("seal",), "mul": ("seal",)}, "bfv: nobody to compare seal with in 2 cases"),
-        ({"add": ("tenseal",), "mul": ("seal",)}, "bfv: nobody to compare seal, tenseal with in 2 cases"),
-        ({"add": ("seal", "tenseal"), "mul": ("tenseal",)}, "bfv: of 1 case seal is fastest in 1"),
+        ({"add": ("seal",), "mul": ("seal",)}, "BFV, matched  2 cases: nothing to compare, only seal"),
+        (
+            {"add": ("tenseal",), "mul": ("seal",)},
+            "BFV, matched  2 cases: nothing to compare, each with one of seal, tenseal",
+        ),
+        ({"add": ("seal", "tenseal"), "mul": ("tenseal",)}, "BFV, matched  1 case: seal fastest in 1"),
         (
             {"add": ("seal", "tenseal"), "mul": ("tenseal", "seal")},
-            "bfv: of 2 cases seal is fastest in 1, tenseal is fastest in 1",
+            "BFV, matched  2 cases: seal fastest in 1, tenseal in 1",
         ),
     ],
 )
@@ -57,8 +60,8 @@ def test_operations_in_a_row_and_stages_have_verdicts_of_their_own(database: Dat
         samples = [sample for phase in phases for sample in make.times(times, phase=phase)]
         database.record_outcome(make.outcome(run, make.case(variant, **learnt), samples))
     assert _said(database, run.id) == [
-        "bfv, consecutive operations: of 1 case seal is fastest in 1",
-        "bfv, infer: of 1 case seal is fastest in 1",
+        "BFV, matched, consecutive operations  1 case: seal fastest in 1",
+        "BFV, infer                            1 case: seal fastest in 1",
     ]
 
 

@@ -129,7 +129,7 @@ def test_a_grid_shows_what_is_missing_and_what_failed():
     assert [label for label, _ in grid.head[grid.places :]] == ["seal", "tenseal"]
     cells = {row[0].text: [(cell.text, cell.kind) for cell in row[grid.places :]] for row in grid.rows}
     assert cells == {
-        "add": [("2 ms · 1×", "status-ok"), ("2 ms · 2×*", "status-ok")],
+        "add": [("2 ms · 1.00×", "status-ok"), ("2 ms · 2.00×*", "status-ok")],
         "mul": [("crashed", "status-crashed"), ("not in this run", "status-missing")],
         "rotate": [("not in this run", "status-missing"), ("2 ms · ≈1.02×", "status-ok")],
     }
@@ -191,5 +191,8 @@ def test_a_grid_marks_disturbed_times_and_builds_without_hexl_beside_one_with_it
         heads = [label for label, _ in table.head[table.places :]]
         return heads, [cell.text for cell in table.rows[0][table.places :]]
 
-    assert grid(rows) == (["openfhe°", "seal°", "seal-hexl"], ["2 ms · 1×", "!2 ms · 1×", "2 ms · 1×"])
+    assert grid(rows) == (
+        ["openfhe°", "seal°", "seal-hexl"],
+        ["2 ms · 1.00×", "!2 ms · 1.00×", "2 ms · 1.00×"],
+    )
     assert grid(rows[:2])[0] == ["openfhe", "seal"]  # nothing is accelerated here

@@ -38,27 +38,26 @@ def test_no_difference_is_no_speedup() -> None:
         sped(0.5, "slower"),
     )
     assert told("speedup", *rows) == [
-        "HEXL in bfv at 128 bits (2018): faster in 1 of 4 cases, up to 5.5×; slower in 1, down to 0.5× the speed; "
-        "no difference in 1; too few samples to tell in 1."
+        "HEXL in BFV at 128 bits (2018): faster in 1 of 4 cases, up to 5.50×; slower in 1, down to 0.500×; "
+        "no significant difference in 1; too few samples in 1."
     ]
     assert told("speedup", sped(1.01, "no difference")) == [
-        "HEXL in bfv at 128 bits (2018): faster in 0 of 1 case; no difference in 1."
+        "HEXL in BFV at 128 bits (2018): faster in 0 of 1 case; no significant difference in 1."
     ]
 
 
 def test_ranks_are_told_as_they_are_shared() -> None:
-    over = "(geometric mean of the ratios to the fastest, over 3 cases that all have)."
+    over = "(geometric mean of the ratios to the fastest over the 3 cases that all have)."
     shared = (ranked("a", 1.0, 1), ranked("b", 1.02, 1), ranked("c", 4, 3), ranked("d", None, None))
     assert told("leaderboard", *shared) == [
-        "bfv at 128 bits (2018), matched tuning: a 1×, b 1.02× share rank 1: which of them is the fastest is not sure; "
-        f"rank 3: c 4× {over}"
+        f"BFV at 128 bits (2018), matched tuning: a 1.00×, b 1.02× share rank 1; rank 3: c 4.00× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, None), ranked("b", 2.0, None)) == [
-        f"bfv at 128 bits (2018), matched tuning: a 1×, b 2× {over[:-1]}; too few samples to rank them."
+        f"BFV at 128 bits (2018), matched tuning: a 1.00×, b 2.00× {over[:-1]}; too few samples to rank them."
     ]
     assert told("leaderboard", ranked("a", 1.0, 1), ranked("b", 2.0, 2), ranked("c", 7.0, None)) == [
-        "bfv at 128 bits (2018), matched tuning: a is the fastest in every case; rank 2: b 2×; "
-        f"without a rank, by an interval too wide for one: c 7× {over}"
+        "BFV at 128 bits (2018), matched tuning: a is fastest in every case; rank 2: b 2.00×; "
+        f"unranked, interval too wide: c 7.00× {over}"
     ]
     assert told("leaderboard", ranked("a", 1.0, 1)) == []
 
@@ -72,16 +71,16 @@ def test_each_tuning_has_a_leader_of_its_own() -> None:
     )
     equal, best = told("leaderboard", *rows)
     assert equal.startswith(
-        "bfv at 128 bits (2018), matched tuning: a is the fastest in every case; rank 2: b 3×"
+        "BFV at 128 bits (2018), matched tuning: a is fastest in every case; rank 2: b 3.00×"
     )
     assert best.startswith(
-        "bfv at 128 bits (2018), recommended tuning: b is the fastest in every case; rank 2: a 2×"
+        "BFV at 128 bits (2018), recommended tuning: b is fastest in every case; rank 2: a 2.00×"
     )
 
 
 def test_a_leader_that_is_beaten_somewhere_says_so() -> None:
     (sentence,) = told("leaderboard", ranked("a", 1.25, 1), ranked("b", 3.0, 2))
-    assert "a is the fastest, with 1.25 times the time of the fastest of each case; rank 2: b 3×" in sentence
+    assert "a is fastest overall, at 1.25× the time of the fastest of each case; rank 2: b 3.00×" in sentence
 
 
 def test_depth_says_where_the_search_met_its_cap() -> None:
@@ -95,7 +94,7 @@ def test_depth_says_where_the_search_met_its_cap() -> None:
     capped = row | {"operation": "add", "depth": 64.0, "is_at_max_repetitions": True}
     none = row | {"variant": "b", "depth": None}
     assert told("depth", row, capped, none) == [
-        "Depth, bfv at 128 bits (2018): the most consecutive ones that decrypt right are at least 64 add (a; N = "
+        "Depth, BFV at 128 bits (2018): the most consecutive ones that decrypt right are at least 64 add (a; N = "
         "8192); 4 mul (a; N = 8192)."
     ]
 
@@ -106,7 +105,7 @@ def test_failures_are_counted_by_variant() -> None:
         {"variant": "a", "status": "crashed", "trials": 2},
         {"variant": "b", "status": "unsupported", "trials": 1},
     ]
-    verdict = "bfv: of 3 cases fastest is a in 3"
+    verdict = "BFV, matched  3 cases: a fastest in 3"
     first, second = report.headline(outcomes, [verdict])
     assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
     assert second == verdict
@@ -122,7 +121,7 @@ def test_programs_that_differ_are_named() -> None:
     )
     assert told("programs", same, same, other) == [
         "Programs: in 1 of 2 stages that several variants executed, their programs were equal; not in lmc-plain, infer "
-        "(ckks)."
+        "(CKKS)."
     ]
     assert told("programs", same) == [
         "Programs: in 1 of 1 stages that several variants executed, their programs were equal."
@@ -130,7 +129,7 @@ def test_programs_that_differ_are_named() -> None:
     assert told("programs", place | {"stage": "train", "is_equal_program": None}) == []
 
 
-@pytest.mark.parametrize(("table", "level"), [("2018", "128 bits"), ("2024", "under 128 bits")])
+@pytest.mark.parametrize(("table", "level"), [("2018", "128 bits"), ("2024", "below 128 bits")])
 def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: str, level: str) -> None:
     row = {
         "operation": "product",
@@ -145,7 +144,7 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
     selection = Selection((("run", "r"),), extra={"table": table})
     item = Filled(FIGURES["workloads"], selection, Answer(tuple(row), [tuple(row.values())]))
     assert list(report.sentences([], [item])) == [
-        f"product in bfv, vector length 4, at {level} ({table}): least median time of compute 500 ms (seal)."
+        f"product in BFV, vector length 4, at {level} ({table}): least median time of compute 500 ms (seal)."
     ]
     (mark,) = item.specification["data"]["values"]
     assert mark["workload"] == f"product, 4, bfv, {level}"

@@ -68,9 +68,30 @@ def test_interval(low, high, factor, text):
     assert formats.interval(low, high, factor) == text
 
 
-@pytest.mark.parametrize(("bits", "text"), [(0, "under 128 bits"), (192, "192 bits"), (None, "unknown")])
-def test_level(bits, text):
-    assert formats.level_or_unknown(bits) == text
+@pytest.mark.parametrize(("bits", "text"), [(0, "below 128-bit"), (192, "192-bit"), (None, "unknown")])
+def test_security(bits, text):
+    assert formats.security(bits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2.6, "2.60×"),
+        (1, "1.00×"),
+        (0.984, "0.984×"),
+        (9.996, "10.0×"),
+        (99.96, "100×"),
+        (640.4, "640×"),
+        (None, ""),
+    ],
+)
+def test_ratio(value, text):
+    assert formats.ratio(value) == text
+
+
+def test_a_ratio_has_an_exponent_where_the_reader_wants_exponents():
+    with formats.written(formats.Notation(is_scientific=True)):
+        assert formats.ratio(2.6) == "2.60e+00×"
 
 
 @pytest.mark.parametrize(

@@ -20,39 +20,40 @@ ROW = {
 }
 
 
-def test_what_was_kept_is_always_told():
+def test_interference_and_the_reference_kernel_are_always_reported():
     assert list(told(ROW)) == [
-        "87.5% of 1,200 timed samples were taken while the host was undisturbed; all times are corrected by the "
-        "reference kernel and the run-queue delay, together 1.18 times in the mean (the reference kernel took 42 µs, "
-        "and up to 31.0% more; others had the core for 0.2%, steal time 1.1%)"
+        "Host interference: 87.5% of 1,200 samples undisturbed; mean slowdown 1.18×, corrected",
+        "Reference kernel 42 µs, up to 31.0% slower; run-queue delay 0.2%, steal time 1.1%",
     ]
 
 
-def test_of_runs_from_before_times_were_corrected_none_is_called_so():
-    (sentence,) = told(ROW | {"slowdown": None})
-    assert "while the host was undisturbed, and results are made of them (the reference kernel" in sentence
+def test_times_of_runs_from_before_times_were_corrected_are_not_called_so():
+    first, _ = told(ROW | {"slowdown": None})
+    assert first == "Host interference: 87.5% of 1,200 samples undisturbed; times are of these samples"
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"watched_trials": 0}, "nothing was watched"),
-        ({"watched_trials": 3}, "beside 1 of 4 trials nothing was watched"),
-        ({"short_trials": 1}, "1 trial ended at the limit"),
-        ({"disturbed_phases": 2}, "in every sample of 2 phases others had the core"),
+        ({"watched_trials": 0}, "Warning: no interference data"),
+        ({"watched_trials": 3}, "Warning: 1 of 4 trials has no interference data"),
+        ({"watched_trials": 1}, "Warning: 3 of 4 trials have no interference data"),
+        ({"short_trials": 1}, "Warning: 1 trial ended at the limit"),
+        ({"disturbed_phases": 2}, "Warning: 2 results have only disturbed samples"),
         (
-            {"disturbed_phases": 1, "disturbed_results": ["seal add bfv 4096 operation"]},
-            "(undisturbed_share is 0): seal add bfv 4096 operation",
+            {"disturbed_phases": 1, "disturbed_results": ["seal add bfv 4096 evaluate"]},
+            "(undisturbed_share is 0): seal add bfv 4096 evaluate",
         ),
         (
             {"disturbed_phases": 10, "disturbed_results": [f"seal {n}" for n in range(10)]},
             "seal 6; seal 7 and 2 more",
         ),
-        ({"run_delay_share": None}, "the run-queue delay is unknown"),
-        ({"steal_share": None}, "steal time is unknown"),
+        ({"run_delay_share": None}, "run-queue delay unknown"),
+        ({"steal_share": None}, "steal time unknown"),
+        ({"is_uncorrected": True}, "times are not corrected"),
     ],
 )
-def test_what_spoils_figures_is_told(change, words):
+def test_sources_of_error_are_reported(change, words):
     assert any(words in sentence for sentence in told(ROW | change))
 
 
@@ -66,13 +67,13 @@ def states(gains):
         (
             [1.0],
             [1.25],
-            "times of a are corrected by 1 times what the reference kernel reports, those of b corrected by 1.25 times "
-            "what the reference kernel reports: where the host was disturbed",
+            "Warning: times of run A are corrected by 1× the slowdown of the reference kernel, those of run B "
+            "corrected by 1.25× the slowdown of the reference kernel; ratios of disturbed times may be off",
         ),
-        ([0.0], [1.25], "times of a are not corrected, those of b corrected by 1.25 times"),
-        ([1.25], [1.0, 1.25], "those of b corrected by 1 or 1.25 times"),
-        ([1.0, 1.25], [1.0, 1.25], "times of a are corrected by 1 or 1.25 times"),
-        ([0.0, 1.0], [1.0], "times of a are not corrected or corrected by 1 times"),
+        ([0.0], [1.25], "times of run A are not corrected, those of run B corrected by 1.25×"),
+        ([1.25], [1.0, 1.25], "those of run B corrected by 1× or 1.25×"),
+        ([1.0, 1.25], [1.0, 1.25], "times of run A are corrected by 1× or 1.25×"),
+        ([0.0, 1.0], [1.0], "times of run A are not corrected or corrected by 1×"),
     ],
 )
 def test_unlike_corrections_of_two_runs_are_told(a, b, words):
@@ -87,6 +88,4 @@ def test_of_alike_or_unknown_corrections_nothing_is_said(rules):
 
 
 def test_a_run_that_went_on_elsewhere_has_the_rules_of_all_its_parts():
-    assert "by 1 or 1.25 times" in (
-        unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or ""
-    )
+    assert "by 1× or 1.25×" in (unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or "")

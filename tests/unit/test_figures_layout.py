@@ -86,12 +86,15 @@ def test_latex_escapes_what_has_a_meaning_there(text, escaped):
 
 def test_latex_is_a_table_with_caption_and_rules():
     heads = (Head("operation"), Head("median", True), Head("why", is_prose=True))
-    found = markup.latex([Printed("bfv", "times", heads, (("add", "1 ms", "a reason"),))])
+    found = markup.latex(
+        [Printed("bfv", "times", heads, (("add", "1 ms", "a long reason for it"), ("sub", "2 ms", "short")))]
+    )
     for part in (
         r"\caption{bfv. times}",
         r"\begin{tabular}{lrl}",
         r"add & 1 ms & {[}1] \\",
-        "a reason",
+        r"sub & 2 ms & short \\",
+        "a long reason for it",
         r"\bottomrule",
     ):
         assert part in found

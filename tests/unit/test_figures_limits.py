@@ -52,8 +52,8 @@ def _lines(depths: list[dict[str, Any]], noise: list[dict[str, Any]]) -> list[li
 def test_variants_of_a_case_stand_in_one_line() -> None:
     rows = [_depth("seal", 4), _depth("pyfhel", 4), _depth("openfhe", 3, modulus_bits=[60, 60, 60])]
     ((title, about, heads, line),) = _lines(rows, [])
-    assert title == "depth · bfv · security 128 bits (2018), 128 bits (2024)"
-    assert "* at other parameters" in about
+    assert title == "BFV, depth. Security: 128-bit (2018), 128-bit (2024)"
+    assert "* other parameters" in about
     assert heads.split() == ["operation", "N", "message", "openfhe", "pyfhel", "seal"]
     assert line.split() == ["mul", "8192", "t", "=", "65537", "3*", "4", "4"]
 
@@ -66,9 +66,9 @@ def test_a_search_that_ended_at_its_cap_says_so_and_marks_are_explained_where_th
 
 def test_levels_are_never_in_one_table() -> None:
     found = _lines([_depth("seal", 4), _depth("openfhe", 3, security_2018=192)], [])
-    assert [table[0].split(" · ")[2] for table in found] == [
-        "security 192 bits (2018), 128 bits (2024)",
-        "security 128 bits (2018), 128 bits (2024)",
+    assert [table[0].partition(". ")[2] for table in found] == [
+        "Security: 192-bit (2018), 128-bit (2024)",
+        "Security: 128-bit (2018), 128-bit (2024)",
     ]
 
 

@@ -104,8 +104,8 @@ def test_a_table_gets_the_columns_in_which_its_rows_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(1000, "the 1,000 values in it; it holds 4,096"), (4096, "its 4,096 values")]
+    ("size", "words"), [(1000, "the 1,000 values in it (it holds 4,096)"), (4096, "its 4,096 values")]
 )
 def test_an_expansion_says_how_full_the_ciphertext_is(size: int, words: str) -> None:
     row = {"vector_length": size, "slots": 4096, "data_pattern": "random"}
-    assert OBJECTS.about([row], Wanted()).endswith(f"bytes of a ciphertext by those of {words}")
+    assert OBJECTS.about([row], Wanted()).endswith(f"Expansion: multiple of the bytes of {words}")

@@ -160,10 +160,10 @@ def titles(rows, across_security_levels=False):
         (
             "matched",
             False,
-            [("192 bits (2018), 192 bits (2024)", 1), ("128 bits (2018), 128 bits (2024)", 1)],
+            [("192-bit (2018), 192-bit (2024)", 1), ("128-bit (2018), 128-bit (2024)", 1)],
         ),
-        ("matched", True, [("by row (2018), by row (2024)", 2)]),
-        ("recommended", False, [("by row (2018), by row (2024)", 2)]),
+        ("matched", True, [("192-bit or 128-bit (2018), 192-bit or 128-bit (2024)", 2)]),
+        ("recommended", False, [("192-bit or 128-bit (2018), 192-bit or 128-bit (2024)", 2)]),
     ],
 )
 def test_levels_are_compared_in_equal_and_what_was_asked_for_in_best(tuning, across_security_levels, tables):
@@ -171,7 +171,7 @@ def test_levels_are_compared_in_equal_and_what_was_asked_for_in_best(tuning, acr
         row("seal", 2.0, tuning=tuning, security_2018=192, security_2024=192, modulus_bits=[40, 40, 56]),
         row("openfhe", 3.0, tuning=tuning),
     ]
-    told = [(f"consecutive mul · bgv · security {levels}", count) for levels, count in tables]
+    told = [(f"BGV, consecutive mul. Security: {levels}", count) for levels, count in tables]
     assert titles(rows, across_security_levels) == told
 
 
@@ -186,7 +186,7 @@ def test_the_chains_of_all_depths_and_both_tunings_are_two_tables():
         for tuning in ("matched", "recommended")
         for count in (2, 3, 4)
     ]
-    assert titles(rows) == [("consecutive mul · bgv · security 128 bits (2018), 128 bits (2024)", 3)] * 2
+    assert titles(rows) == [("BGV, consecutive mul. Security: 128-bit (2018), 128-bit (2024)", 3)] * 2
 
 
 def printed(rows):
@@ -207,11 +207,11 @@ def test_the_table_tells_everything_in_120_columns():
         given("openfhe", 32768, 9.0),
     ]
     header, first, second, *_ = printed(rows)
-    for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95 % interval", "peak", "remaining"):
+    for word in ("n", "variant", "N", "log QP", "time", "× fastest", "95% interval", "peak", "remaining"):
         assert word in header
     for word in ("3", "seal-hexl", "16384", "smallest-secure", "411", "2 s", "50 MB", "12 bits"):
         assert word in first
-    for word in ("openfhe", "32768", "given", "4.5", "not interleaved"):
+    for word in ("openfhe", "32768", "given", "4.50×", "not interleaved"):
         assert word in second
 
 
@@ -245,14 +245,14 @@ def test_differences(changes, text):
 def test_a_heading_claims_only_what_all_rows_share():
     same = [row(), row("openfhe")]
     assert headings.heading(same) == (
-        "bgv · N = 8192 · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), 128 bits (2024)"
+        "BGV, N = 8192, log2(QP) = 150 (50, 40, 60). Security: 128-bit (2018), 128-bit (2024)"
     )
     assert headings.columns(same) == []
     other_primes = [row(), row("openfhe", modulus_bits=[45, 45, 60])]
-    assert "log QP = 150, primes by library" in headings.heading(other_primes)
+    assert "log QP = 150 (primes by library)" in headings.heading(other_primes)
     other_ring = [row(), row("openfhe", ring_dimension=16384, security_2024=0)]
     heading = headings.heading(other_ring)
     assert heading == (
-        "bgv · log2(QP) = 150 (50, 40, 60) · security 128 bits (2018), by row (2024) · parameters by row"
+        "BGV, log2(QP) = 150 (50, 40, 60). Security: 128-bit (2018), 128-bit or below 128-bit (2024)"
     )
     assert [head(column) for column in headings.columns(other_ring)] == ["N", "2024"]

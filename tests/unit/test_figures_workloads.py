@@ -51,7 +51,7 @@ def test_builds_without_hexl_and_other_kinds_of_encryption_are_marked():
     ]
     assert [head.text for head in parts.heads[2:]] == ["seal-hexl", "seal°"]
     assert [cells[2:] for cells in parts.rows] == [("200 ms†", "200 ms"), ("100 ms", "100 ms")]
-    assert whole.about.endswith(f"; ° built without HEXL beside one with it; {UNLIKE}")
+    assert whole.about.endswith(f". ° built without HEXL. {UNLIKE}")
     assert "°" not in parts.about  # once is enough
     alike, _ = tables(*(row(part, **secret, median=1.0) for part in ("", "encrypt")))
     assert "†" not in alike.rows[0][3] + alike.about
@@ -65,7 +65,7 @@ def tables(*rows):
 
 def test_what_has_no_value_of_the_whole_stage_is_told_by_party():
     (whole,) = tables(row(), row("server", "peak_memory", 8e7), row("client", "peak_memory", 4e7))
-    assert whole.title == "product: a product · micro"
+    assert whole.title == "product: a product, micro"
     assert [cells[:4] for cells in whole.rows] == [
         ("compute", "time", "seal", "1 s"),
         ("compute", "peak memory, server", "seal", "80 MB"),

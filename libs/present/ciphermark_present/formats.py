@@ -127,7 +127,7 @@ def bits(value: float | None) -> str:
 
 def share(value: float | None) -> str:
     """A share of 1 as a percentage."""
-    return NOTHING if value is None else f"{value * 100:.1f} %"
+    return NOTHING if value is None else f"{value * 100:.1f}%"
 
 
 def chain(value: Sequence[int] | None) -> str:
@@ -144,7 +144,7 @@ def level(value: int | None) -> str:
     """A security level; 0 is what lies under the smallest level of the table."""
     if value is None:
         return NOTHING
-    return f"{value} bits" if value else "under 128 bits"
+    return f"{value} bits" if value else "below 128 bits"
 
 
 def asked(value: int | None) -> str:
@@ -245,9 +245,26 @@ def brief_share(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.1%}"
 
 
+def three_digits(value: float) -> str:
+    """Three significant digits, zeros included, and never an exponent unless the reader wants exponents."""
+    return _exponent(value) or (f"{value:.0f}" if abs(value) >= 100 else f"{value:#.3g}".removesuffix("."))
+
+
+def ratio(value: float | None) -> str:
+    """A multiple, such as ``2.60×``; nothing for one that there is not."""
+    return "" if value is None else f"{three_digits(value)}×"
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """The bounds of a multiple."""
+    if low is None or high is None:
+        return "too few samples"
+    return f"[{three_digits(low)}, {three_digits(high)}]"
+
+
 def times(value: float | None) -> str:
-    """A factor."""
-    return NOTHING if value is None else f"{brief_digits(value)} ×"
+    """As :func:`ratio`, in a table."""
+    return ratio(value) or NOTHING
 
 
 def relative(value: float | None) -> str:
@@ -262,6 +279,8 @@ def rounded(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0f}"
 
 
-def level_or_unknown(value: int | None) -> str:
-    """As :func:`level`, in a sentence."""
-    return "unknown" if value is None else level(value)
+def security(value: int | None) -> str:
+    """As :func:`level`, where a heading names what it is."""
+    if value is None:
+        return "unknown"
+    return f"{value}-bit" if value else "below 128-bit"

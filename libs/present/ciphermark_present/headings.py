@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ciphermark_present import formats
 from ciphermark_present.catalogue.columns import (
     LOG_QP,
     OF_LIBRARY,
@@ -33,13 +34,12 @@ def is_shared(column: Column, rows: Sequence[Row]) -> bool:
 
 
 def heading(rows: Sequence[Row]) -> str:
-    """Scheme, parameters and security of all rows, and what tells their case from those of other tables; of what
-    differs it says that the rows tell it.
+    """Scheme, the parameters that all rows share, and their security; and what tells their case from those of other
+    tables.
     """
     parameters = [_told(column, rows) for column in PARAMETERS if is_shared(column, rows)]
-    by_row = [] if len(parameters) == len(PARAMETERS) else ["parameters by row"]
-    security = f"security {levels(rows)}"
-    return " · ".join(filter(None, [rows[0]["scheme"], *parameters, message(rows), security, *by_row]))
+    about = ", ".join(filter(None, [rows[0]["scheme"].upper(), *parameters, message(rows)]))
+    return f"{about}. Security: {levels(rows)}"
 
 
 def message(rows: Sequence[Row]) -> str:
@@ -49,12 +49,15 @@ def message(rows: Sequence[Row]) -> str:
 
 
 def levels(rows: Sequence[Row]) -> str:
-    """The security of all rows by both tables."""
-    texts = [
-        _heading(column, rows[0]) if is_shared(column, rows) else f"by row ({column.short})"
-        for column in LEVELS
-    ]
-    return ", ".join(texts)
+    """The security of all rows by both tables: of each every level that a row has, the highest first."""
+    return ", ".join(f"{_levels(rows, column.name)} ({column.short})" for column in LEVELS)
+
+
+def _levels(rows: Sequence[Row], name: str) -> str:
+    levels = sorted(
+        {row[name] for row in rows}, key=lambda level: -1 if level is None else level, reverse=True
+    )
+    return " or ".join(map(formats.security, levels))
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
@@ -65,7 +68,7 @@ def columns(rows: Sequence[Row]) -> list[Column]:
 
 def time_of(phase: str) -> str:
     """What the time of a phase is called."""
-    return _TIMES.get(phase, f"time of phase {phase}")
+    return _TIMES.get(phase, f"time of stage {phase}")
 
 
 def vector(rows: Sequence[Row]) -> str:
@@ -82,7 +85,7 @@ def _vector(rows: Sequence[Row]) -> str:
     if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
         return f"{first['data_set']}, {values} values, {threads(first)}"
     ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}{_executed(rows)}"
-    return f"{first['data_pattern']} data, {values} values in {ciphertexts}, {threads(first)}"
+    return f"{values} {first['data_pattern']} values in {ciphertexts}, {threads(first)}"
 
 
 def _executed(rows: Sequence[Row]) -> str:
@@ -102,7 +105,7 @@ def _told(column: Column, rows: Sequence[Row]) -> str:
     return (
         texts.pop()
         if len(texts) == 1
-        else f"{head(column)} = {column.brief_cell(rows[0])}, primes by library"
+        else f"{head(column)} = {column.brief_cell(rows[0])} (primes by library)"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ciphermark_analysis.comparison import differences
 from ciphermark_present.catalogue import ranking
-from ciphermark_present.formats import brief_digits, brief_seconds
+from ciphermark_present.formats import brief_seconds, ratio, ratio_interval
 from ciphermark_present.printed import grouped
 from ciphermark_present.query import Row
 
@@ -16,7 +16,8 @@ MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
 _MIN_RATIO = 1.05  # the significance threshold
 _MIN_COLD = 2.0  # caches alone explain less
-_MIN_COLD_SAMPLES = 6  # the fewest that have a 95 % interval of their median
+_MIN_COLD_SAMPLES = 6  # the fewest that have a 95% interval of their median
+_USUAL_DATA = ("random", "real")
 _CASE = ("comparison_group", "label", "phase", "repetitions")
 
 
@@ -66,8 +67,8 @@ def _upsets(evidence: Evidence) -> Iterator[Highlight]:
         other = ranking.remark(row)
         yield Highlight(
             _about(row),
-            f"{row['variant']} leads, but {row['fastest_variant']} does {row['label']} "
-            f"{brief_digits(row['ratio'])} times as fast ({_place(row)}{', ' * bool(other)}{other}).",
+            f"{row['variant']} leads, but takes {ratio(row['ratio'])} as long as {row['fastest_variant']} for "
+            f"{row['label']} ({_place(row)}{'; ' * bool(other)}{other})",
         )
 
 
@@ -82,11 +83,11 @@ def _wrappers(evidence: Evidence) -> Iterator[Highlight]:
             base = variants.get(evidence.wraps.get(row["variant"], ""))
             if base is not None and not differences(row, base) and _are_apart(row, base):
                 costs.append((row["median"] / base["median"], row, base))
-    for ratio, row, base in sorted(costs, key=lambda cost: -cost[0]):
+    for cost, row, base in sorted(costs, key=lambda cost: -cost[0]):
         yield Highlight(
             _about(row),
-            f"{row['variant']} takes {brief_digits(ratio)} times as long for {row['label']} as {base['variant']}, "
-            f"whose library it wraps ({_place(row)}): wrapper and build together.",
+            f"{row['variant']} takes {ratio(cost)} as long as {base['variant']}, whose library it wraps, for "
+            f"{row['label']} ({_place(row)})",
         )
 
 
@@ -103,11 +104,11 @@ def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
         if row["verdict"] == "slower" or (row["verdict"] == "no difference" and row["ci_high"] <= _MIN_RATIO)
     ]
     for row in sorted(idle, key=lambda row: row["ratio"]):
-        what = "slows down" if row["verdict"] == "slower" else "brings nothing to"
+        what = "slows down" if row["verdict"] == "slower" else "does not speed up"
         yield Highlight(
             (row["comparison_group"], row["variant_on"], "HEXL"),
-            f"HEXL {what} {row['label']} ({_place(row)}): {brief_digits(row['ratio'])} times the speed, "
-            f"[{brief_digits(row['ci_low'])}, {brief_digits(row['ci_high'])}].",
+            f"HEXL {what} {row['label']} ({_place(row)}): {ratio(row['ratio'])}, 95% CI "
+            f"{ratio_interval(row['ci_low'], row['ci_high'])}",
         )
 
 
@@ -116,8 +117,8 @@ def _widest(evidence: Evidence) -> Iterator[Highlight]:
     for row in _by_ratio([row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]):
         yield Highlight(
             _about(row),
-            f"Libraries lie farthest apart in {row['label']} ({_place(row)}): {row['variant']} takes "
-            f"{brief_seconds(row['median'])}, {brief_digits(row['ratio'])} times what {row['fastest_variant']} takes.",
+            f"Largest difference between libraries: {row['variant']} takes {ratio(row['ratio'])} as long as "
+            f"{row['fastest_variant']} for {row['label']} ({_place(row)})",
         )
 
 
@@ -132,7 +133,7 @@ def _cold(evidence: Evidence) -> Iterator[Highlight]:
         yield Highlight(
             (*_about(row), "cold"),
             f"The first {row['label']} of {row['variant']} in a process takes {brief_seconds(row['cold_s'])}, "
-            f"{brief_digits(row['cold_ratio'])} times the warm {brief_seconds(row['warm_s'])} ({_place(row)}).",
+            f"{ratio(row['cold_ratio'])} its warm time of {brief_seconds(row['warm_s'])} ({_place(row)})",
         )
 
 
@@ -157,4 +158,5 @@ def _about(row: Row) -> tuple[object, ...]:
 
 def _place(row: Row) -> str:
     tuning = ", recommended tuning" if row.get("tuning") == "recommended" else ""
-    return f"{row['scheme']}{tuning}, N = {row['ring_dimension']}, {row['data_pattern']} data"
+    data = "" if row["data_pattern"] in _USUAL_DATA else f", {row['data_pattern']} data"
+    return f"{row['scheme'].upper()}{tuning}, N = {row['ring_dimension']}{data}"

@@ -34,7 +34,7 @@ def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
         for each in own:
             meanings = [meaning for meaning in _legend(each, same) if meaning not in explained_marks]
             explained_marks |= {*meanings}
-            printed_tables.append(replace(each, about="; ".join(filter(None, (each.about, *meanings)))))
+            printed_tables.append(replace(each, about=". ".join(filter(None, (each.about, *meanings)))))
     if printed_tables and (explained := layout.explained(wanted)):
         printed_tables[-1] = replace(printed_tables[-1], explained=explained)
     return printed_tables
@@ -91,7 +91,7 @@ def _rows(figure: Figure, rows: Rows) -> Rows:
 def _title(figure: Figure, layout: Layout, rows: Rows, wanted: Wanted) -> str:
     title = figure.title if layout.title is None else layout.title
     return (
-        title(rows, wanted) if callable(title) else " · ".join(filter(None, (title, headings.heading(rows))))
+        title(rows, wanted) if callable(title) else ". ".join(filter(None, (title, headings.heading(rows))))
     )
 
 

@@ -12,6 +12,7 @@ from ciphermark_present.figure import Column, Rows
 from ciphermark_present.query import Row
 
 Item = TypeVar("Item")
+_NOTED = 15  # characters; a shorter text takes hardly more room than the mark of a footnote
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ class Head:
 class Printed:
     """One table: its title, what else is said of all its rows, the heads of its columns, and their texts.
 
-    The first ``keys`` columns name a row. What its words mean is ``explained`` after it.
+    The first ``keys`` columns name a row. What its words mean is ``explained`` after it. ``hidden_rows`` more are left
+    out.
     """
 
     title: str
@@ -41,6 +43,7 @@ class Printed:
     rows: tuple[tuple[str, ...], ...]
     keys: int = 1
     explained: str = ""
+    hidden_rows: int = 0
 
 
 Cells = tuple[Head, Callable[[Row], str]]  # a column of a printed table
@@ -60,7 +63,8 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes; what
-    computation and bytes cost; the ``titles`` of workloads by name; and the ``table`` that levels are of.
+    computation and bytes cost; the ``titles`` of workloads by name; the ``table`` that levels are of; and every table,
+    however many there are.
     """
 
     phase: str = "evaluate"
@@ -70,6 +74,7 @@ class Wanted:
     prices: Prices = field(default_factory=Prices)
     titles: Mapping[str, str] = field(default_factory=dict)
     table: Table = OLDEST
+    is_whole: bool = False
 
     def titled(self, workload: str) -> str:
         """A workload with its title; a run of another version may have had others."""
@@ -159,14 +164,16 @@ def absent_last(*values: Any, first: bool = False) -> tuple[Any, ...]:
 
 
 def with_footnotes(table: Printed) -> tuple[Printed, tuple[str, ...]]:
-    """The table with marks for what its columns of prose say, but for those that name rows, and what the marks mean."""
+    """The table with marks for the long texts in its columns of prose, but for those that name rows, and what the marks
+    mean.
+    """
     marks: dict[str, str] = {}
     prose = [place for place, head in enumerate(table.heads) if head.is_prose and place >= table.keys]
     rows = []
     for row in table.rows:
         cells = list(row)
         for place in prose:
-            if row[place]:
+            if len(row[place]) >= _NOTED:
                 cells[place] = marks.setdefault(row[place], f"[{len(marks) + 1}]")
         rows.append(tuple(cells))
     heads = tuple(

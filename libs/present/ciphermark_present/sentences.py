@@ -66,7 +66,7 @@ def threads(row: Row) -> str:
 
 def place(parameters: Row) -> str:
     """The scheme and the level that a figure is about."""
-    return f"{parameters['scheme']} at {at_level(parameters)}"
+    return f"{parameters['scheme'].upper()} at {at_level(parameters)}"
 
 
 def with_level(row: Row, table: Table) -> Row:

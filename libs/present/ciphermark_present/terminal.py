@@ -17,20 +17,87 @@ from ciphermark_present.printed import Head, Printed, with_footnotes
 _GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
 _MIN_PROSE = 16
 _MAX_LINES = 5  # of a cell
+_MAX_ROWS = 16  # of a table among others that have to fit
+_FIRST_SHARE = 0.7
 
 
 def show(console: Terminal, tables: Iterable[Printed]) -> None:
     """Print tables with their titles, as wide as the console at most."""
     for table in tables:
-        console.print()
-        if table.title:
-            console.print(Text(table.title, style="bold"))
-        if table.about:
-            console.print(Text(table.about))
-        for line in lines(table, console.width):
-            console.print(Text(line), soft_wrap=True)
-        if table.explained:
-            console.print(Text(f"\n{table.explained}"))
+        for line in _printed(table, console.width):
+            console.print(line, soft_wrap=True)
+
+
+def _printed(table: Printed, width: int) -> Iterator[Text]:
+    """What is printed of a table, an empty line before it included."""
+    yield Text("")
+    yield from _wrapped(table.title, width, "bold")
+    yield from _wrapped(table.about, width)
+    yield from map(Text, lines(table, width))
+    if table.hidden_rows:
+        yield Text(f"… {table.hidden_rows} more rows")
+    if table.explained:
+        yield Text("")
+        yield from _wrapped(table.explained, width)
+
+
+def _wrapped(text: str, width: int, style: str = "") -> Iterator[Text]:
+    for line in textwrap.wrap(visible(text), width, break_on_hyphens=False):
+        yield Text(line, style=style)
+
+
+def height(table: Printed, width: int) -> int:
+    """How many lines :func:`show` prints of a table."""
+    return sum(1 for _ in _printed(table, width))
+
+
+def fitting(groups: Sequence[Sequence[Printed]], width: int, room: int) -> list[list[Printed]]:
+    """Of each group the tables that are printed in so many lines together. Pure.
+
+    A long table loses rows. The first group gets most of the room, every other one an equal share of the rest, and then
+    the groups in their order whatever is left. Tables are taken from all over a group, since neighbors are alike: of
+    one scheme and ring. What is explained below the last table of a group stands below the last one that is printed.
+    """
+    shortened = [list(map(_shortened, group)) for group in groups]
+    heights = [[height(replace(table, explained=""), width) for table in group] for group in shortened]
+    below = [0 if not group else _height_of_explanation(group[-1], width) for group in groups]
+    chosen: list[set[int]] = [set() for _ in groups]
+    for is_shared in (True, False):
+        for place, own in enumerate(heights):
+            share = _share(room, place, len(groups)) if is_shared else room
+            for index in _spread(len(own)):
+                needed = own[index] + (0 if chosen[place] else below[place])
+                if index not in chosen[place] and needed <= share:
+                    chosen[place].add(index)
+                    share, room = share - needed, room - needed
+    return [
+        _explained_last([group[index] for index in sorted(own)], group)
+        for group, own in zip(shortened, chosen, strict=True)
+    ]
+
+
+def _share(room: int, place: int, groups: int) -> int:
+    return room // (groups - place) if place else int(_FIRST_SHARE * room)
+
+
+def _spread(count: int) -> list[int]:
+    """All indices: after any number of them, these are spread evenly."""
+    bits = max(1, (count - 1).bit_length())
+    return sorted(range(count), key=lambda index: f"{index:0{bits}b}"[::-1])
+
+
+def _shortened(table: Printed) -> Printed:
+    more = len(table.rows) - _MAX_ROWS
+    return replace(table, rows=table.rows[:_MAX_ROWS], hidden_rows=more) if more > 1 else table
+
+
+def _height_of_explanation(table: Printed, width: int) -> int:
+    return height(table, width) - height(replace(table, explained=""), width)
+
+
+def _explained_last(tables: list[Printed], group: Sequence[Printed]) -> list[Printed]:
+    explained = group[-1].explained if group else ""
+    return [*tables[:-1], replace(tables[-1], explained=explained)] if tables and explained else tables
 
 
 def lines(table: Printed, width: int) -> Iterator[str]:

@@ -122,7 +122,7 @@ CASE_OUTCOMES = Figure(
 CASE_RESULTS = Figure(
     name="case-results",
     title="Figures",
-    lead="Medians over all samples that count, with the 95 % interval of the median.",
+    lead="Medians over all samples that count, with the 95% interval of the median.",
     view="case_results",
     printed=(),
     columns=(
@@ -131,7 +131,7 @@ CASE_RESULTS = Figure(
         Column("phase", "Phase"),
         Column("repetitions", "Operations", formats.text, is_number=True),
         Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark),
-        Column("ci_low", "95 % from", is_number=True, unit="unit"),
+        Column("ci_low", "95% from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
         columns.count("n", "Samples"),

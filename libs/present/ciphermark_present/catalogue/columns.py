@@ -65,7 +65,7 @@ def _level(year: str) -> dict[str, Any]:
     name = f"security_{year}"
     return {
         "brief": short_level,
-        "heading": lambda row: f"{formats.level_or_unknown(row[name])} ({year})",
+        "heading": lambda row: f"{formats.security(row[name])} ({year})",
         "is_number": False,  # a level is in words
     }
 
@@ -131,8 +131,8 @@ SECURITY_2024 = _DECLARED["security_2024"]
 STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
 PEAK = size("peak_bytes", "Peak memory", "peak")
-INTERVAL = (seconds("ci_low", "95 % from"), seconds("ci_high", "to"))
-RATIO_INTERVAL = (count("ci_low", "95 % from"), count("ci_high", "to"))
+INTERVAL = (seconds("ci_low", "95% from"), seconds("ci_high", "to"))
+RATIO_INTERVAL = (count("ci_low", "95% from"), count("ci_high", "to"))
 # Tables have those of these in which their rows differ: of a case, and of what a library made of it.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
@@ -162,7 +162,7 @@ def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
 UNLIKE = "† encrypted with the secret key, others with the public key; ranked apart"  # what the mark means
 _ACCELERATION, _ENCRYPTION = "acceleration_mark", "encryption_mark"  # columns of rows that are marked
 _MEANINGS = {
-    _ACCELERATION: f"{UNACCELERATED} beside one with it",
+    _ACCELERATION: UNACCELERATED,
     _ENCRYPTION: UNLIKE,
     DISTURBED_TIMES: DISTURBED,
 }

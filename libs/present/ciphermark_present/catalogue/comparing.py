@@ -20,7 +20,7 @@ from ciphermark_present.catalogue.columns import OPERATION, SCHEME, SIZE, VARIAN
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.page import OF_METRIC, THRESHOLD
-from ciphermark_present.printed import Head, Printed, grouped, of, printed
+from ciphermark_present.printed import Cells, Head, Printed, grouped, of, printed
 from ciphermark_present.query import Answer, Row
 
 ALL = "all operations"
@@ -127,6 +127,11 @@ def _text(value: Any) -> str:
     return value or ""
 
 
+def _inverse(ratio: float | None) -> str:
+    """Run b by run a, so that above 1 b takes longer; rows have the inverse."""
+    return formats.ratio(1 / ratio) if ratio else formats.NOTHING
+
+
 def _bits(metric: str) -> str:
     """By how many bits values of a metric may differ and count as unchanged."""
     return f"{METRICS[metric].threshold:g} bits"
@@ -136,22 +141,27 @@ _MAX_CASES = 40
 
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
-    """Ratio a/b of the cases that differ most, with its interval: above 1, run b is faster."""
+    """Ratio b/a of the cases that differ most, with its interval: above 1, run b is slower."""
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "evaluate"]
     if not judged:
         return None
     labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
     labelled = [
-        {**row, "case": charting.joined(_case_of_two(row), label), "kind": row["verdict"].partition(":")[0]}
+        {
+            **row,
+            **_inverted(row),
+            "case": charting.joined(_case_of_two(row), label),
+            "kind": row["verdict"].partition(":")[0],
+        }
         for row, label in zip(judged, labels, strict=True)
     ]
     labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MAX_CASES]
     columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
     scale = charting.log_scale()
     base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
-    look = charting.verdict_look("b is", "kind:N", ("faster", "unchanged", "slower", UNDECIDED))
+    look = charting.verdict_look("B is", "kind:N", ("faster", "unchanged", "slower", UNDECIDED))
     whiskers = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("ratio_low:Q", scale=scale, title="Time in a / time in b"),
+        x=alt.X("ratio_low:Q", scale=scale, title="Time in B / time in A"),
         x2=alt.X2("ratio_high:Q"),
         color=look["color"],
     )
@@ -166,6 +176,12 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     )
 
 
+def _inverted(row: Row) -> dict[str, float | None]:
+    """The ratio and its interval of run b by run a."""
+    low, high = row["ratio_low"], row["ratio_high"]
+    return {"ratio": 1 / row["ratio"], "ratio_low": high and 1 / high, "ratio_high": low and 1 / low}
+
+
 def _case_of_two(row: Row) -> str:
     times = "" if row["repetitions"] is None else f" × {row['repetitions']}"
     place = f"{row['operation']}{times}, {row['scheme']} {row['ring_dimension']}"
@@ -176,9 +192,9 @@ TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
     lead=(
-        "Run a divided by run b: above 1, b is faster or smaller. A time is slower or faster where its whole interval "
-        "lies beyond the significance threshold (5% for most, or as chosen), unchanged where all of it lies within, "
-        "else undecided. "
+        "Ratios are run B divided by run A: above 1, B is slower or larger. A time is slower or faster where its whole "
+        "interval lies beyond the significance threshold (5% for most, or as chosen), unchanged where all of it lies "
+        "within, else undecided. "
         f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
         "widened by what the hosts' reference kernels differ. The detectable slowdown is the smallest that a "
         f"comparison reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are "
@@ -193,7 +209,7 @@ TWO_RUNS = Figure(
     combine=judged,
     printed=(),
     columns=(
-        Column("verdict", "In b", _verdict),
+        Column("verdict", "In B", _verdict),
         VARIANT,
         SCHEME,
         N,
@@ -204,11 +220,11 @@ TWO_RUNS = Figure(
         Column("repetitions", "In a row", formats.text, is_number=True),
         Column("phase", "Phase", formats.text),
         Column("metric", "Metric", formats.text),
-        Column("a_median", "a", is_number=True, unit="unit"),
-        Column("b_median", "b", is_number=True, unit="unit"),
-        columns.count("ratio", "a / b"),
-        columns.count("ratio_low", "Interval from"),
-        columns.count("ratio_high", "to"),
+        Column("a_median", "A", is_number=True, unit="unit"),
+        Column("b_median", "B", is_number=True, unit="unit"),
+        Column("ratio", "B / A", _inverse, is_number=True),
+        Column("ratio_high", "Interval from", _inverse, is_number=True),
+        Column("ratio_low", "to", _inverse, is_number=True),
         columns.count("detectable_slowdown", "Detectable slowdown"),
         columns.count("reference_kernel_ratio", "Reference kernel a / b"),
         Column("remark", "Parameters", _text),
@@ -297,15 +313,15 @@ def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
     match whole.conclusion:
         case "nothing compared":
             reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
-            why = "".join(f"; most often {reason}" for reason, _ in reasons.most_common(1))
-            return f"nothing could be compared: {counts}{why}"
+            why = "".join(f". Most common reason: {reason}" for reason, _ in reasons.most_common(1))
+            return f"Nothing compared: {counts}{why}"
         case "regression":
             regressions = sum(whole.verdicts.get(kind, 0) for kind in REGRESSIONS)
             return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
         case "undecided":
-            return f"undecided: {counts}"
+            return f"Undecided: {counts}"
         case _:
-            return f"no regression: {counts}"
+            return f"No regression: {counts}"
 
 
 def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
@@ -316,16 +332,17 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
     if whole.detectable_median is None or whole.detectable_largest is None:
         return []
     notes = [
-        f"{whole.times} times compared; false-alarm rate of the whole comparison: {ERROR:.0%}",
-        f"detectable slowdown (power {POWER:.0%}): {_percent(whole.detectable_median)} in the median, "
-        f"{_percent(whole.detectable_largest)} at most",
+        f"Compared times: {whole.times}; false-alarm rate of the whole comparison: {ERROR:.0%}",
+        f"Detectable slowdown (power {POWER:.0%}): median {_percent(whole.detectable_median)}, "
+        f"maximum {_percent(whole.detectable_largest)}",
     ]
     return notes if power is None else [*notes, acceptance(whole.accepted, power)]
 
 
 def acceptance(accepted: int, power: float) -> str:
     """How many undecided results are accepted, and why."""
-    return f"{accepted} undecided results are accepted: they rule out a slowdown of {_percent(power)}"
+    results = "1 undecided result" if accepted == 1 else f"{accepted} undecided results"
+    return f"Accepted: {results} with an interval that rules out a slowdown of {_percent(power)}"
 
 
 def _percent(factor: float) -> str:
@@ -334,7 +351,7 @@ def _percent(factor: float) -> str:
 
 
 def largest(rows: Sequence[Row]) -> list[Printed]:
-    """A table of the five largest changes of each kind, regressions first; nothing where nothing changed."""
+    """A table of the largest changes of each kind, regressions first; nothing where nothing changed."""
     rows_shown: list[Row] = []
     for kind in CHANGES:
         own = [row for row in rows if kind_of(row["verdict"]) == kind]
@@ -346,12 +363,9 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         of(VARIANT),
         (Head("case", is_prose=True), _case_in_words),
         (Head("result", is_prose=True), lambda row: f"{row['phase'] or ''} {row['metric'] or ''}".strip()),
-        (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
-        (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
-        (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),
-        (Head("interval", True), _interval),
+        *_VALUES,
     ]
-    title = f"what changed, the {_LARGEST} largest of each kind"
+    title = f"Largest changes, up to {_LARGEST} of each kind"
     return [printed(title, "", columns, rows_shown[:_MAX_SHOWN], once=1)]
 
 
@@ -367,7 +381,8 @@ def _smallness(row: Row) -> float:
 
 def _case_in_words(row: Row) -> str:
     levels = " recommended" if row["tuning"] == "recommended" else ""
-    return f"{_name(row)}, {row['scheme']} {row['ring_dimension']}{levels}, {row['data_set'] or row['vector_length']}"
+    scheme = f"{row['scheme'].upper()} {row['ring_dimension']}{levels}"
+    return f"{_name(row)}, {scheme}, {row['data_set'] or row['vector_length']}"
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
@@ -379,10 +394,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
             of(VARIANT),
             (Head("phase", is_prose=True), lambda row: row["phase"] or ""),
             (Head("metric", is_prose=True), lambda row: row["metric"] or ""),
-            (Head("a", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
-            (Head("b", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
-            (Head("a/b", True), lambda row: formats.brief_digits(row["ratio"])),
-            (Head("interval", True), _interval),
+            *_VALUES,
             (Head("detectable", True, drop=1), _detectable),
             (Head("verdict", is_prose=True), _verdict_and_remark),
         ]
@@ -390,23 +402,26 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
 
 
 def _heading(row: Row) -> str:
-    data = row["data_set"] or f"{row['data_pattern']} data"
+    values = f"{row['vector_length']} values"
+    data = (
+        f"{row['data_set']}, {values}"
+        if row["data_set"]
+        else f"{row['vector_length']} {row['data_pattern']} values"
+    )
     levels = [f"{_levels(row, year)} ({year})" for year in ("2018", "2024")]
     parts = (
-        row["experiment"],
-        row["scheme"],
+        f"{row['scheme'].upper()} {row['experiment']}",
         f"N = {row['ring_dimension']}",
         headings.message([row]),
-        f"security {', '.join(levels)}",
-        f"{data}, {row['vector_length']} values, {headings.threads(row)}",
     )
-    return " · ".join(filter(None, parts))
+    about = ", ".join(filter(None, parts))
+    return f"{about}. Security: {', '.join(levels)}. {data}, {headings.threads(row)}"
 
 
 def _levels(row: Row, year: str) -> str:
     """The levels of the runs that resolved the parameters; of both where none did."""
     runs = "".join(run for run in "ab" if row[f"{run}_security_2018"] is not None) or "ab"
-    levels = (formats.level_or_unknown(row[f"{run}_security_{year}"]) for run in runs)
+    levels = (formats.security(row[f"{run}_security_{year}"]) for run in runs)
     return " against ".join(dict.fromkeys(levels))
 
 
@@ -416,7 +431,15 @@ def _name(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    return "" if row["ratio_low"] is None else formats.interval(row["ratio_low"], row["ratio_high"])
+    return formats.ratio_interval(1 / row["ratio_high"], 1 / row["ratio_low"]) if row["ratio_low"] else ""
+
+
+_VALUES: tuple[Cells, ...] = (
+    (Head("A", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
+    (Head("B", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
+    (Head("B/A", True), lambda row: _inverse(row["ratio"]) if row["ratio"] else ""),
+    (Head("interval", True), _interval),
+)
 
 
 def _detectable(row: Row) -> str:

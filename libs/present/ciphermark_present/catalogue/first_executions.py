@@ -19,7 +19,7 @@ def _cold_columns(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("n", True), lambda row: str(row["cold_n"])
     yield Head("first touch", True, drop=1), lambda row: formats.seconds(row["first_touch_s"])
     yield Head("warm", True), lambda row: formats.seconds(row["warm_s"])
-    yield Head("cold / warm", True), lambda row: formats.brief_digits(row["cold_ratio"])
+    yield Head("cold / warm", True), lambda row: formats.ratio(row["cold_ratio"])
 
 
 LAYOUT = Layout(
@@ -29,7 +29,7 @@ LAYOUT = Layout(
     order=lambda row: (row["label"], row["comparison_group"], row["variant"]),
     title="",
     about=lambda rows, _: (
-        "cold: first execution in a process; first touch: of operands never touched; both beside the warm median, "
+        "Cold: first execution in a process. First touch: of operands never touched. Warm: median. "
         + headings.vector(rows)
     ),
     columns=_cold_columns,

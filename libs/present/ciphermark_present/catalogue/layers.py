@@ -43,7 +43,7 @@ def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         options = f", {most['options']}" if most["options"] else ""
         threads = "" if most["threads"] == 1 else f", {most['threads']} threads"
         yield (
-            f"{most['operation']}{options} in {most['scheme']} at {sentences.level_and_table(most)}{threads}, "
+            f"{most['operation']}{options} in {most['scheme'].upper()} at {sentences.level_and_table(most)}{threads}, "
             f"{most['variant']}: most of its time is that of “{most['layer']}”, {share(most['layer_share'])} of "
             f"{seconds(_together(rows))}."
         )
@@ -164,11 +164,11 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
 
 # How the layers of a family are printed whose figure keeps this name: a row for each case.
 LAYOUT = Layout(
-    title="layers",
+    title="Layers",
     rows=_cases,
     order=lambda row: (row["workload"], bool(row["disturbed_times"]), _whole(row)),
     about=lambda rows, _: (
-        "executed one by one, medians; times, operations, bytes and errors of each: ciphermark figure layers"
+        "Median times of layers executed one by one. Operations, bytes and errors: ciphermark figure layers"
     ),
     columns=_listed,
     place=80,

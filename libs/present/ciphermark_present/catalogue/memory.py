@@ -115,9 +115,9 @@ def _heading(rows: Sequence[Row], _: Wanted) -> str:
     """Scheme and parameters."""
     first = rows[0]
     chain = f"primes of {formats.chain(first['modulus_bits'])} bits"
-    level = f"security {formats.level_or_unknown(first['security_2018'])} (2018)"
-    parts = [first["scheme"], f"N = {first['ring_dimension']}", chain, headings.message(rows), level]
-    return " · ".join(filter(None, parts))
+    parts = [first["scheme"].upper(), f"N = {first['ring_dimension']}", chain, headings.message(rows)]
+    about = ", ".join(filter(None, parts))
+    return f"{about}. Security: {formats.security(first['security_2018'])} (2018)"
 
 
 def _objects(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
@@ -133,7 +133,7 @@ def _keys(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("key"), lambda row: str(row["operation"])
     yield of(VARIANT)
     yield Head("median", True), lambda row: formats.brief_seconds(row["median"])
-    yield Head("95 % interval", True, drop=1), _interval
+    yield Head("95% interval", True, drop=1), _interval
     yield Head("n", True), lambda row: str(row["n"])
 
 
@@ -144,10 +144,8 @@ def _interval(row: Row) -> str:
 def _about_objects(rows: Sequence[Row], _: Wanted) -> str:
     """What the bytes are of, and how full the ciphertext is that expansion is told of."""
     slots, size = rows[0]["slots"], rows[0]["vector_length"]
-    inside = f"its {slots:,} values" if size >= slots else f"the {size:,} values in it; it holds {slots:,}"
-    return (
-        f"exact bytes; {rows[0]['data_pattern']} data; expansion: bytes of a ciphertext by those of {inside}"
-    )
+    inside = f"its {slots:,} values" if size >= slots else f"the {size:,} values in it (it holds {slots:,})"
+    return f"Exact sizes, {rows[0]['data_pattern']} data. Expansion: multiple of the bytes of {inside}"
 
 
 def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]:
@@ -176,7 +174,7 @@ OBJECTS = Layout(
 KEYS = replace(
     OBJECTS,
     rows=_numbered(("operation",)),
-    about=lambda rows, _: "median time to make one key; n: how many were made",
+    about=lambda rows, _: "Key generation time: median per key. n: number of keys",
     columns=_keys,
     place=41,
 )

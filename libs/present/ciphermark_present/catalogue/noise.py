@@ -140,15 +140,15 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
 _ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)
 Write = Callable[[Row], str]
 Prepare = Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]
-_OTHERS = "; * at other parameters than most of its line"
+_OTHERS = ". * other parameters than most of its line"
 _ABOUT = {
-    "depth": "the most repetitions that still decrypt right, ≥ where that was max_repetitions",
-    "noise": "bits of noise budget (bfv, bgv) or precision (ckks): fresh → after n operations, the last of 1, 2, 4, 8, "
-    "… looked at",
+    "depth": "Maximum number of consecutive operations that decrypt correctly; ≥ at max_repetitions",
+    "noise": "Noise budget (BFV, BGV) or precision (CKKS) in bits: fresh → after n operations, the largest n of 1, 2, "
+    "4, 8, … measured",
 }
 _ABOUT_DETAILS = {
-    "depth": "the most repetitions that still decrypt right",
-    "noise": "noise budget (bfv, bgv) or precision (ckks), fresh and at the last count of 1, 2, 4, 8, … looked at",
+    "depth": "Maximum number of consecutive operations that decrypt correctly",
+    "noise": "Noise budget (BFV, BGV) or precision (CKKS), fresh and at the largest count of 1, 2, 4, 8, … measured",
 }
 
 
@@ -295,8 +295,8 @@ def _layouts(
 
     def heading(rows: Sequence[Row], _: Wanted) -> str:
         tuning = "recommended tuning" if rows[0]["tuning"] == "recommended" else ""
-        level = f"security {headings.levels(rows)}"
-        return " · ".join(filter(None, (title, rows[0]["scheme"], tuning, level)))
+        about = ", ".join(filter(None, (rows[0]["scheme"].upper(), title, tuning)))
+        return f"{about}. Security: {headings.levels(rows)}"
 
     at_a_glance = Layout(
         others=others,

@@ -24,7 +24,7 @@ def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     unequal = [row for row in stages.values() if not row["is_equal_program"]]
     if not stages:
         return
-    names = dict.fromkeys(f"{row['operation']}, {row['stage']} ({row['scheme']})" for row in unequal)
+    names = dict.fromkeys(f"{row['operation']}, {row['stage']} ({row['scheme'].upper()})" for row in unequal)
     suffix = f"; not in {'; '.join(names)}" if names else ""
     yield (
         f"Programs: in {len(stages) - len(unequal)} of {len(stages)} stages that several variants executed, their "

@@ -47,7 +47,7 @@ _HEADS = (
     Head("published", True),
     Head("note", is_prose=True),
     Head("ours", True),
-    Head("95 % interval", True),
+    Head("95% interval", True),
     Head("our case", is_prose=True, min_width=24),
 )
 _STATED = 5  # columns of the published value, which are told once beside all of ours
@@ -89,7 +89,7 @@ def _ours(row: Row) -> tuple[str, str, str]:
 def case(row: Row) -> str:
     """Our case in words: variant, operation and parameters."""
     ring = f"N {row['ring_dimension']}{' (smallest)' if row['ring_dimension_is_minimum'] else ''}"
-    level = f"{formats.level_or_unknown(row['security_2018'])} (2018)"
+    level = f"{formats.security(row['security_2018'])} (2018)"
     own = parameters.told(row, (*parameters.MESSAGE, *parameters.TUNING))
     parts = (f"{row['variant']} {row['operation']}", ring, level, own, row["apart"])
     return ", ".join(dict.fromkeys(part for text in parts for part in text.split(", ") if part))

@@ -22,16 +22,20 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.figure import Layout
 from ciphermark_present.listing import groups
-from ciphermark_present.printed import Cells, Head, Pivot, Wanted, absent_last, grouped, of, present
+from ciphermark_present.printed import Cells, Head, Pivot, Printed, Wanted, absent_last, grouped, of, present
 from ciphermark_present.query import Row
 from ciphermark_present.subject import Subject
 
 UNPAIRED = "not interleaved"
-EXPLAINED = (
-    "the fastest by its median, the others by how many times that they take: ≈ no difference, ? too few samples for an "
-    f"interval, {DISTURBED}, * parameters other than the fastest one's, or not interleaved with it"
-)
 MARKS = {"no difference": "≈", "too few samples": "?"}
+_FASTEST = "Fastest: median time. Others: multiple of it."
+_MEANINGS = (
+    "≈ no significant difference",
+    "? too few samples",
+    "* other parameters or not interleaved",
+    DISTURBED,
+)
+_GAP = "   "  # between the meanings of marks
 # Whatever has phases has its ranks here; consecutive operations have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
@@ -99,13 +103,13 @@ def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield of(BUILD)
     yield from (of(column, drop=7) for column in headings.columns(rows))
     yield Head("median", True), lambda row: _time(row)[0]
-    yield Head("95 % interval", True, drop=1), lambda row: _time(row)[1]
+    yield Head("95% interval", True, drop=1), lambda row: _time(row)[1]
     yield Head("× fastest", True), _times_fastest
-    yield Head("95 % interval", True, drop=2), _ratio_interval
+    yield Head("95% interval", True, drop=2), _ratio_interval
     optional: list[Cells] = [
         (Head("uncorrected", True, drop=3), _uncorrected),
         (Head("HEXL speed-up", True, drop=4), lambda row: _hexl(row)[0]),
-        (Head("95 % interval", True, drop=5), lambda row: _hexl(row)[1]),
+        (Head("95% interval", True, drop=5), lambda row: _hexl(row)[1]),
         (Head("parameters", is_prose=True), remark),
     ]
     yield from present(optional, rows)
@@ -127,11 +131,11 @@ def _uncorrected(row: Row) -> str:
 
 
 def _times_fastest(row: Row) -> str:
-    return ("1" if row["rank"] == 1 else formats.brief_digits(row["ratio"])) + phase_mark(row)
+    return formats.ratio(1.0 if row["rank"] == 1 else row["ratio"]) + phase_mark(row)
 
 
 def _ratio_interval(row: Row) -> str:
-    return "" if row["rank"] == 1 else formats.interval(row["ci_low"], row["ci_high"])
+    return "" if row["rank"] == 1 else formats.ratio_interval(row["ci_low"], row["ci_high"])
 
 
 def _hexl(row: Row) -> tuple[str, str]:
@@ -140,8 +144,8 @@ def _hexl(row: Row) -> tuple[str, str]:
     if speedup is None:
         return "", ""
     mark = "≈" if speedup["verdict"] == "no difference" else ""
-    bounds = formats.interval(speedup["ci_low"], speedup["ci_high"])
-    return f"{mark}{formats.brief_digits(speedup['ratio'])}", bounds
+    bounds = formats.ratio_interval(speedup["ci_low"], speedup["ci_high"])
+    return f"{mark}{formats.ratio(speedup['ratio'])}", bounds
 
 
 def remark(row: Row) -> str:
@@ -165,7 +169,7 @@ def _cell(row: Row, _: Sequence[Row]) -> str:
     if row["rank"] == 1:
         return _disturbance(row) + formats.brief_seconds(row["median"]) + phase_mark(row)
     mark = _disturbance(row) or MARKS.get(row["verdict"], "")
-    return f"{mark}{formats.brief_digits(row['ratio'])}{'*' if remark(row) else ''}{phase_mark(row)}"
+    return f"{mark}{formats.ratio(row['ratio'])}{'*' if remark(row) else ''}{phase_mark(row)}"
 
 
 def _by_mean(rows: Sequence[Row]) -> list[str]:
@@ -177,7 +181,24 @@ def _by_mean(rows: Sequence[Row]) -> list[str]:
 
 
 def _timed(rows: Sequence[Row]) -> str:
-    return f"{headings.time_of(rows[0]['phase'])}, {headings.vector(rows)}"
+    time = headings.time_of(rows[0]["phase"])
+    return f"{time[0].upper()}{time[1:]}, {headings.vector(rows)}"
+
+
+def legend(tables: Sequence[Printed], width: int) -> list[str]:
+    """How to read tables of :data:`OVERVIEW`: what cells are, and the marks that they have; in lines of so many
+    characters.
+    """
+    texts = [text for table in tables for row in table.rows for text in row[table.keys :]]
+    lines = [_FASTEST]
+    for meaning in _MEANINGS:
+        if any(meaning[0] in text for text in texts):
+            joined = f"{lines[-1]}{_GAP}{meaning}"
+            if lines[-1] == _FASTEST or len(joined) > width:
+                lines.append(meaning)
+            else:
+                lines[-1] = joined
+    return lines
 
 
 RANKING = Layout(
@@ -207,8 +228,8 @@ OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
 
 
 def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
-    """For each scheme, tuning and what is timed a sentence: who wins how often, of cases of two variants or more, and
-    how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
+    """For each scheme, tuning and what is timed a line: how often each variant wins, of cases of two variants or more,
+    and how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
     """
     yield from _sentences([_computed(answer) for answer in answers], wanted)
 
@@ -240,9 +261,20 @@ def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str
         """As tables stand, the tuning of all before that of each."""
         return line[0]["scheme"], line[0]["tuning"] == "recommended", line[0]["what"]
 
-    for same in grouped(sorted(lines, key=contest), contest):
-        scheme, is_best, what = contest(same[0])
-        yield f"{', '.join(filter(None, (scheme, 'recommended tuning' * is_best, what)))}: {_verdict(same)}"
+    groups = grouped(sorted(lines, key=contest), contest)
+    names = [_contest_name(*contest(same[0])) for same in groups]
+    verdicts = list(map(_verdict, groups))
+    name_width = max(map(len, names), default=0)
+    most = max((count for count, _ in verdicts), default=0)
+    for name, (count, outcome) in zip(names, verdicts, strict=True):
+        noun = "case:" if count == 1 else "cases:"
+        yield f"{name:<{name_width}}  {count:>{len(str(most))}} {noun:<{len('cases:') - (most == 1)}} {outcome}"
+
+
+def _contest_name(scheme: str, is_recommended: bool, what: str) -> str:
+    is_stage = what not in ("", _CONSECUTIVE)  # tuning concerns single operations
+    tuning = "recommended" if is_recommended else "" if is_stage else "matched"
+    return ", ".join(filter(None, (scheme.upper(), tuning, what)))
 
 
 def _computed(answer: Iterable[Row]) -> list[Row]:
@@ -266,19 +298,18 @@ def _label(row: Row) -> str:
     return f"{row['operation']}, {row['phase']}" if row["phase"] == row["what"] else name(labelled)
 
 
-def _verdict(lines: Sequence[Sequence[Row]]) -> str:
-    """Who wins how many cases, of those with two variants or more; and how many are ties."""
+def _verdict(lines: Sequence[Sequence[Row]]) -> tuple[int, str]:
+    """How many cases have two variants or more; how many of them each variant wins, and how many are ties."""
     contested = [line for line in lines if len({row["variant"] for row in line}) > 1]
     if not contested:
-        alone = ", ".join(sorted({row["variant"] for line in lines for row in line}))
-        return f"nobody to compare {alone} with in {_cases(len(lines))}"
+        alone = sorted({row["variant"] for line in lines for row in line})
+        each = "only" if len(alone) == 1 else "each with one of"
+        return len(lines), f"nothing to compare, {each} {', '.join(alone)}"
     leads = [lead(line) for line in contested]
     counts = Counter(variant for variant in leads if variant is not None).most_common()
-    wins = [f"{variant} is fastest in {count}" for variant, count in counts]
+    wins = [
+        f"{variant}{'' if place else ' fastest'} in {count}" for place, (variant, count) in enumerate(counts)
+    ]
     ties = leads.count(None)
-    outcomes = [*wins, *([f"{ties} tie{'' if ties == 1 else 's'}"] if ties else [])]
-    return f"of {_cases(len(contested))} {', '.join(outcomes)}"
-
-
-def _cases(count: int) -> str:
-    return "1 case" if count == 1 else f"{count} cases"
+    outcomes = [", ".join(wins)] * bool(wins) + [f"{ties} tie{'' if ties == 1 else 's'}"] * bool(ties)
+    return len(contested), "; ".join(outcomes)

@@ -238,9 +238,9 @@ def _against_fastest(row: Row) -> tuple[str, str]:
     if against.ratio is None:
         return "", ""
     if _is_fastest(row):
-        return "1", ""
+        return formats.ratio(1.0), ""
     ratio = against.ratio
-    return formats.brief_digits(ratio.median), formats.interval(ratio.low, ratio.high)
+    return formats.ratio(ratio.median), formats.ratio_interval(ratio.low, ratio.high)
 
 
 def _is_fastest(row: Row) -> bool:
@@ -279,21 +279,22 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield from (of(column) for column in headings.LEVELS if not headings.is_shared(column, rows))
     yield Head("time", True), lambda row: _time(row)[0]
     if has_intervals:
-        yield Head("95 % interval", True, drop=3), lambda row: _time(row)[1]
+        yield Head("95% interval", True, drop=3), lambda row: _time(row)[1]
     yield Head("× fastest", True), times_fastest
     if has_intervals:
-        yield Head("95 % interval", True, drop=4), lambda row: _against_fastest(row)[1]
+        yield Head("95% interval", True, drop=4), lambda row: _against_fastest(row)[1]
     yield of(PEAK, drop=1)
     yield Head("remaining", True, drop=1), lambda row: formats.brief_quantity(row["remaining_bits"], "bits")
     yield Head("", is_prose=True), _remark
 
 
 def _about(rows: Sequence[Row], wanted: Wanted) -> str:
-    marks = "" if wanted.is_detailed else "≈ no difference"
-    if any(map(_is_disturbed, rows)):
-        marks = ", ".join(filter(None, (marks, DISTURBED)))
-    own = (headings.vector(rows), headings.message(rows), marks)
-    return ", ".join(filter(None, ("total time of n consecutive operations", *own)))
+    own = (headings.vector(rows), headings.message(rows))
+    about = ", ".join(filter(None, ("Total time of n consecutive operations", *own)))
+    marks = ["≈ no significant difference"] * (not wanted.is_detailed) + [DISTURBED] * any(
+        map(_is_disturbed, rows)
+    )
+    return ". ".join((about, *marks))
 
 
 LAYOUT = Layout(
@@ -307,7 +308,7 @@ LAYOUT = Layout(
     ),
     order=_in_table,
     title=lambda rows, _: (
-        f"consecutive {rows[0]['label']} · {rows[0]['scheme']} · security {headings.levels(rows)}"
+        f"{rows[0]['scheme'].upper()}, consecutive {rows[0]['label']}. Security: {headings.levels(rows)}"
     ),
     about=_about,
     columns=_listed,

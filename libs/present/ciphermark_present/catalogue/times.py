@@ -27,7 +27,7 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import FILTERS, Column, Figure, Grid
-from ciphermark_present.formats import digits, seconds
+from ciphermark_present.formats import ratio, seconds
 from ciphermark_present.query import SECURITY_COMPARED, Answer, Row
 
 
@@ -50,22 +50,22 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
     cases = _cases(known[0]["common_cases"])
     verb = "compose" if known[0]["is_composite"] else "have"
     where = f"{sentences.place(parameters)}, {known[0]['tuning']} tuning"
-    over = f"geometric mean of the ratios to the fastest, over {cases} that all {verb}"
+    over = f"geometric mean of the ratios to the fastest over the {cases} that all {verb}"
     first = [row for row in known if row["rank"] == 1]
     if not first:
         yield f"{where}: {_means(known)} ({over}); too few samples to rank them."
         return
     leading = (
-        f"{first[0]['variant']} is the fastest{_of_the_best(first[0]['mean_ratio'])}"
+        f"{first[0]['variant']} is fastest{_of_the_best(first[0]['mean_ratio'])}"
         if len(first) == 1
-        else f"{_means(first)} share rank 1: which of them is the fastest is not sure"
+        else f"{_means(first)} share rank 1"
     )
     texts = [leading]
     for rank in sorted({row["rank"] for row in known if row["rank"] not in (None, 1)}):
         texts.append(f"rank {rank}: {_means([row for row in known if row['rank'] == rank])}")
     unsure = [row for row in known if row["rank"] is None]
     if unsure:
-        texts.append(f"without a rank, by an interval too wide for one: {_means(unsure)}")
+        texts.append(f"unranked, interval too wide: {_means(unsure)}")
     yield f"{where}: {'; '.join(texts)} ({over})."
 
 
@@ -74,7 +74,7 @@ def _of_the_best(ratio: float) -> str:
     return (
         " in every case"
         if ratio <= 1
-        else f", with {digits(ratio)} times the time of the fastest of each case"
+        else f" overall, at {formats.ratio(ratio)} the time of the fastest of each case"
     )
 
 
@@ -116,7 +116,7 @@ def tell_by_data(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     slower = [row["ratio"] for row in every if row["verdict"] == "random is slower"]
     parts = [
         f"slower in {len(slower)} of {_cases(len(every))}"
-        + (f", up to {digits(max(slower))}×" if slower else "")
+        + (f", up to {ratio(max(slower))}" if slower else "")
     ]
     parts += [
         f"{words} in {counted[verdict]}"
@@ -130,21 +130,19 @@ def tell_speedup(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Where HEXL helps, by how much at most, where it harms, and where nothing can be told."""
     counted = Counter(row["verdict"] for row in every)
     faster, slower = _ratios(every, "faster"), _ratios(every, "slower")
-    parts = [
-        f"faster in {len(faster)} of {_cases(len(every))}"
-        + (f", up to {digits(max(faster))}×" if faster else "")
-    ]
+    up_to = f", up to {ratio(max(faster))}" if faster else ""
+    parts = [f"faster in {len(faster)} of {_cases(len(every))}{up_to}"]
     if slower:
-        parts.append(f"slower in {len(slower)}, down to {digits(min(slower))}× the speed")
+        parts.append(f"slower in {len(slower)}, down to {ratio(min(slower))}")
     parts += [f"{words} in {counted[verdict]}" for verdict, words in _UNDECIDED if counted[verdict]]
     yield f"HEXL in {sentences.place(parameters)}: {'; '.join(parts)}."
 
 
-_UNDECIDED = (("no difference", "no difference"), ("too few samples", "too few samples to tell"))
+_UNDECIDED = (("no difference", "no significant difference"), ("too few samples", "too few samples"))
 
 
 def _means(rows: Sequence[Row]) -> str:
-    return ", ".join(f"{row['variant']} {digits(row['mean_ratio'])}×" for row in rows)
+    return ", ".join(f"{row['variant']} {ratio(row['mean_ratio'])}" for row in rows)
 
 
 def _median(row: Row) -> float:
@@ -242,7 +240,7 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
             alt.Tooltip("variant:N", title="Variant"),
             alt.Tooltip("label:N", title="Operation"),
             alt.Tooltip("median:Q", title="Median, s", format=".3s"),
-            alt.Tooltip("ci_low:Q", title="95 % from", format=".3s"),
+            alt.Tooltip("ci_low:Q", title="95% from", format=".3s"),
             alt.Tooltip("ci_high:Q", title="to", format=".3s"),
         ),
     )
@@ -331,7 +329,7 @@ def _grid_cell(row: Row) -> str:
         return time
     mark = "≈" if row["verdict"] == "no difference" and row["ratio"] != 1 else ""
     other = "" if row["is_equal_parameters"] else "*"
-    return f"{time} · {mark}{formats.digits(row['ratio'])}×{other}"
+    return f"{time} · {mark}{formats.ratio(row['ratio'])}{other}"
 
 
 def _with_ranks(answer: Answer, parameters: Row) -> Answer:
@@ -363,7 +361,7 @@ LEADERBOARD = Figure(
     lead=(
         "How many times the time of the run's fastest each variant takes: the geometric mean of the ratios below, over "
         "the cases that all variants shown have. 1 means fastest everywhere. "
-        "The 95 % interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
+        "The 95% interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
         "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
         "of their difference and beyond the significance threshold of 5 %, shares its rank; a "
         "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
@@ -400,7 +398,7 @@ MATRIX = Figure(
     title="Every case",
     lead=(
         "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
-        "interleaved samples; ≈ where the 95 % interval finds no difference, ! where all samples are disturbed, * "
+        "interleaved samples; ≈ where the 95% interval finds no difference, ! where all samples are disturbed, * "
         "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
         "its library is marked composite, and compared with its like. A ° marks builds without HEXL beside one with "
         "it. What is missing says why."
@@ -430,7 +428,7 @@ MATRIX = Figure(
         STATUS,
         columns.seconds("median", "Median"),
         columns.count("ratio", "× fastest"),
-        columns.count("ci_low", "95 % from"),
+        columns.count("ci_low", "95% from"),
         columns.count("ci_high", "to"),
         Column("verdict", "Against the fastest", formats.text),
         Column("is_equal_parameters", "Same parameters", formats.yes),
@@ -443,7 +441,7 @@ LATENCY = Figure(
     name="latency",
     title="Time against N",
     lead=(
-        "Median time of one execution on one ciphertext's vector; a whisker is the 95 % interval of the median. Both "
+        "Median time of one execution on one ciphertext's vector; a whisker is the 95% interval of the median. Both "
         "axes are logarithmic, each chart has a time axis of its own. The table has every size."
     ),
     view="latency",

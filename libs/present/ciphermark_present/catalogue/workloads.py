@@ -45,7 +45,7 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     for row in sentences.fastest(whole, place, "median"):
         keys = f", {row['keys']}" if row["keys"] else ""
         yield (
-            f"{row['operation']} in {row['scheme']}, vector length {row['vector_length']:,}, at "
+            f"{row['operation']} in {row['scheme'].upper()}, vector length {row['vector_length']:,}, at "
             f"{sentences.level_and_table(row)}{keys}: "
             f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
         )
@@ -86,7 +86,7 @@ _SIZE = "size"
 MEDIAN = Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark)
 
 
-_PARTS = "where the time goes: each party, each of its steps, and the transfer; what is checked is in no sum"
+_PARTS = "Time of each party, each of its steps, and the transfer; checks are in no sum"
 
 
 def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
@@ -135,7 +135,7 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield of(BUILD)
     yield from map(of, headings.columns(rows))
     yield of(MEDIAN)
-    yield Head("95 % interval", True, drop=1), _interval
+    yield Head("95% interval", True, drop=1), _interval
 
 
 def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
@@ -180,8 +180,8 @@ LAYOUT = Layout(
     rows=_unlisted,
     table=("experiment", "operation", "options", "data_set", "vector_length", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
-    title=lambda rows, wanted: f"{wanted.titled(rows[0]['operation'])} · {rows[0]['experiment']}",
-    about=lambda rows, _: f"{headings.heading(rows)} · {_input(rows[0])}, {headings.threads(rows[0])}",
+    title=lambda rows, wanted: f"{wanted.titled(rows[0]['operation'])}, {rows[0]['experiment']}",
+    about=lambda rows, _: f"{headings.heading(rows)}. {_input(rows[0])}, {headings.threads(rows[0])}",
     columns=_listed,
     once=lambda rows: 2,
     shown=_whole,
@@ -193,7 +193,7 @@ WORKLOADS = Figure(
     title="Workloads",
     lead=(
         "Every metric of every stage: time and CPU time also of each party (client, server) and step, sizes of what "
-        "was sent, and what the family of workloads measures of its own. Medians, with the 95 % interval. The chart "
+        "was sent, and what the family of workloads measures of its own. Medians, with the 95% interval. The chart "
         "has the time of whole stages; its axis is logarithmic."
     ),
     view="workloads",
@@ -220,7 +220,7 @@ WORKLOADS = Figure(
         SECURITY_2018,
         SECURITY_2024,
         MEDIAN,
-        Column("ci_low", "95 % from", is_number=True, unit="unit"),
+        Column("ci_low", "95% from", is_number=True, unit="unit"),
         Column("ci_high", "to", is_number=True, unit="unit"),
         columns.count("n", "Samples"),
         REASON,

@@ -38,9 +38,9 @@ def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
         threads = "" if row["threads"] == 1 else f", {row['threads']} threads"
         yield (
-            f"{row['operation']} in {row['scheme']} at {sentences.level_and_table(row)}{several}{threads}: least "
-            f"median time {seconds(row['infer_s'])} ({row['variant']}), {digits(row['images_per_s'])} images/s, "
-            f"agreement with the network in the clear {row['agreeing']}."
+            f"{row['operation']} in {row['scheme'].upper()} at {sentences.level_and_table(row)}{several}{threads}: "
+            f"fastest median time {seconds(row['infer_s'])} ({row['variant']}), "
+            f"{digits(row['images_per_s'])} images/s, agreement with the network in the clear {row['agreeing']}."
         )
 
 
@@ -174,10 +174,8 @@ def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
 
 
 LAYOUT = Layout(
-    title="inference",
-    about=lambda rows, _: (
-        "network: the server's time of a pass, medians; agreement: with the network in the clear"
-    ),
+    title="Inference",
+    about=lambda rows, _: "Network: median server time of a pass. Agreement: with the network in the clear",
     columns=_listed,
     place=60,
 )

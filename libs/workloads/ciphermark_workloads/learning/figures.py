@@ -151,7 +151,7 @@ def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
     timings = [{**row, "keys": sentences.encryption(row, rows)} for row in rows]
     return [
         f"least median time of {word} {seconds(best[column])} "
-        f"({charting.joined(best['variant'], best['scheme'], best['keys'])})"
+        f"({charting.joined(best['variant'], best['scheme'].upper(), best['keys'])})"
         for best in sentences.fastest(timings, ("keys",), column)
     ]
 
@@ -206,21 +206,20 @@ STAGES = Figure(
 
 
 _EXPLAINED = (
-    "median times of one pass",
-    "train in the clear is the client's",
-    "agree: rows whose class is that of the plaintext run of the same algorithm",
-    "noise: largest difference of scores from what should come out, relative to the largest",
-    "max error: largest difference of scores from the plaintext run, absolute",
-    "sent: ciphertexts of one pass to the server",
+    "Times: medians of one pass; the client trains in the clear",
+    "Agree: rows with the same class as in the plaintext run",
+    "Noise: largest error of a score, relative to the largest score",
+    "Max error: largest absolute difference of a score from the plaintext run",
+    "Sent: ciphertexts of one pass to the server",
 )
 _OF_DETAILS = (
-    "mse: of the predicted classes",
-    "rounding: largest difference of what should come out from the plaintext run",
-    "expansion: of the rows by encryption",
-    "CPU: of the party by wall time of the stage",
-    "peak: memory of the party",
-    "serialization: both parties'",
-    "transfer: messages, blobs and waiting",
+    "MSE: of the predicted classes",
+    "Rounding: largest difference of the exact result from the plaintext run",
+    "Expansion: of the rows by encryption",
+    "CPU: CPU time of the party, as a multiple of the stage's wall time",
+    "Peak: memory of the party",
+    "Serialization: of both parties",
+    "Transfer: messages, blobs and waiting",
 )
 _MORE = ("mse", "rounding_error", "expansion")  # of the results, for those who look closely
 
@@ -258,14 +257,14 @@ LAYOUT = Layout(
     table=("operation", "options", "data_set", "threads", "scheme"),
     varied=lambda row: row["ring_dimension"],
     order=lambda row: (is_disturbed(row, "infer_s"), absent_last(row["infer_s"]), row["variant"]),
-    title=lambda rows, wanted: " · ".join(
+    title=lambda rows, wanted: ", ".join(
         filter(None, (wanted.titled(rows[0]["operation"]), rows[0]["options"], rows[0]["data_set"]))
     ),
-    about=lambda rows, _: f"{headings.heading(rows)} · {headings.threads(rows[0])}",
+    about=lambda rows, _: f"{headings.heading(rows)}. {headings.threads(rows[0])}",
     columns=_listed,
     once=lambda rows: 0,
     more=_stage_costs,
-    explained=lambda wanted: "; ".join((*_EXPLAINED, *(_OF_DETAILS if wanted.is_detailed else ()))),
+    explained=lambda wanted: ". ".join((*_EXPLAINED, *(_OF_DETAILS if wanted.is_detailed else ()))),
     place=50,
 )
 LEARNING = Figure(

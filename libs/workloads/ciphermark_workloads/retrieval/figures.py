@@ -38,7 +38,7 @@ def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """Who answers soonest by each protocol, for each database, length of what is got, scheme and level."""
     for row in sentences.fastest(every, _ASKED_FOR, "answer_s"):
         yield (
-            f"{row['operation']} in {row['scheme']} over {size(row['database_size'])} at "
+            f"{row['operation']} in {row['scheme'].upper()} over {size(row['database_size'])} at "
             f"{sentences.level_and_table(row)}: least median time of an answer {seconds(row['answer_s'])} "
             f"({row['variant']}), {size(row['throughput'])}/s."
         )
@@ -207,7 +207,7 @@ def _got(row: Row) -> str:
 
 def _percentage(value: float | None) -> str:
     """Of shares that may be far below a thousandth."""
-    return formats.NOTHING if value is None else f"{formats.digits(100 * value)} %"
+    return formats.NOTHING if value is None else f"{formats.digits(100 * value)}%"
 
 
 def _speed(name: str, label: str) -> Column:
@@ -264,11 +264,11 @@ _ORDER = (
     "operation, answered_size, scheme, threads, inputs, database_size, 'answer_s' = any(disturbed_times), answer_s, "
     "variant"
 )
-_ABOUT = "answer: the server's, medians; at a rate: both parties and the bytes, without latency and keys"
+_ABOUT = "Answer: median server time. At a rate: both parties and the bytes, without latency and keys"
 _ABOUT_STORES = (
-    "store: plaintexts that answers are made of; bandwidth: of memory, read by as many threads; of bandwidth: reading "
-    "the store once at it, of the answer's time; rate: what is got, of what is returned; max error: of a value that "
-    "is got, 0 where all are exact"
+    "Store: plaintexts that answers are computed from. Bandwidth: of memory, read by as many threads. Of bandwidth: "
+    "reading the store once, as a share of the answer's time. Rate: retrieved bytes, as a share of returned ones. "
+    "Max error: of a retrieved value, 0 where all are exact"
 )
 
 
@@ -310,12 +310,14 @@ def _stores(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
 
 
 def _charged(prices: Prices) -> str:
-    return f"cost: of as many elements, by {prices.cpu_hour:g} an hour of a core, {prices.gb:g} a GB returned"
+    return (
+        f"Cost: of a million elements, at {prices.cpu_hour:g} per core hour and {prices.gb:g} per GB returned"
+    )
 
 
 LAYOUT = Layout(
-    title="retrieval",
-    about=lambda rows, wanted: f"{_ABOUT}; {_charged(wanted.prices)}",
+    title="Retrieval",
+    about=lambda rows, wanted: f"{_ABOUT}. {_charged(wanted.prices)}",
     columns=_listed,
     once=lambda rows: 2,
     more=_stores,

@@ -14,43 +14,83 @@ from ciphermark_db.database import Database
 from ciphermark_present import catalogue, formats, headings, host_state, listing
 from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.console import Terminal
+from ciphermark_present.figure import Layout
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED, TABLE
-from ciphermark_present.terminal import show
+from ciphermark_present.terminal import fitting, show
 
 MAIN_PHASE = "evaluate"  # with it everything else is told, too
 MIXED = (
-    "security levels are mixed, as --across-security-levels asks: a ratio between unequal levels compares unlike "
-    "things, and its row says so"
+    "Security levels are mixed (--across-security-levels): ratios between different levels are marked, and do not "
+    "compare like with like."
 )
+_SHOWN_ID = 8  # characters of a run's id
 UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
 
 
+_SCREENS = 98  # lines: two screens of 50, but for those of a prompt
+
+
 def show_results(console: Terminal, database: Database, run_id: str, wanted: Wanted) -> None:
-    """Print the verdict, the ranked variants of every case of a run, what else it measured, and what spoils it."""
-    if wanted.across_security_levels:
-        console.print(Text(MIXED, style="yellow"))
-    if database.is_uncorrected:
-        console.print(Text(AS_MEASURED, style="yellow"))
-    console.print(Text(heading(database, run_id)))
-    for sentence in _verdicts(database, run_id, wanted):
-        console.print(Text(sentence, style="bold"))
-    tables = list(of_run(database, run_id, wanted))
-    is_ranked = tables and tables[0].title and headings.time_of(wanted.phase) in tables[0].about
-    if is_ranked and not wanted.is_detailed:
-        console.print(Text(f"\n{ranking.EXPLAINED}"))
-    show(console, tables)
-    if not tables:
+    """Print how often each variant wins, the ranked variants of every case of a run, what else it measured, and what
+    the host was like: on two screens unless the reader wants it ``is_whole`` or ``is_detailed``.
+    """
+    lines = [Text(MIXED, style="yellow")] * wanted.across_security_levels
+    lines += [Text(AS_MEASURED, style="yellow")] * database.is_uncorrected
+    lines.append(Text(heading(database, run_id)))
+    lines += (Text(sentence, style="bold") for sentence in _verdicts(database, run_id, wanted))
+    layouts = list(_tables(database, run_id, wanted))
+    groups = [tables for _, tables in layouts]
+    end = list(map(Text, _end(database, run_id, wanted)))
+    if not (wanted.is_whole or wanted.is_detailed):
+        taken = sum(len(console.render_lines(line, pad=False)) for line in (*lines, *end))
+        groups = fitting(groups, console.width, _SCREENS - taken - _AROUND)
+    ranked = [
+        table
+        for (layout, _), tables in zip(layouts, groups, strict=True)
+        if layout is ranking.OVERVIEW
+        for table in tables
+    ]
+    if ranked:
+        lines += (Text(""), *map(Text, ranking.legend(ranked, console.width)))
+    for line in lines:
+        console.print(line)
+    show(console, (table for tables in groups for table in tables))
+    if not any(groups):
         console.print(
-            f"Nothing to rank in phase {wanted.phase}: no library has a trial of this run in it that was ok."
+            Text(f"No {headings.time_of(wanted.phase)} to rank: no library completed a trial that has one.")
         )
     console.print()
-    for row in database.report("host_state", run_id=run_id):
-        for sentence in host_state.told(row):
-            console.print(Text(f"host: {sentence}"))
-    if tables and not wanted.is_detailed:
-        console.print(Text(f"intervals, parameters and parts: ciphermark results {run_id[:8]} --details"))
+    hidden = sum(len(tables) for _, tables in layouts) - sum(map(len, groups))
+    shortened = sum(bool(table.hidden_rows) for tables in groups for table in tables)
+    for line in (*_hidden(run_id, hidden, shortened), *end):
+        console.print(line)
     _show_notes(console, database, run_id, wanted.has_notes)
+
+
+_AROUND = 8  # lines: empty ones, the legend, what is hidden, and how many notes there are
+
+
+def _hidden(run_id: str, tables: int, shortened: int) -> Iterator[Text]:
+    """How many tables are not printed, or not whole, and how to get them."""
+    counts = [f"{_tables_in_words(tables)} hidden"] * bool(tables)
+    counts += [f"{_tables_in_words(shortened)} shortened"] * bool(shortened)
+    if counts:
+        yield Text(
+            f"{', '.join(counts)}. All tables: ciphermark results {run_id[:_SHOWN_ID]} --all", style="bold"
+        )
+
+
+def _tables_in_words(count: int) -> str:
+    return "1 table" if count == 1 else f"{count} tables"
+
+
+def _end(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
+    """What the host was like, and where there is more."""
+    for row in database.report("host_state", run_id=run_id):
+        yield from host_state.told(row)
+    if not wanted.is_detailed:
+        yield f"Intervals, parameters and stages: ciphermark results {run_id[:_SHOWN_ID]} --details"
 
 
 def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
@@ -66,7 +106,13 @@ def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
-    """The tables that :func:`show_results` prints: those of every figure, as far as a reader wants them."""
+    """All tables that a reader wants of a run."""
+    for _, tables in _tables(database, run_id, wanted):
+        yield from tables
+
+
+def _tables(database: Database, run_id: str, wanted: Wanted) -> Iterator[tuple[Layout, list[Printed]]]:
+    """The tables of every figure, by its layout."""
     chosen = {
         "phase": wanted.phase,
         "across_security_levels": wanted.across_security_levels,
@@ -76,7 +122,8 @@ def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]
         is_wanted = layout.needs_details in (None, wanted.is_detailed)
         if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):
             answers = [rows(database, each, run_id, chosen) for each in (figure, *layout.others)]
-            yield from listing.tables(figure, layout, answers, wanted)
+            if tables := listing.tables(figure, layout, answers, wanted):
+                yield layout, tables
 
 
 def show_published(console: Terminal, database: Database, run_id: str | None) -> None:
@@ -103,14 +150,14 @@ def heading(database: Database, run_id: str) -> str:
     counts = database.report("run_statuses", run_id=run_id)
     statuses = ", ".join(f"{row['trials']} {row['status']}" for row in counts)
     when = formats.minute(facts["started_at"])
-    return f"run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
+    return f"Run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
 
 
 def _show_notes(console: Terminal, database: Database, run_id: str, has_notes: bool) -> None:
     notes = run_notes.notes(database.report("run_measured", run_id=run_id))
     if not has_notes and notes:
         many = "1 measurement note" if len(notes) == 1 else f"{len(notes)} measurement notes"
-        console.print(Text(f"{many}: ciphermark results {run_id[:8]} --notes"))
+        console.print(Text(f"{many}: ciphermark results {run_id[:_SHOWN_ID]} --notes"))
         return
     for note in notes:
-        console.print(Text(f"note: {note}"))
+        console.print(Text(f"Note: {note}"))

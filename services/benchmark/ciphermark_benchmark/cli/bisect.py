@@ -1,4 +1,4 @@
-"""Find the build where a case became slower: the ends first, then halves, pairs interleaved in fresh processes."""
+"""Find the build where a case became slower: by bisection, each pair of builds sampled alternately."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Case
 from ciphermark_core.run import Host
 from ciphermark_measure.experiments import KINDS
+from ciphermark_present import formats
 from ciphermark_present.console import Terminal, styled
 
 _EXAMPLES = """[bold]Example[/bold]
@@ -51,15 +52,17 @@ def bisect(
         float, typer.Option(min=0.001, max=0.2, help="Most probable error of all that is claimed together.")
     ] = build_search.ERROR,
 ) -> None:
-    """Find the build where a case became slower: the ends first, then halves, pairs interleaved in fresh processes."""
+    """Find the build where a case became slower: by bisection, each pair of builds sampled alternately."""
     if len(builds) < 2 or len(set(builds)) < len(builds):
         raise UserError("name two builds or more, each once, from old to new")
     data_directory, console = data_directories.find(), console_for()
     loaded, text = files.load(suite, Catalogue(data_directory, os.environ, files.spelled_out(suite).parent))
     searched = chosen(searchable(loaded, text, builds, hosts.collect()), case)
     rule = build_search.rule_for(len(builds), error)
-    console.print(f"case: {searched.label}", soft_wrap=True)
-    console.print(f"{rule.processes} fresh processes of each build a look; claims err in {error:.1%} at most")
+    console.print(f"Case: {searched.label}", soft_wrap=True)
+    console.print(
+        f"Comparisons: {rule.processes} fresh processes of each build. Error rate of all claims together: {error:.1%}"
+    )
     bench = Bench(data_directory, suite, lambda prepared: _announced(console, prepared))
     measure = Search(bench, searched, files.plain(text, str(suite))).measure
     with runs.alone_on_host(data_directory, lambda: say_that_it_waits(data_directory)):
@@ -70,19 +73,19 @@ def bisect(
 @contextmanager
 def _announced(console: Terminal, prepared: Prepared) -> Iterator[OnOutcome]:
     variants = sorted({trial.case.variant for trial in prepared.plan.trials})
-    console.print(f"run {prepared.run.id}: {', '.join(variants)}", soft_wrap=True)
+    console.print(f"Run {prepared.run.id}: {', '.join(variants)}", soft_wrap=True)
     yield lambda _: None
 
 
 def _tell(console: Terminal, search: Found, bench: Bench) -> None:
     threshold = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (search.ratios or {}).items():
-        console.print(f"  {name} takes {_ratio(ratio)} of the time of the first")
+        console.print(f"  {name} takes {_ratio(ratio)} as long as the first build")
     if search.verdict == "no step":
         console.print(
             styled(
-                "[green]no step[/green]: that the last is slower than the first by more than {} is not claimed. "
-                "Builds in between were not looked at: what one lost another may have made up for",
+                "[green]No step[/green]: the last build is not significantly slower than the first (threshold {}). "
+                "Builds in between were not measured; a slowdown and a later speedup would cancel.",
                 threshold,
             ),
             soft_wrap=True,
@@ -90,8 +93,8 @@ def _tell(console: Terminal, search: Found, bench: Bench) -> None:
     elif search.verdict == "several steps":
         console.print(
             styled(
-                "[yellow]several steps[/yellow]: it became slower between {} and {}, and not in one step that could be "
-                "told from the rest; search that part of the list by itself",
+                "[yellow]Several steps[/yellow]: the case became slower in several steps between {} and {}. Search "
+                "these builds separately.",
                 search.before,
                 search.after,
             ),
@@ -101,7 +104,7 @@ def _tell(console: Terminal, search: Found, bench: Bench) -> None:
         assert search.step is not None
         console.print(
             styled(
-                "[red]step[/red]: {} takes {} of the time of {}",
+                "[red]Step[/red]: {} takes {} as long as {}",
                 search.after,
                 _ratio(search.step),
                 search.before,
@@ -110,10 +113,12 @@ def _tell(console: Terminal, search: Found, bench: Bench) -> None:
         )
     if search.rest is not None:
         console.print(
-            styled("[yellow]![/yellow] another factor of {} lies elsewhere in the list", f"{search.rest:.3f}")
+            styled(
+                "[yellow]Warning[/yellow]: another {} lies elsewhere in the list", formats.ratio(search.rest)
+            )
         )
     _tell_differences(console, search, bench)
-    console.print(f"runs: {' '.join(bench.run_ids)}", soft_wrap=True)
+    console.print(f"Runs: {' '.join(bench.run_ids)}", soft_wrap=True)
 
 
 def _tell_differences(console: Terminal, search: Found, bench: Bench) -> None:
@@ -128,8 +133,8 @@ def _tell_differences(console: Terminal, search: Found, bench: Bench) -> None:
 
 def _ratio(ratio: Estimate) -> str:
     if ratio.low is None or ratio.high is None:
-        return f"{ratio.median:.3f}"
-    return f"{ratio.median:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+        return formats.ratio(ratio.median)
+    return f"{formats.ratio(ratio.median)} {formats.ratio_interval(ratio.low, ratio.high)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Two runs: how many are slower, faster, worse, failed, and the largest changes."""
+"""Compare two runs: how many results regressed or improved, and the largest changes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _THRESHOLD_HELP = (
 )
 POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
 _ACROSS_SECURITY_LEVELS_HELP = "Form ratios across security levels, too; rows say where."
-_CAVEATS = 2  # of a run, at a glance
+_CAVEATS = 3  # of a run, at a glance
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     ] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """Two runs: how many are slower, faster, worse, failed, and the largest changes."""
+    """Compare two runs: how many results regressed or improved, and the largest changes."""
     form = export.form_of(format, output)
     factors = factor("--threshold", threshold), factor("--require-power", require_power)
     how = _How(across_security_levels, relative_to, all, *factors)
@@ -148,9 +148,9 @@ def _show(
     for sentence in comparing.certainty(found, how.power):
         console.print(Text(sentence))
     of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
-    for name, run in zip("ab", of_runs, strict=True):
+    for name, run in zip("AB", of_runs, strict=True):
         place = f"{formats.minute(run['started_at'])}, host {run['hostname']}"
-        console.print(Text(f"{name}: run {run['id']} of suite {run['suite']}, {place}"))
+        console.print(Text(f"Run {name}: {run['id']} of suite {run['suite']}, {place}"))
     notes = [AS_MEASURED] if database.is_uncorrected else []
     for sentence in (*notes, *_beside(of_runs, found, how)):
         console.print(Text(sentence, style="yellow"))
@@ -161,7 +161,7 @@ def _show(
         show(console, largest)
         left = comparing.changes(found) - sum(len(table.rows) for table in largest)
         if left:
-            console.print(f"… and {left} more that changed: --all")
+            console.print(f"{left} more changes: --all")
     console.print()
     _show_caveats(console, database, runs)
 
@@ -170,26 +170,31 @@ def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> 
     """What a reader has to know of the comparison as a whole."""
     notes = []
     if len({run["fingerprint"] for run in runs}) > 1:
-        notes.append("the hosts are not the same: what differs may be theirs")
+        notes.append("Warning: the hosts differ, and so may their times")
     if how.across_security_levels:
         notes.append(MIXED)
     if how.reference is not None:
-        notes.append(f"times of b are told as {how.reference} says that they would be on a's host")
+        notes.append(_normalized(how.reference))
     drift = comparison.drift(found)
     if drift is not None:
-        notes.append(f"host: {drift}.")
+        notes.append(f"Host: {drift}.")
     shared = two_runs.shared(found)
     if shared is not None:
         notes.append(f"{shared}.")
     return notes
 
 
+def _normalized(reference: str) -> str:
+    of_build = "" if reference == two_runs.REFERENCE_KERNEL else ", whose build is the same in both runs"
+    return f"Times of run B are normalized by {reference.replace('_', ' ')}{of_build}"
+
+
 def _show_caveats(console: Terminal, database: Database, runs: tuple[str, str]) -> None:
     a, b = (database.report("host_state", run_id=run_id) for run_id in runs)
     unlike = host_state.unlike_corrections(a, b)
     if unlike is not None:
-        console.print(Text(f"caveat of both: {unlike}"))
-    for name, states in (("a", a), ("b", b)):
+        console.print(Text(unlike))
+    for name, states in (("A", a), ("B", b)):
         for row in states:
             for sentence in [*host_state.told(row)][:_CAVEATS]:
-                console.print(Text(f"caveat of {name}: {sentence}"))
+                console.print(Text(f"Run {name}: {sentence}"))

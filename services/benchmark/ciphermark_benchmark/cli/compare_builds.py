@@ -228,10 +228,10 @@ def _announce(console: Terminal, family: _Family, processes: int, error: float, 
     ]
     took = durations.in_words(estimate.run_s(planned, budget))
     for line in (
-        f"{head} (head) against {base} (base); cases: {len(family.able)}; {processes} fresh processes of each build, "
-        "sampled alternately",
+        f"Head {head}, base {base}. Cases: {len(family.able)}. {processes} fresh processes of each build, sampled "
+        "alternately",
         f"Significance threshold {threshold - 1:.1%}; false-alarm rate of all verdicts together {error:.1%}",
-        f"Estimated time: {took} on an idle host; undecided results are measured once more",
+        f"Estimated time: {took} on an idle host. Undecided results are measured once more",
         *([AS_MEASURED] if family.is_uncorrected else []),
     ):
         console.print(Text(line), soft_wrap=True)
@@ -250,7 +250,7 @@ def _show(
         *([f"{len(failed)} failed"] if failed else []),
         *(f"{counts[v]} {v}" for v in _ORDER if counts[v]),
     ]
-    console.print(Text(f"\nresults: {', '.join(counted) or 'none'}", style="bold"))
+    console.print(Text(f"\nResults: {', '.join(counted) or 'none'}", style="bold"))
     if family.power is not None:
         accepted = comparing.summary(_judged(compared, family), family.power).accepted
         console.print(Text(comparing.acceptance(accepted, family.power)))
@@ -258,21 +258,28 @@ def _show(
     if shown:
         show(
             console,
-            [printed("time of head / time of base", "", _COLUMNS, [*map(_row, sorted(shown, key=_place))])],
+            [
+                printed(
+                    "Time of head as a multiple of the time of base",
+                    "",
+                    _COLUMNS,
+                    [*map(_row, sorted(shown, key=_place))],
+                )
+            ],
         )
     for item in family.failures.values():
         console.print(
-            Text(f"no result: {item.variant}, {item.case}: {item.reason}", style="red"), soft_wrap=True
+            Text(f"No result: {item.variant}, {item.case}: {item.reason}", style="red"), soft_wrap=True
         )
     for case in refused:
         console.print(
-            Text(f"not comparable: {case.variant}, {label(case.case)}: {case.reason}"), soft_wrap=True
+            Text(f"Not comparable: {case.variant}, {label(case.case)}: {case.reason}"), soft_wrap=True
         )
     libraries = [family.bench.libraries.get(build) for build in family.builds]
     if libraries[0] is not None and libraries[1] is not None:
         for name, old, new in differences(libraries[0], libraries[1]):
             console.print(Text(f"{name}: {old} → {new}"), soft_wrap=True)
-    console.print(Text(f"runs: {' '.join(family.bench.run_ids)}"), soft_wrap=True)
+    console.print(Text(f"Runs: {' '.join(family.bench.run_ids)}"), soft_wrap=True)
 
 
 def _place(item: Compared[Result]) -> tuple[int, float]:
@@ -285,14 +292,14 @@ def _row(item: Compared[Result]) -> dict[str, Any]:
 
 def _interval(row: Row) -> str:
     ratio = row["ratio"]
-    return "too few pairs" if ratio.low is None else formats.interval(ratio.low, ratio.high)
+    return "too few pairs" if ratio.low is None else formats.ratio_interval(ratio.low, ratio.high)
 
 
 _COLUMNS: list[Cells] = [
     (Head("verdict"), lambda row: row["verdict"]),
     (Head("case", is_prose=True), lambda row: row["case"]),
     (Head("time"), lambda row: row["stage"]),
-    (Head("ratio", is_number=True), lambda row: formats.brief_digits(row["ratio"].median)),
+    (Head("ratio", is_number=True), lambda row: formats.ratio(row["ratio"].median)),
     (Head("interval", is_number=True), _interval),
     (Head("pairs", is_number=True, drop=1), lambda row: str(row["ratio"].n)),
 ]

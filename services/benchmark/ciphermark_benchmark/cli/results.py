@@ -32,6 +32,8 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark results last
 
+  ciphermark results last --all
+
   ciphermark results last --details --notes
 
   ciphermark results last -o paper.tex --unit ms --unit kB
@@ -49,6 +51,7 @@ _MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
 _COLUMNS_HELP = "These columns of the view `results`, with commas between them."
 _UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(BYTE_UNITS)})."
 _DETAILS_HELP = "Every interval, every parameter, first executions."
+_ALL_HELP = "Every table; by default those that fit on two screens."
 _PUBLISHED_HELP = "Published values, beside the run's where it has the same case."
 _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
@@ -78,6 +81,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     unit: Annotated[list[str] | None, typer.Option(help=_UNIT_HELP)] = None,
     scientific: Annotated[bool, typer.Option("--scientific", help="Numbers with exponents.")] = False,
     details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
+    all: Annotated[bool, typer.Option("--all", help=_ALL_HELP)] = False,
     notes: Annotated[bool, typer.Option("--notes", help="Measurement notes, by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     across_security_levels: Annotated[
@@ -109,7 +113,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         else:
             titles = {name: workload.title for name, workload in WORKLOADS.items()}
             table = security_table or result_tables.table_of(database, run_id)
-            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, table)
+            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, table, all)
             _whole(database, run_id, wanted, where)
 
 

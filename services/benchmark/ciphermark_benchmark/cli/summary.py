@@ -50,7 +50,7 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
         for sentence in sentences:
             for line in textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
                 console.print(Text(line), soft_wrap=True)
-    console.print(f"\nEvery case: ciphermark results {run_id[:_SHOWN_ID]}")
+    console.print(f"\nResults by case: ciphermark results {run_id[:_SHOWN_ID]}")
 
 
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
@@ -59,12 +59,12 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
     wanted, chosen = Wanted(table=table), {"across_security_levels": False, TABLE: table}
     answers = [rows(database, figure, run_id, chosen) for figure in ranking.OF_RUN]
     leaders = list(ranking.of_run(answers, wanted))
-    yield "Who is fastest", leaders or ["This run has nothing to rank."]
+    yield "Fastest variants", leaders or ["This run has no times to rank."]
     timings = [ranking.timed(answer) for answer in answers]
     speedups = timings[ranking.FIGURES.index(ranking.SPEEDUPS)]
     yield (
         "HEXL speedup",
-        list(_hexl(speedups, table)) or ["This run has no pair of builds with and without HEXL."],
+        list(_hexl(speedups, table)) or ["This run has no builds with and without HEXL."],
     )
     evidence = Evidence(
         [row for same in ranking.contests(timings, wanted) for row in same],
@@ -72,7 +72,7 @@ def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
         rows(database, FIRST_EXECUTIONS, run_id, {"phase": MAIN_PHASE}),
         _wraps(),
     )
-    yield "Highlights", highlights.highlights(evidence) or ["None: nothing of this run stands out."]
+    yield "Highlights", highlights.highlights(evidence) or ["None."]
 
 
 def _hexl(speedups: Iterable[Row], table: Table) -> Iterator[str]:
