@@ -199,7 +199,7 @@ def test_a_run_is_told_in_a_screenful(smoke):
     assert "ciphermark report last -o .ciphermark/report.html" in after
     assert len(lines) + len(after.splitlines()) <= 40
     run_id = outcomes[0]["trial"]["run_id"]
-    assert run_id in lines[0]
+    assert f"Run {run_id[:8]} of suite smoke" in lines[0]
     assert f"ciphermark results {run_id[:8]}" in lines[-1]
     parts = summary.split("\n\n")
     assert [part.splitlines()[0] for part in parts[1:-1]] == [

@@ -164,7 +164,7 @@ def test_a_run_differs_from_itself_in_nothing(recorded):
     kinds = {verdict.partition(": ")[0] for verdict in verdicts}
     # tests run beside others, which disturb samples: too few may be undisturbed
     assert {"unchanged", "not comparable"} <= kinds <= {"unchanged", *DISTURBED}
-    reasons = ("both runs are unsupported", "one sample of each process")
+    reasons = ("both runs are unsupported", "one sample per process")
     told = {verdict.partition(": ")[2] for verdict in verdicts if "not comparable" in verdict}
     assert {reason for reason in told if not reason.startswith(reasons)} == set()
     for row in rows:
@@ -178,7 +178,7 @@ def test_runs_of_different_suites_are_not_comparable(recorded):
     rows = json.loads(ciphermark("compare", ids[0], ids[1], "--format", "json", code=2).out)
     assert rows
     for row in rows:
-        assert row["verdict"].startswith("not comparable: run ")
+        assert row["verdict"].startswith("not comparable: only in run ")
         assert row["ratio"] is None
     told = " ".join(ciphermark("compare", ids[0], ids[1], code=2).out.split())
     assert re.match(r"Nothing compared: \d+ not comparable. Most common reason: run ", told)

@@ -82,4 +82,4 @@ def test_it_has_a_section_in_the_report(recorded) -> None:
     with Store(url) as store:
         text = report.FORMATS["md"](report.made(store, run_id)).decode()
     assert "Workloads: family retrieval" in text
-    assert "least median time of answer 200 ms (seal)" in text
+    assert "fastest median time of answer 200 ms (seal)" in text

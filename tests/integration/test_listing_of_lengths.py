@@ -40,7 +40,7 @@ def test_lengths_are_rows_of_one_table(database: Database, make: Any) -> None:
         for operation, size in product(OPERATIONS, LENGTHS)
     ]
     assert all(len(row) == 2 + len(VARIANTS) and all(row[2:]) for row in table.rows)
-    assert "16–1048576 random values" in table.about
+    assert "16–1,048,576 random values" in table.about
 
 
 def test_a_single_length_has_no_column(database: Database, make: Any) -> None:
@@ -62,4 +62,4 @@ def test_details_fit_80_columns_and_name_what_has_no_room(database: Database, ma
     (table,) = _tables(database, make, RANKING)
     lines = list(terminal.lines(table, 80))
     assert max(map(len, lines)) <= 80
-    assert any(line.startswith("no room for: ") for line in lines)
+    assert any(line.startswith("Hidden columns: ") for line in lines)

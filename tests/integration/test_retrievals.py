@@ -168,7 +168,7 @@ def costs(ciphermark, run_id, *options):
     start = next(place for place, line in enumerate(lines) if "Retrieval. " in line)
     table = [line for line in lines[start:] if line.startswith("|")]
     heads = [cell.strip() for cell in table[0].split("|")]
-    place = heads.index("a million cost")
+    place = heads.index("cost")
     return [line.split("|")[place].strip() for line in table[2:10]]
 
 

@@ -68,8 +68,8 @@ def test_another_kind_of_encryption_is_remarked_on():
             "unchanged",
         ),
         ({"b_median": 3.0, "b_low": 1.5, "b_high": 3.3}, 2 / 3, "undecided"),
-        ({"a_low": None, "a_high": None, "a_n": 3}, 2.0, "undecided: too few samples in run a"),
-        ({"b_low": None, "b_high": None, "b_n": 3}, 2.0, "undecided: too few samples in run b"),
+        ({"a_low": None, "a_high": None, "a_n": 3}, 2.0, "undecided: too few samples in run A"),
+        ({"b_low": None, "b_high": None, "b_n": 3}, 2.0, "undecided: too few samples in run B"),
         ({"b_log_qp": 150.0}, 2.0, "faster"),
         ({"a_status": "budget_exhausted", "b_status": "budget_exhausted"}, 2.0, "faster"),
     ],
@@ -150,17 +150,17 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        (without("a"), "run a has no such case or metric"),
-        (without("b"), "run b has no such case or metric"),
-        (without("a") | without("b"), "run a has no such case or metric"),
-        (failed("a", "crashed"), "run a is crashed"),
-        (failed("b", "incorrect"), "run b is incorrect"),
-        (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run b is unsupported"),
-        (failed("a", "crashed") | failed("b", "timeout"), "run a is crashed; run b is timeout"),
-        (failed("a", "ok") | failed("b", "ok"), "both runs are ok without a sample that counts"),
+        (without("a"), "only in run B"),
+        (without("b"), "only in run A"),
+        (without("a") | without("b"), "only in run B"),
+        (failed("a", "crashed"), "run A is crashed"),
+        (failed("b", "incorrect"), "run B is incorrect"),
+        (failed("b", "unsupported") | {"b_security_2018": None, "b_log_qp": None}, "run B is unsupported"),
+        (failed("a", "crashed") | failed("b", "timeout"), "run A is crashed; run B is timeout"),
+        (failed("a", "ok") | failed("b", "ok"), "both runs are ok without a valid sample"),
         (
             failed("a", "ok") | failed("b", "crashed"),
-            "run a is ok without a sample that counts; run b is crashed",
+            "run A is ok without a valid sample; run B is crashed",
         ),
         (
             {"b_security_2018": 192, "b_security_compared": 192},
@@ -168,9 +168,9 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
         ),
         (
             {"a_security_2018": 0, "a_security_compared": 0},
-            "security under 128 bits against 128 bits (2018)",
+            "security below 128 bits against 128 bits (2018)",
         ),
-        ({"b_is_composite": True}, "composed of several calls in run b alone"),
+        ({"b_is_composite": True}, "composite only in run B"),
     ],
 )
 def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):
@@ -219,10 +219,10 @@ RESULTS = (ROW | without("b"), ROW | {"metric": "peak_memory", "unit": "bytes"} 
 @pytest.mark.parametrize(
     ("status", "verdict"),
     [
-        ("incorrect", "failed: run b is incorrect: 8192 of 8192 slots are wrong"),
-        ("timeout", "failed: run b is timeout: 8192 of 8192 slots are wrong"),
-        ("unsupported", "not comparable: run b is unsupported: 8192 of 8192 slots are wrong"),
-        ("cancelled", "not comparable: run b is cancelled: 8192 of 8192 slots are wrong"),
+        ("incorrect", "failed: run B is incorrect: 8192 of 8192 slots are wrong"),
+        ("timeout", "failed: run B is timeout: 8192 of 8192 slots are wrong"),
+        ("unsupported", "not comparable: run B is unsupported: 8192 of 8192 slots are wrong"),
+        ("cancelled", "not comparable: run B is cancelled: 8192 of 8192 slots are wrong"),
     ],
 )
 def test_a_case_that_ends_without_results_has_one_row_for_it(status, verdict):
@@ -233,17 +233,17 @@ def test_a_case_that_ends_without_results_has_one_row_for_it(status, verdict):
 
 def test_what_failed_before_and_works_now_is_fixed():
     results = [ROW | without("a")]
-    assert verdicts(*results, ended("a", "crashed")) == ["fixed: run a is crashed"]
+    assert verdicts(*results, ended("a", "crashed")) == ["fixed: run A is crashed"]
 
 
 def test_a_result_of_both_runs_stays_where_a_process_failed_too():
-    assert verdicts(ROW, ended("b", "crashed")) == ["faster", "failed: run b is crashed"]
+    assert verdicts(ROW, ended("b", "crashed")) == ["faster", "failed: run B is crashed"]
 
 
 def test_an_ending_of_another_case_changes_nothing():
     other = ended("b", "incorrect") | {"comparison_group": "add"}
-    missing = "not comparable: run b has no such case or metric"
-    assert verdicts(*RESULTS, other) == [missing, missing, "not comparable: run a has no such case or metric"]
+    missing = "not comparable: only in run A"
+    assert verdicts(*RESULTS, other) == [missing, missing, "not comparable: only in run B"]
 
 
 def test_the_parameters_of_the_run_with_results_are_kept():
@@ -260,7 +260,7 @@ def test_times_of_disturbed_samples_alone_are_undecided():
     disturbed = {"b_undisturbed_share": 0.0, "a_undisturbed_share": 1.0}
     found = judged(ROW | disturbed, Rule())
     assert (found.verdict, found.ratio, found.low) == (
-        "undecided: run b has disturbed samples only",
+        "undecided: only disturbed samples in run B",
         2.0,
         None,
     )
@@ -288,20 +288,20 @@ def test_what_the_shared_cache_explains_is_undecided(a_s, b_s, expected):
     }
     found = judged(ROW | own | {"a_memory_kernel_s": a_s, "b_memory_kernel_s": b_s}, Rule())
     assert found.verdict == expected
-    assert ("shared cache and memory 4.35 times slower in b" in found.remark) == (expected == "undecided")
+    assert ("shared cache and memory 4.35× slower in B" in found.remark) == (expected == "undecided")
 
 
 def test_what_the_reference_kernels_explain_is_undecided_and_is_remarked():
     slowed = ROW | {"a_reference_kernel_s": 8e-5, "b_reference_kernel_s": 4e-5}
     found = judged(slowed, Rule())
     assert (found.verdict, found.ratio, found.kernel_ratio) == ("undecided", 2.0, 2.0)
-    assert found.remark == "host 2.00 times faster in b by its reference kernel"
+    assert found.remark == "host 2.00× faster in B by its reference kernel"
     assert judged(slowed | {"a_reference_kernel_s": 5e-5}, Rule()).verdict == "faster"
 
 
 def test_a_first_execution_is_compared_once_there_are_processes_enough():
     once = of("cold_time") | {"b_n": 1, "b_low": None, "b_high": None}
-    reason = "not comparable: one sample of each process, of too few processes"
+    reason = "not comparable: one sample per process, too few processes"
     assert judged(ROW | once, Rule()).verdict == reason
     assert judged(ROW | of("cold_time", b_median=0.5, b_low=0.49, b_high=0.51), Rule()).verdict == "faster"
 

@@ -126,7 +126,7 @@ def test_comparisons_are_judged_one_by_one():
 def test_what_all_variants_share_is_told_of_the_whole():
     rows = [*group((0.5,) * 3), row("v0", 0.5, comparison_group="add")]
     found = [dict(zip(COLUMNS, values, strict=True)) for values in judgements(rows, Rule())]
-    assert shared(found).startswith(f"results that moved in all variants alike, {SHARED}: 3 slower; look for")
+    assert shared(found).startswith(f"Results that moved alike in all variants, {SHARED}: 3 slower. Check")
     assert shared(found[3:]) is None
 
 

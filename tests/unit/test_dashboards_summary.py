@@ -144,7 +144,7 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
     selection = Selection((("run", "r"),), extra={"table": table})
     item = Filled(FIGURES["workloads"], selection, Answer(tuple(row), [tuple(row.values())]))
     assert list(report.sentences([], [item])) == [
-        f"product in BFV, vector length 4, at {level} ({table}): least median time of compute 500 ms (seal)."
+        f"product in BFV, vector length 4, at {level} ({table}): fastest median time of compute 500 ms (seal)."
     ]
     (mark,) = item.specification["data"]["values"]
     assert mark["workload"] == f"product, 4, bfv, {level}"

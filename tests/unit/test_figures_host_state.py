@@ -67,13 +67,13 @@ def states(gains):
         (
             [1.0],
             [1.25],
-            "Warning: times of run A are corrected by 1× the slowdown of the reference kernel, those of run B "
-            "corrected by 1.25× the slowdown of the reference kernel; ratios of disturbed times may be off",
+            "Warning: the runs correct disturbed times by different rules (A: 1× the reference kernel's slowdown; "
+            "B: 1.25× the reference kernel's slowdown); ratios of such times are less exact",
         ),
-        ([0.0], [1.25], "times of run A are not corrected, those of run B corrected by 1.25×"),
-        ([1.25], [1.0, 1.25], "those of run B corrected by 1× or 1.25×"),
-        ([1.0, 1.25], [1.0, 1.25], "times of run A are corrected by 1× or 1.25×"),
-        ([0.0, 1.0], [1.0], "times of run A are not corrected or corrected by 1×"),
+        ([0.0], [1.25], "(A: not at all; B: 1.25× the"),
+        ([1.25], [1.0, 1.25], "B: 1× or 1.25× the reference kernel's slowdown)"),
+        ([1.0, 1.25], [1.0, 1.25], "(A: 1× or 1.25× the"),
+        ([0.0, 1.0], [1.0], "(A: not at all or 1× the"),
     ],
 )
 def test_unlike_corrections_of_two_runs_are_told(a, b, words):
@@ -88,4 +88,4 @@ def test_of_alike_or_unknown_corrections_nothing_is_said(rules):
 
 
 def test_a_run_that_went_on_elsewhere_has_the_rules_of_all_its_parts():
-    assert "by 1× or 1.25×" in (unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or "")
+    assert "A: 1× or 1.25×" in (unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or "")

@@ -36,7 +36,7 @@ def test_no_line_is_wider_and_every_word_is_there_or_its_column_is_named(table, 
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
     words = set(re.findall(r"[a-z]+|[0-9]+", text))
-    _, _, left_out = " ".join(text.split()).partition("no room for: ")
+    _, _, left_out = " ".join(text.split()).partition("Hidden columns: ")
     for head, column in zip(table.heads, zip(*table.rows, strict=True), strict=False):
         assert head.text in left_out or set(" ".join(column).split()) <= words
 

@@ -249,7 +249,7 @@ def test_a_heading_claims_only_what_all_rows_share():
     )
     assert headings.columns(same) == []
     other_primes = [row(), row("openfhe", modulus_bits=[45, 45, 60])]
-    assert "log QP = 150 (primes by library)" in headings.heading(other_primes)
+    assert "log2(QP) = 150 (primes by library)" in headings.heading(other_primes)
     other_ring = [row(), row("openfhe", ring_dimension=16384, security_2024=0)]
     heading = headings.heading(other_ring)
     assert heading == (

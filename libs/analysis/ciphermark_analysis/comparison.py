@@ -206,19 +206,19 @@ def drift(rows: Sequence[Row]) -> str | None:
         return None
     along = [row for row in times if log(row["ratio"]) * log(drift) > 0]
     variants = {row["variant"] for row in along}
-    sentence = f"by its reference kernel the host was {_slower(drift)}"
+    sentence = f"reference kernel {_slower(drift)}"
     if len(along) >= _TOGETHER * len(times) and variants == {row["variant"] for row in times}:
         shared = exp(median(log(row["ratio"]) for row in times))
         sentence += (
-            f", and {len(along)} of {len(times)} times of all variants moved with it ({_slower(shared)} in the median)"
-            ": that is the host, not the libraries"
+            f". Host-wide shift: {len(along)} of {len(times)} times moved with it in all variants, median "
+            f"{_slower(shared)}"
         )
-    return f"{sentence}. Intervals are widened by that: what is claimed stands with it and without"
+    return f"{sentence}. Intervals include this difference"
 
 
 def _slower(ratio: float) -> str:
     """A ratio a/b of times in words about b."""
-    return f"{ratio:.2f} times faster in b" if ratio > 1 else f"{1 / ratio:.2f} times slower in b"
+    return f"{ratio:.2f}× faster in B" if ratio > 1 else f"{1 / ratio:.2f}× slower in B"
 
 
 LEVELS = ("a_security_2018", "a_security_2024", "b_security_2018", "b_security_2024")
@@ -332,9 +332,7 @@ def judged(row: Row, rule: Rule) -> Judgement:
     if row["unit"] != "s":
         return Judgement(a / b if b else None, None, None, _metric(row).change(a, b), remark)
     if not _are_above_zero(row):
-        return Judgement(
-            None, None, None, "not comparable: a time that is what others leave may be none", remark
-        )
+        return Judgement(None, None, None, "not comparable: derived time not above zero", remark)
     return _of_times(row, remark, rule)
 
 
@@ -371,9 +369,13 @@ def _undecidable(row: Row) -> str | None:
     """Why two times that can be compared have no interval of their ratio."""
     runs = disturbed(row)
     if runs:
-        return f"run {' and run '.join(runs)} {'have' if runs[1:] else 'has'} disturbed samples only"
+        return f"only disturbed samples in {_runs(runs)}"
     runs = _without_interval(row)
-    return f"too few samples in run {' and run '.join(runs)}" if runs else None
+    return f"too few samples in {_runs(runs)}" if runs else None
+
+
+def _runs(names: Sequence[str]) -> str:
+    return " and ".join(f"run {name.upper()}" for name in names)
 
 
 def _without_interval(row: Row) -> list[str]:
@@ -478,10 +480,10 @@ def _ending(row: Row) -> str | None:
 def _told(row: Row, side: str) -> str:
     """How a run ended that has no result."""
     if row[f"{side}_status"] == "ok":
-        return f"run {side} is ok without a sample that counts"
+        return f"run {side.upper()} is ok without a valid sample"
     error = (row[f"{side}_error"] or "").partition("\n")[0]
     shown = error if len(error) <= _LONGEST else error[:_LONGEST] + "…"
-    return f"run {side} is {row[f'{side}_status']}" + (f": {shown}" if shown else "")
+    return f"run {side.upper()} is {row[f'{side}_status']}" + (f": {shown}" if shown else "")
 
 
 def _incomparable(row: Row, across_security_levels: bool) -> str | None:
@@ -492,7 +494,7 @@ def _incomparable(row: Row, across_security_levels: bool) -> str | None:
 def _reason_against(row: Row, across_security_levels: bool) -> str | None:
     for side in "ab":
         if row[f"{side}_status"] is None:
-            return f"run {side} has no such case or metric"
+            return f"only in run {_OTHER[side].upper()}"
     without = [side for side in "ab" if row[f"{side}_median"] is None]
     if without:
         reasons = [_told(row, side) for side in without]
@@ -502,17 +504,17 @@ def _reason_against(row: Row, across_security_levels: bool) -> str | None:
     if a != b and not across_security_levels:
         return f"security {_level(a)} against {_level(b)} (2018)"
     if row["a_is_composite"] != row["b_is_composite"]:
-        return f"composed of several calls in run {'a' if row['a_is_composite'] else 'b'} alone"
+        return f"composite only in run {'A' if row['a_is_composite'] else 'B'}"
     metric = METRICS.get(row["metric"])
     if metric is not None and metric.is_once and _without_interval(row):
-        return "one sample of each process, of too few processes"
+        return "one sample per process, too few processes"
     return None
 
 
 def _level(bits: int | None) -> str:
     if bits is None:
         return "unknown"
-    return f"{bits} bits" if bits else "under 128 bits"
+    return f"{bits} bits" if bits else "below 128 bits"
 
 
 def _side(row: Row, name: str) -> Row:

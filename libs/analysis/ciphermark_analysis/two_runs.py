@@ -21,8 +21,8 @@ _Judged = tuple[Row, float, str]  # with the ratio and the verdict
 
 REFERENCE_KERNEL = "reference_kernel"
 HOST_WIDE_SHIFT = "host-wide shift"
-SHARED = "which the host does not explain by its reference kernel"
-UNKNOWN = "and no reference kernel of both runs tells of the host"
+SHARED = "not explained by the reference kernel"
+UNKNOWN = "without a reference kernel in both runs"
 _MOVES = ("slower", "faster")
 _FEWEST = 3  # variants of which a host-wide shift is said
 _ALIKE = 1.25  # the most that their ratios differ by
@@ -43,7 +43,7 @@ def shared(rows: Sequence[Row]) -> str | None:
     if not parts:
         return None
     return (
-        f"results that moved in all variants alike, {SHARED}: {' and '.join(parts)}; look for what the variants share, "
+        f"Results that moved alike in all variants, {SHARED}: {' and '.join(parts)}. Check what the variants share, "
         "such as a library, a compiler or a kernel"
     )
 
@@ -127,8 +127,5 @@ def _verdict(group: Sequence[_Judged]) -> str | None:
         return f"{verdict}: all {len(group)} variants alike, {UNKNOWN}"
     of_host = sum(low <= ratio <= high for ratio, (low, high) in pairs)
     if 2 * of_host > len(pairs):
-        return (
-            f"{HOST_WIDE_SHIFT}: all {len(group)} variants are {verdict} alike, and so is the host by its reference "
-            "kernel"
-        )
+        return f"{HOST_WIDE_SHIFT}: all {len(group)} variants are {verdict} alike, as is the reference kernel"
     return f"{verdict}: all {len(group)} variants alike, {SHARED}"

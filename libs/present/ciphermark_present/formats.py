@@ -45,6 +45,11 @@ def written(notation: Notation) -> Iterator[None]:
         _notation.reset(token)
 
 
+def count(number: int) -> str:
+    """How many there are of something: ``8192``, ``65,536``."""
+    return f"{number:,}" if number >= 10_000 else str(number)
+
+
 def values(count: int) -> str:
     """So many numbers: ``1 value``, ``4,096 values``."""
     return f"{count:,} value{'' if count == 1 else 's'}"

@@ -15,7 +15,6 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.figure import Column
 from ciphermark_present.parameters import MESSAGE, told
-from ciphermark_present.printed import head
 from ciphermark_present.query import Row
 
 _TIMES = {
@@ -72,16 +71,16 @@ def time_of(phase: str) -> str:
 
 
 def vector(rows: Sequence[Row]) -> str:
-    """Data, values, ciphertexts and threads of all rows, after the tuning where it is not the usual one."""
-    return ", ".join(["recommended tuning"] * (rows[0].get("tuning") == "recommended") + [_vector(rows)])
+    """Data, values, ciphertexts and threads of all rows, and the tuning where it is not the usual one."""
+    return ", ".join([_vector(rows)] + ["recommended tuning"] * (rows[0].get("tuning") == "recommended"))
 
 
 def _vector(rows: Sequence[Row]) -> str:
     first = rows[0]
     counts = sorted({row["ciphertexts"] for row in rows})
-    several = "–".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    several = "–".join(map(formats.count, dict.fromkeys((counts[0], counts[-1]))))
     sizes = sorted({row["vector_length"] for row in rows})
-    values = "–".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    values = "–".join(map(formats.count, dict.fromkeys((sizes[0], sizes[-1]))))
     if first.get("data_set"):  # workloads lay rows out in ciphertexts, each in its own way
         return f"{first['data_set']}, {values} values, {threads(first)}"
     ciphertexts = f"{several} ciphertext{'' if counts[-1] == 1 else 's'}{_executed(rows)}"
@@ -102,11 +101,7 @@ def threads(row: Row) -> str:
 
 def _told(column: Column, rows: Sequence[Row]) -> str:
     texts = {_heading(column, row) for row in rows}
-    return (
-        texts.pop()
-        if len(texts) == 1
-        else f"{head(column)} = {column.brief_cell(rows[0])} (primes by library)"
-    )
+    return texts.pop() if len(texts) == 1 else f"{texts.pop().partition(' (')[0]} (primes by library)"
 
 
 def _heading(column: Column, row: Row) -> str:

@@ -15,7 +15,7 @@ def told(row: Row) -> Iterator[str]:
     each source of measurement error.
     """
     if not row["watched_trials"]:
-        yield "Warning: no interference data; times include whatever else the host did"
+        yield "Warning: no interference data; times may include the load of other processes"
         return
     samples = f"{_share(row['undisturbed_share'])} of {row['timed_samples']:,} samples undisturbed"
     yield f"Host interference: {samples}; {_corrected(row)}"
@@ -51,8 +51,8 @@ def unlike_corrections(a: Sequence[Row], b: Sequence[Row]) -> str | None:
     if not of_a or not of_b or len(of_a | of_b) == 1:
         return None
     return (
-        f"Warning: times of run A are {_rule(of_a)}, those of run B {_rule(of_b)}; ratios of disturbed times may be "
-        "off by the difference"
+        f"Warning: the runs correct disturbed times by different rules (A: {_rule(of_a)}; B: {_rule(of_b)}); ratios of "
+        "such times are less exact"
     )
 
 
@@ -61,12 +61,9 @@ def _gains(rows: Sequence[Row]) -> set[float]:
 
 
 def _rule(gains: set[float]) -> str:
-    """How times were corrected; 0 is not at all."""
+    """By how many times the slowdown of the reference kernel times were corrected; 0 is not at all."""
     factors = " or ".join(f"{gain:g}×" for gain in sorted(gains) if gain)
-    rules = [
-        *(["not corrected"] if 0 in gains else []),
-        *([f"corrected by {factors} the slowdown of the reference kernel"] * bool(factors)),
-    ]
+    rules = ["not at all"] * (0 in gains) + [f"{factors} the reference kernel's slowdown"] * bool(factors)
     return " or ".join(rules)
 
 

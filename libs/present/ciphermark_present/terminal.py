@@ -31,17 +31,18 @@ def show(console: Terminal, tables: Iterable[Printed]) -> None:
 def _printed(table: Printed, width: int) -> Iterator[Text]:
     """What is printed of a table, an empty line before it included."""
     yield Text("")
-    yield from _wrapped(table.title, width, "bold")
-    yield from _wrapped(table.about, width)
+    yield from wrapped(table.title, width, "bold")
+    yield from wrapped(table.about, width)
     yield from map(Text, lines(table, width))
     if table.hidden_rows:
         yield Text(f"… {table.hidden_rows} more rows")
     if table.explained:
         yield Text("")
-        yield from _wrapped(table.explained, width)
+        yield from wrapped(table.explained, width)
 
 
-def _wrapped(text: str, width: int, style: str = "") -> Iterator[Text]:
+def wrapped(text: str, width: int, style: str = "") -> Iterator[Text]:
+    """A text in lines of so many characters, none of which ends with a space."""
     for line in textwrap.wrap(visible(text), width, break_on_hyphens=False):
         yield Text(line, style=style)
 
@@ -119,7 +120,8 @@ def lines(table: Printed, width: int) -> Iterator[str]:
     for note in notes:
         yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
     if left_out := [head.text for place, head in enumerate(table.heads) if place not in places]:
-        text = f"no room for: {', '.join(dict.fromkeys(left_out))}; a wider terminal or --format md has it"
+        names = ", ".join(dict.fromkeys(left_out))
+        text = f"Hidden columns: {names}. To show them, widen the terminal or use --format md"
         yield from textwrap.wrap(text, width, subsequent_indent="    ")
 
 

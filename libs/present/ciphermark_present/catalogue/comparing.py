@@ -107,7 +107,7 @@ def kind_of(verdict: str) -> str:
 
 def counted(rows: Sequence[Row]) -> Iterator[str]:
     """How many cases were judged how, in the order of importance."""
-    yield from (f"{count} {kind}" for kind, count in verdicts(rows).items())
+    yield from (f"{count:,} {kind}" for kind, count in verdicts(rows).items())
 
 
 def verdicts(rows: Sequence[Row]) -> dict[str, int]:
@@ -217,7 +217,7 @@ TWO_RUNS = Figure(
         OPERATION,
         SIZE,
         Column("data_pattern", "Data"),
-        Column("repetitions", "In a row", formats.text, is_number=True),
+        Column("repetitions", "Operations", formats.text, is_number=True),
         Column("phase", "Phase", formats.text),
         Column("metric", "Metric", formats.text),
         Column("a_median", "A", is_number=True, unit="unit"),
@@ -226,7 +226,7 @@ TWO_RUNS = Figure(
         Column("ratio_high", "Interval from", _inverse, is_number=True),
         Column("ratio_low", "to", _inverse, is_number=True),
         columns.count("detectable_slowdown", "Detectable slowdown"),
-        columns.count("reference_kernel_ratio", "Reference kernel a / b"),
+        columns.count("reference_kernel_ratio", "Reference kernel A / B"),
         Column("remark", "Parameters", _text),
     ),
     empty="No case is judged so.",
@@ -317,7 +317,7 @@ def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
             return f"Nothing compared: {counts}{why}"
         case "regression":
             regressions = sum(whole.verdicts.get(kind, 0) for kind in REGRESSIONS)
-            return f"{regressions} regression{'' if regressions == 1 else 's'}: {counts}"
+            return f"{regressions:,} regression{'' if regressions == 1 else 's'}: {counts}"
         case "undecided":
             return f"Undecided: {counts}"
         case _:
@@ -332,7 +332,7 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
     if whole.detectable_median is None or whole.detectable_largest is None:
         return []
     notes = [
-        f"Compared times: {whole.times}; false-alarm rate of the whole comparison: {ERROR:.0%}",
+        f"Compared times: {whole.times:,}; false-alarm rate of the whole comparison: {ERROR:.0%}",
         f"Detectable slowdown (power {POWER:.0%}): median {_percent(whole.detectable_median)}, "
         f"maximum {_percent(whole.detectable_largest)}",
     ]
@@ -341,7 +341,7 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
 
 def acceptance(accepted: int, power: float) -> str:
     """How many undecided results are accepted, and why."""
-    results = "1 undecided result" if accepted == 1 else f"{accepted} undecided results"
+    results = "1 undecided result" if accepted == 1 else f"{accepted:,} undecided results"
     return f"Accepted: {results} with an interval that rules out a slowdown of {_percent(power)}"
 
 
@@ -362,7 +362,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         (Head("verdict"), lambda row: kind_of(row["verdict"])),
         of(VARIANT),
         (Head("case", is_prose=True), _case_in_words),
-        (Head("result", is_prose=True), lambda row: f"{row['phase'] or ''} {row['metric'] or ''}".strip()),
+        (Head("result", is_prose=True), _result),
         *_VALUES,
     ]
     title = f"Largest changes, up to {_LARGEST} of each kind"
@@ -379,21 +379,33 @@ def _smallness(row: Row) -> float:
     return -abs(math.log(ratio)) if ratio else -math.inf
 
 
+def _result(row: Row) -> str:
+    return ", ".join(filter(None, (row["phase"], _metric(row))))
+
+
+def _metric(row: Row) -> str:
+    """What the registry calls the metric; a run of another version may have others."""
+    name = row["metric"] or ""
+    return METRICS[name].label if name in METRICS else name.replace("_", " ")
+
+
 def _case_in_words(row: Row) -> str:
-    levels = " recommended" if row["tuning"] == "recommended" else ""
-    scheme = f"{row['scheme'].upper()} {row['ring_dimension']}{levels}"
-    return f"{_name(row)}, {scheme}, {row['data_set'] or row['vector_length']}"
+    scheme = f"{row['scheme'].upper()}{', recommended' if row['tuning'] == 'recommended' else ''}"
+    inputs = row["data_set"] or formats.values(row["vector_length"])
+    return f"{_name(row)}, {scheme}, N = {row['ring_dimension']}, {inputs}"
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
     """A table per parameters, level, vector and threads of judged rows, by column name."""
-    labeled_rows = parameters.with_apart(rows, lambda row: tuple(row[name] for name in _MEASURED))
+    labeled_rows = parameters.with_apart(
+        rows, lambda row: tuple(row[name] for name in dict.fromkeys((*_MEASURED, *_HEADING)))
+    )
     for same in grouped(labeled_rows, lambda row: (*(row[name] for name in _HEADING), row["apart"])):
         columns = [
             (Head("operation", is_prose=True), _name),
             of(VARIANT),
             (Head("phase", is_prose=True), lambda row: row["phase"] or ""),
-            (Head("metric", is_prose=True), lambda row: row["metric"] or ""),
+            (Head("metric", is_prose=True), _metric),
             *_VALUES,
             (Head("detectable", True, drop=1), _detectable),
             (Head("verdict", is_prose=True), _verdict_and_remark),
@@ -402,11 +414,9 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
 
 
 def _heading(row: Row) -> str:
-    values = f"{row['vector_length']} values"
+    length = formats.count(row["vector_length"])
     data = (
-        f"{row['data_set']}, {values}"
-        if row["data_set"]
-        else f"{row['vector_length']} {row['data_pattern']} values"
+        f"{row['data_set']}, {length} values" if row["data_set"] else f"{length} {row['data_pattern']} values"
     )
     levels = [f"{_levels(row, year)} ({year})" for year in ("2018", "2024")]
     parts = (

@@ -140,15 +140,15 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
 _ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)
 Write = Callable[[Row], str]
 Prepare = Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]
-_OTHERS = ". * other parameters than most of its line"
+_OTHERS = "* other parameters than most of its line"
+_AT_MAX = "≥ search ended at max_repetitions"
 _ABOUT = {
-    "depth": "Maximum number of consecutive operations that decrypt correctly; ≥ at max_repetitions",
-    "noise": "Noise budget (BFV, BGV) or precision (CKKS) in bits: fresh → after n operations, the largest n of 1, 2, "
-    "4, 8, … measured",
+    "depth": "Maximum number of consecutive operations that decrypt correctly",
+    "noise": "Noise budget (BFV, BGV) or precision (CKKS) in bits: fresh → after n consecutive operations",
 }
 _ABOUT_DETAILS = {
-    "depth": "Maximum number of consecutive operations that decrypt correctly",
-    "noise": "Noise budget (BFV, BGV) or precision (CKKS), fresh and at the largest count of 1, 2, 4, 8, … measured",
+    "depth": _ABOUT["depth"],
+    "noise": "Noise budget (BFV, BGV) or precision (CKKS): fresh, and after the last operation",
 }
 
 
@@ -207,9 +207,12 @@ def _line(row: Row) -> tuple[object, ...]:
     return row["comparison_group"], row["count"], row["security_2018"]
 
 
-def _others(rows: Sequence[Row]) -> str:
-    """What a mark means, where one stands."""
-    return _OTHERS if any(_is_other(row, line) for line in grouped(rows, _line) for row in line) else ""
+def _marks(rows: Sequence[Row]) -> Iterator[str]:
+    """What the marks mean that stand in the table."""
+    if any(row["is_at_max_repetitions"] for row in rows):
+        yield _AT_MAX
+    if any(_is_other(row, line) for line in grouped(rows, _line) for row in line):
+        yield _OTHERS
 
 
 def _named(rows: Sequence[Row], _: Wanted) -> list[Cells]:
@@ -240,7 +243,7 @@ def _added(rows: Sequence[Row]) -> str:
 
 
 def _parameters_in_words(row: Row) -> str:
-    ring = f"{row['scheme']} {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
+    ring = f"{row['scheme'].upper()}, N = {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
     message = parameters.told(row, parameters.MESSAGE)
     return ", ".join(filter(None, (ring, message, row.get("case_in_words"))))
 
@@ -305,7 +308,7 @@ def _layouts(
         is_recommended_mixed=True,
         order=lambda row: tuple(row[name] for name in _AT_A_GLANCE),
         title=heading,
-        about=lambda rows, _: _ABOUT[title] + _others(rows),
+        about=lambda rows, _: ". ".join((_ABOUT[title], *_marks(rows))),
         columns=_named,
         pivot=Pivot(_line, lambda row, line: write(row) + "*" * _is_other(row, line)),
         noted=_added,
@@ -322,7 +325,7 @@ def _layouts(
             row["comparison_group"],
             row["variant"],
         ),
-        title=lambda rows, _: title,
+        title=lambda rows, _: f"{title[0].upper()}{title[1:]}",
         about=lambda rows, _: _ABOUT_DETAILS[title],
         columns=_detailed,
         once=lambda rows: 3,

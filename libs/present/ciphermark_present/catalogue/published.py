@@ -38,7 +38,7 @@ PUBLISHED = Figure(
 )
 
 
-ABOUT = "Hosts differ, and so may parameters: these values are no comparison of libraries."
+ABOUT = "Hosts differ, and parameters may differ: do not compare libraries by these values."
 _UNSTATED = "unstated"
 _HEADS = (
     Head("system"),
@@ -57,9 +57,9 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
     """A table per source and host of the rows of the figure ``published``."""
     for same in grouped(told_apart(rows), lambda row: (row["source"], row["year"], row["published_host"])):
         source, year, host = same[0]["source"], same[0]["year"], same[0]["published_host"]
-        place = "on a host that is not told" if host == _UNSTATED else f"on {host}"
+        place = "on an unstated host" if host == _UNSTATED else f"on {host}"
         texts = [(*_published(row), *_ours(row)) for row in same]
-        yield Printed(f"{source}, {year} · measured {place}", "", _HEADS, told_once(texts, _STATED))
+        yield Printed(f"{source}, {year}, measured {place}", "", _HEADS, told_once(texts, _STATED))
 
 
 def told_apart(rows: Sequence[Row]) -> list[Row]:

@@ -108,7 +108,7 @@ def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield Head("95% interval", True, drop=2), _ratio_interval
     optional: list[Cells] = [
         (Head("uncorrected", True, drop=3), _uncorrected),
-        (Head("HEXL speed-up", True, drop=4), lambda row: _hexl(row)[0]),
+        (Head("HEXL speedup", True, drop=4), lambda row: _hexl(row)[0]),
         (Head("95% interval", True, drop=5), lambda row: _hexl(row)[1]),
         (Head("parameters", is_prose=True), remark),
     ]

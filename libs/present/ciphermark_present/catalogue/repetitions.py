@@ -102,7 +102,7 @@ def _by_rule(row: Row) -> str:
 
 
 def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The longest chain of each operation that was executed, and who has the least median time for it."""
+    """The longest sequence of each operation that was executed, and the fastest variant by its median."""
     timed = [row for row in every if row["median"] is not None and not _is_disturbed(row)]
     texts = []
     for rows in sentences.by(timed, "operation"):
@@ -114,7 +114,7 @@ def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         texts.append(f"{longest:,} {best['operation']} in {seconds(best['median'])} ({where})")
     if texts:
         yield (
-            f"In a row, {sentences.place(parameters)}: the most, with the least median time: "
+            f"Longest sequence of consecutive operations, {sentences.place(parameters)}, fastest variant: "
             f"{'; '.join(texts)}."
         )
 
@@ -332,7 +332,7 @@ REPETITIONS = Figure(
     printed=(LAYOUT,),
     columns=(
         RANKED,
-        columns.count("repetitions", "In a row"),
+        columns.count("repetitions", "Operations"),
         VARIANT,
         N,
         SIZE,

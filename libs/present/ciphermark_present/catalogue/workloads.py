@@ -36,8 +36,8 @@ from ciphermark_present.query import Row
 
 
 def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Who has the least median time for each stage of each workload, by scheme, size and level, and by what encrypts
-    where that differs.
+    """The fastest variant of each stage of each workload by its median, by scheme, size and level, and by the key that
+    encrypts where that differs.
     """
     whole = [row for row in every if row["metric"] == "time" and not row["part"]]
     whole = [{**row, "keys": sentences.encryption(row, whole)} for row in whole]
@@ -47,7 +47,7 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         yield (
             f"{row['operation']} in {row['scheme'].upper()}, vector length {row['vector_length']:,}, at "
             f"{sentences.level_and_table(row)}{keys}: "
-            f"least median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
+            f"fastest median time of {row['stage']} {seconds(row['median'])} ({row['variant']})."
         )
 
 
@@ -86,7 +86,7 @@ _SIZE = "size"
 MEDIAN = Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark)
 
 
-_PARTS = "Time of each party, each of its steps, and the transfer; checks are in no sum"
+_PARTS = "Times by party and step, and of transfers; checks excluded"
 
 
 def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:

@@ -150,7 +150,7 @@ def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
     timings = [{**row, "keys": sentences.encryption(row, rows)} for row in rows]
     return [
-        f"least median time of {word} {seconds(best[column])} "
+        f"fastest median {word} time {seconds(best[column])} "
         f"({charting.joined(best['variant'], best['scheme'].upper(), best['keys'])})"
         for best in sentences.fastest(timings, ("keys",), column)
     ]

@@ -39,7 +39,7 @@ def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     for row in sentences.fastest(every, _ASKED_FOR, "answer_s"):
         yield (
             f"{row['operation']} in {row['scheme'].upper()} over {size(row['database_size'])} at "
-            f"{sentences.level_and_table(row)}: least median time of an answer {seconds(row['answer_s'])} "
+            f"{sentences.level_and_table(row)}: fastest median response time {seconds(row['answer_s'])} "
             f"({row['variant']}), {size(row['throughput'])}/s."
         )
 
@@ -202,7 +202,7 @@ def _database(row: Row) -> str:
 def _got(row: Row) -> str:
     """How much a query brings; how many there are in a pass, where not one."""
     queries = f"{row['inputs']} queries" if row["inputs"] > 1 else ""
-    return charting.joined(f"{formats.size(row['answered_size'])} got", queries, sentences.threads(row))
+    return charting.joined(f"{formats.size(row['answered_size'])} retrieved", queries, sentences.threads(row))
 
 
 def _percentage(value: float | None) -> str:
@@ -220,16 +220,16 @@ def _speed(name: str, label: str) -> Column:
 COSTS = (
     columns.seconds("answer_s", "Answer"),
     _speed("throughput", "Throughput"),
-    columns.seconds("element_s", "Answer, an element", "an element"),
+    columns.seconds("element_s", "Answer per element", "per element"),
     columns.encrypted(columns.size("upload", "Upload")),
     columns.size("download", "Download"),
     columns.size("keys_size", "Keys"),
 )
 STORES = (
     columns.size("store_size", "Store"),
-    Column("store_expansion", "By the database", formats.digits, is_number=True, short="by the database"),
+    Column("store_expansion", "Store / database", formats.times, is_number=True, short="store / database"),
     _speed("memory_bandwidth", "Bandwidth"),
-    Column("bandwidth_share", "Of bandwidth", formats.share, is_number=True, short="of bandwidth"),
+    Column("bandwidth_share", "Share of bandwidth", formats.share, is_number=True, short="of bandwidth"),
     Column("rate", "Rate", _percentage, is_number=True),
     columns.encrypted(
         Column(
@@ -250,8 +250,8 @@ LINKS = (
 _ASKED = (
     WORKLOAD,
     columns.size("database_size", "Database"),
-    columns.count("answers", "Elements got"),
-    columns.size("answered_size", "Of together"),
+    columns.count("answers", "Elements per query"),
+    columns.size("answered_size", "Bytes of these"),
     OPTIONS,
     SCHEME,
     THREADS,
@@ -264,11 +264,14 @@ _ORDER = (
     "operation, answered_size, scheme, threads, inputs, database_size, 'answer_s' = any(disturbed_times), answer_s, "
     "variant"
 )
-_ABOUT = "Answer: median server time. At a rate: both parties and the bytes, without latency and keys"
+_ABOUT = (
+    "Answer: median server time. 10, 100, 1000 Mbit/s: time of both parties and of the transfer at this rate, without "
+    "latency and keys"
+)
 _ABOUT_STORES = (
-    "Store: plaintexts that answers are computed from. Bandwidth: of memory, read by as many threads. Of bandwidth: "
-    "reading the store once, as a share of the answer's time. Rate: retrieved bytes, as a share of returned ones. "
-    "Max error: of a retrieved value, 0 where all are exact"
+    "Store: plaintexts that the server computes answers from. Bandwidth: memory read rate with as many threads. Of "
+    "bandwidth: time to read the store once, as a share of the answer's time. Rate: retrieved bytes, as a share of "
+    "returned bytes. Max error: largest error of a retrieved value; 0 if all are exact"
 )
 
 
@@ -289,7 +292,10 @@ def _asked_for(rows: Sequence[Row]) -> Iterator[Cells]:
 
 def _listed_database(row: Row) -> str:
     """Its size, what a query brings of it, and how it was asked, where not by one query on one thread."""
-    parts = [formats.brief_size(row["database_size"]), f"{formats.brief_size(row['answered_size'])} got"]
+    parts = [
+        formats.brief_size(row["database_size"]),
+        f"{formats.brief_size(row['answered_size'])} retrieved",
+    ]
     parts += [f"{row['inputs']} queries"] * (row["inputs"] > 1)
     return ", ".join(parts + [f"{row['threads']} threads"] * (row["threads"] > 1))
 
@@ -301,7 +307,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
 
     yield from _asked_for(rows)
     yield from (of(column, drop) for drop, column in enumerate((*COSTS, *LINKS)))
-    yield Head("a million cost", True, drop=1), million
+    yield Head("cost", True, drop=1), million
 
 
 def _stores(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
@@ -311,7 +317,7 @@ def _stores(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
 
 def _charged(prices: Prices) -> str:
     return (
-        f"Cost: of a million elements, at {prices.cpu_hour:g} per core hour and {prices.gb:g} per GB returned"
+        f"Cost: per million elements, at {prices.cpu_hour:g} per core hour and {prices.gb:g} per GB returned"
     )
 
 

@@ -16,8 +16,8 @@ from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.console import Terminal
 from ciphermark_present.figure import Layout
 from ciphermark_present.printed import Printed, Wanted
-from ciphermark_present.query import AS_MEASURED, TABLE
-from ciphermark_present.terminal import fitting, show
+from ciphermark_present.query import AS_MEASURED, TABLE, Row
+from ciphermark_present.terminal import fitting, show, wrapped
 
 MAIN_PHASE = "evaluate"  # with it everything else is told, too
 MIXED = (
@@ -35,16 +35,16 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
     """Print how often each variant wins, the ranked variants of every case of a run, what else it measured, and what
     the host was like: on two screens unless the reader wants it ``is_whole`` or ``is_detailed``.
     """
-    lines = [Text(MIXED, style="yellow")] * wanted.across_security_levels
-    lines += [Text(AS_MEASURED, style="yellow")] * database.is_uncorrected
-    lines.append(Text(heading(database, run_id)))
-    lines += (Text(sentence, style="bold") for sentence in _verdicts(database, run_id, wanted))
+    width = console.width
+    lines = [*wrapped(MIXED, width, "yellow")] * wanted.across_security_levels
+    lines += [*wrapped(AS_MEASURED, width, "yellow")] * database.is_uncorrected
+    lines += wrapped(heading(database, run_id), width)
+    lines += (line for text in _verdicts(database, run_id, wanted) for line in wrapped(text, width, "bold"))
     layouts = list(_tables(database, run_id, wanted))
     groups = [tables for _, tables in layouts]
-    end = list(map(Text, _end(database, run_id, wanted)))
+    end = [line for text in _end(database, run_id, wanted) for line in wrapped(text, width)]
     if not (wanted.is_whole or wanted.is_detailed):
-        taken = sum(len(console.render_lines(line, pad=False)) for line in (*lines, *end))
-        groups = fitting(groups, console.width, _SCREENS - taken - _AROUND)
+        groups = fitting(groups, width, _SCREENS - len(lines) - len(end) - _AROUND)
     ranked = [
         table
         for (layout, _), tables in zip(layouts, groups, strict=True)
@@ -52,9 +52,9 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
         for table in tables
     ]
     if ranked:
-        lines += (Text(""), *map(Text, ranking.legend(ranked, console.width)))
+        lines += (Text(""), *map(Text, ranking.legend(ranked, width)))
     for line in lines:
-        console.print(line)
+        console.print(line, soft_wrap=True)
     show(console, (table for tables in groups for table in tables))
     if not any(groups):
         console.print(
@@ -64,7 +64,7 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
     hidden = sum(len(tables) for _, tables in layouts) - sum(map(len, groups))
     shortened = sum(bool(table.hidden_rows) for tables in groups for table in tables)
     for line in (*_hidden(run_id, hidden, shortened), *end):
-        console.print(line)
+        console.print(line, soft_wrap=True)
     _show_notes(console, database, run_id, wanted.has_notes)
 
 
@@ -129,11 +129,10 @@ def _tables(database: Database, run_id: str, wanted: Wanted) -> Iterator[tuple[L
 def show_published(console: Terminal, database: Database, run_id: str | None) -> None:
     """Print published values beside a run's, one table per source and host."""
     if run_id is None:
-        console.print("ours: no run is recorded yet")
+        console.print("Ours: no run is recorded yet")
     else:
         (run,) = database.report("run", run_id=run_id)
-        place = f"host {run['hostname']} ({run['cpu_model']})"
-        console.print(f"ours: run {run_id} of suite {run['suite']} on {place}", soft_wrap=True)
+        console.print(f"Ours: run {run_in_words(run)} ({run['cpu_model']})", soft_wrap=True)
     console.print(published.ABOUT)
     show(console, published.tables(rows(database, published.PUBLISHED, run_id)))
 
@@ -148,9 +147,16 @@ def heading(database: Database, run_id: str) -> str:
     """Which run it is, and how its trials ended."""
     (facts,) = database.report("run", run_id=run_id)
     counts = database.report("run_statuses", run_id=run_id)
-    statuses = ", ".join(f"{row['trials']} {row['status']}" for row in counts)
+    statuses = ", ".join(f"{row['trials']:,} {row['status']}" for row in counts)
+    return f"Run {run_in_words(facts)}. Trials: {statuses or 'none'}"
+
+
+def run_in_words(facts: Row) -> str:
+    """Which run it is: the beginning of its id, its suite, when it began, and its host; ``facts`` as the report
+    ``run`` has them.
+    """
     when = formats.minute(facts["started_at"])
-    return f"Run {run_id} of suite {facts['suite']}, {when}, host {facts['hostname']}: {statuses}"
+    return f"{facts['id'][:_SHOWN_ID]} of suite {facts['suite']}, {when}, host {facts['hostname']}"
 
 
 def _show_notes(console: Terminal, database: Database, run_id: str, has_notes: bool) -> None:
@@ -160,4 +166,5 @@ def _show_notes(console: Terminal, database: Database, run_id: str, has_notes: b
         console.print(Text(f"{many}: ciphermark results {run_id[:_SHOWN_ID]} --notes"))
         return
     for note in notes:
-        console.print(Text(f"Note: {note}"))
+        for line in wrapped(f"Note: {note}", console.width):
+            console.print(line, soft_wrap=True)

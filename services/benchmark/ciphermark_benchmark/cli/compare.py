@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from ciphermark_analysis import comparison, two_runs
 from ciphermark_analysis.comparison import COLUMNS, Rule, paired, settled, with_judgement
 from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import export, run_names
 from ciphermark_benchmark.cli._output import console_for
-from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP
+from ciphermark_benchmark.cli._result_tables import MIXED, UNCORRECTED_HELP, run_in_words
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
@@ -23,12 +22,12 @@ from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
 from ciphermark_core.percentages import factor
 from ciphermark_db.database import Database, DatabaseUnavailable, Table
-from ciphermark_present import formats, host_state
+from ciphermark_present import host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.catalogue.comparing import TWO_RUNS, said_once
 from ciphermark_present.console import Terminal
 from ciphermark_present.query import AS_MEASURED, Row
-from ciphermark_present.terminal import show
+from ciphermark_present.terminal import show, wrapped
 
 _EPILOG = """[bold]Examples[/bold]
 
@@ -144,16 +143,15 @@ def _is_chosen(row: Row, chosen: Mapping[str, Sequence[str]]) -> bool:
 def _show(
     console: Terminal, database: Database, runs: tuple[str, str], found: Sequence[Row], how: _How
 ) -> None:
-    console.print(Text(comparing.verdict_of_runs(found, how.power), style="bold"))
+    _say(console, comparing.verdict_of_runs(found, how.power), "bold")
     for sentence in comparing.certainty(found, how.power):
-        console.print(Text(sentence))
+        _say(console, sentence)
     of_runs = [database.report("run", run_id=run_id)[0] for run_id in runs]
     for name, run in zip("AB", of_runs, strict=True):
-        place = f"{formats.minute(run['started_at'])}, host {run['hostname']}"
-        console.print(Text(f"Run {name}: {run['id']} of suite {run['suite']}, {place}"))
+        _say(console, f"Run {name}: {run_in_words(run)}")
     notes = [AS_MEASURED] if database.is_uncorrected else []
     for sentence in (*notes, *_beside(of_runs, found, how)):
-        console.print(Text(sentence, style="yellow"))
+        _say(console, sentence, "yellow")
     if how.is_whole:
         show(console, comparing.tables(found))
     else:
@@ -161,9 +159,14 @@ def _show(
         show(console, largest)
         left = comparing.changes(found) - sum(len(table.rows) for table in largest)
         if left:
-            console.print(f"{left} more changes: --all")
+            console.print(f"{left:,} more changes: --all")
     console.print()
     _show_caveats(console, database, runs)
+
+
+def _say(console: Terminal, text: str, style: str = "") -> None:
+    for line in wrapped(text, console.width, style):
+        console.print(line, soft_wrap=True)
 
 
 def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> list[str]:
@@ -193,8 +196,8 @@ def _show_caveats(console: Terminal, database: Database, runs: tuple[str, str]) 
     a, b = (database.report("host_state", run_id=run_id) for run_id in runs)
     unlike = host_state.unlike_corrections(a, b)
     if unlike is not None:
-        console.print(Text(unlike))
+        _say(console, unlike)
     for name, states in (("A", a), ("B", b)):
         for row in states:
             for sentence in [*host_state.told(row)][:_CAVEATS]:
-                console.print(Text(f"Run {name}: {sentence}"))
+                _say(console, f"Run {name}. {sentence}")

@@ -48,7 +48,9 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
         console.print()
         console.print(Text(name, style="bold"))
         for sentence in sentences:
-            for line in textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    "):
+            for line in textwrap.wrap(
+                sentence, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+            ):
                 console.print(Text(line), soft_wrap=True)
     console.print(f"\nResults by case: ciphermark results {run_id[:_SHOWN_ID]}")
 
