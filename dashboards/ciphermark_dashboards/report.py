@@ -174,7 +174,7 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Ite
             yield selected(subject, page.filters, rows, [(first.name, value), ("times", times)])
         return
     table = _table(rows)
-    level = query.SECURITY_COMPARED[table]
+    level = security.COMPARED_BY[table]
     places = sorted({(row["scheme"], row[level]) for row in rows if row[level] is not None})
     for place in places:
         scheme, bits = place

@@ -318,7 +318,7 @@ def test_runs_at_unequal_levels_are_compared_only_where_asked(recorded):
         0,
     )
     assert verdict("--across-security-levels")[:2] == ("unchanged", 1.0)
-    assert "security 128 against <128 bits (2018)" in verdict("--across-security-levels")[2]
+    assert "security 128 against <128 bits (2018, 2024)" in verdict("--across-security-levels")[2]
     out = ciphermark("compare", ids[0], ids[2], "--across-security-levels").out
     assert "Security levels are mixed" in out
     assert "Security levels are mixed" not in ciphermark("compare", ids[0], ids[2], code=2).out

@@ -15,7 +15,9 @@ OWN = {
     "status": "ok",
     "error": None,
     "security_2018": 128,
+    "security_2024": 128,
     "security_compared": 128,
+    "security_compared_2024": 128,
     "key_switching": "hybrid",
     "decomposition_digits": 3,
     "encryption": "public key",
@@ -32,6 +34,7 @@ HOST = {
 ROW = {
     "variant": "seal",
     "comparison_group": "mul",
+    "security_table": "2018",
     "phase": "evaluate",
     "metric": "time",
     "unit": "s",
@@ -170,6 +173,10 @@ def test_a_difference_must_be_larger_than_chance(metric, a, b, verdict):
             {"a_security_2018": 0, "a_security_compared": 0},
             "security below 128 bits against 128 bits (2018)",
         ),
+        (
+            {"security_table": "2024", "b_security_2024": 0, "b_security_compared_2024": 0},
+            "security 128 bits against below 128 bits (2024)",
+        ),
         ({"b_is_composite": True}, "composite only in run B"),
     ],
 )
@@ -185,6 +192,14 @@ def test_what_cannot_be_compared_says_why_and_has_no_ratio(changes, reason):
         ({"b_log_qp": 150.0}, "log QP 109 against 150"),
         ({"b_ring_dimension": 8192}, "N 4096 against 8192"),
         ({"metric": "size", "b_ring_dimension": 8192}, "N 4096 against 8192"),
+        (
+            {"b_log_qp": 109.9, "b_security_2024": 0, "b_security_compared_2024": 0},
+            "security 128 against <128 bits (2024)",
+        ),
+        (
+            {"security_table": "2024", "b_security_2018": 192, "b_security_compared": 192},
+            "security 128 against 192 bits (2018)",
+        ),
     ],
 )
 def test_at_one_level_other_parameters_are_compared_and_told(changes, remark):

@@ -39,6 +39,7 @@ RESULT = {
     "security_2018": 128,
     "security_compared": 128,
     "security_compared_2024": 128,
+    "security_table": "2018",
     "encryption": "public key",
     "key_switching": "hybrid",
     "decomposition_digits": 2,

@@ -19,6 +19,7 @@ from ciphermark_analysis.ratios import Ratio, ratios
 from ciphermark_analysis.results import facts, results
 from ciphermark_analysis.samples import NO_REPETITIONS, Group, Place, Samples, Trial
 from ciphermark_analysis.wins import Standing, standings
+from ciphermark_core.security import Table
 
 TIME = Place("evaluate", None, None, "time", "s")
 SIZE = Place("result", None, None, "size", "bytes")
@@ -56,6 +57,7 @@ def group(number: int, rows: list[Row], place: Place = TIME, **traits: Any) -> G
         "is_reference": False,
         "security_compared": 128,
         "security_compared_2024": 128,
+        "security_table": "2018",
         "encryption": "public key",
         "is_until_exhausted": False,
         "is_sequential": False,
@@ -224,6 +226,25 @@ def test_hexl_is_compared_within_its_library() -> None:
     ]
     (row,) = ratios([groups], ["hexl"])
     assert (row.group, row.base, row.ratio, row.verdict, row.rank) == (1, 2, 3.0, "faster", None)
+
+
+@pytest.mark.parametrize(
+    ("table", "level_of_other", "is_compared"),
+    [
+        ("2018", {"security_compared": 0}, False),
+        ("2018", {"security_compared_2024": 0}, True),
+        ("2024", {"security_compared": 0}, True),
+        ("2024", {"security_compared_2024": 0}, False),
+    ],
+)
+def test_hexl_is_compared_at_one_level_by_the_table_of_the_request(
+    table: Table, level_of_other: dict[str, int], is_compared: bool
+) -> None:
+    groups = [
+        group(1, timed(3.0), library="seal", security_table=table),
+        group(2, timed(1.0), library="seal", hexl=True, security_table=table, **level_of_other),
+    ]
+    assert len(ratios([groups], ["hexl"])) == is_compared
 
 
 def test_reference_libraries_are_not_ranked() -> None:

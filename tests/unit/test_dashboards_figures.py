@@ -23,6 +23,8 @@ RESULT = dict.fromkeys(PLACE) | {
     "security_2018": 128,
     "security_2024": 128,
     "security_compared": 128,
+    "security_compared_2024": 128,
+    "security_table": "2018",
     "key_switching": "hybrid",
     "decomposition_digits": 4,
     "encryption": "public key",

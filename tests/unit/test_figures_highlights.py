@@ -12,6 +12,7 @@ TRAITS = {
     "ring_dimension": 8192,
     "log_qp": 200.0,
     "security_2018": 128,
+    "security_2024": 128,
     "key_switching": "hybrid",
     "decomposition_digits": 3,
 }

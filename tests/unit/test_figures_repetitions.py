@@ -215,10 +215,11 @@ def test_the_table_tells_everything_in_120_columns():
         assert word in second
 
 
-def test_unequal_security_is_said_in_the_row():
-    rows = [row("seal", 2.0), row("openfhe", 3.0, security_2018=0)]
+@pytest.mark.parametrize("table", ["2018", "2024"])
+def test_unequal_security_is_said_in_the_row(table):
+    rows = [row("seal", 2.0), row("openfhe", 3.0, **{f"security_{table}": 0})]
     header, *lines = printed(rows)
-    assert "2018" in header
+    assert table in header
     assert "<128" in lines[1]
     assert "unequal security" in " ".join(" ".join(lines).split())
 
@@ -235,6 +236,12 @@ def test_unequal_security_is_said_in_the_row():
         (
             {"security_2018": 192, "log_qp": 120.0},
             "security 192 against 128 bits (2018), log QP 120 against 150",
+        ),
+        ({"security_2024": 0}, "security <128 against 128 bits (2024)"),
+        ({"security_2018": 192, "security_2024": 192}, "security 192 against 128 bits (2018, 2024)"),
+        (
+            {"security_2018": 0, "security_2024": None},
+            "security <128 against 128 bits (2018), security unknown against 128 bits (2024)",
         ),
     ],
 )

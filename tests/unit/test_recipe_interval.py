@@ -53,10 +53,12 @@ def test_another_interval_is_one_file(tmp_path: Path) -> None:
     text = (copy / "estimates.py").read_text()
     start, end = text.index("def bounds("), text.index("def rank(")
     changed = text[:start] + NOTCHES + text[end:]
-    (copy / "estimates.py").write_text(changed.replace("METHOD = 3", "METHOD = 4"))
+    (copy / "estimates.py").write_text(
+        changed.replace(f"METHOD = {shipped[0]}", f"METHOD = {shipped[0] + 1}")
+    )
     assert touched(PACKAGE, copy) == {"estimates.py"}
     method, low, high, uncorrected, ratio, half_width = computed(tmp_path)
     half = 1.57 * (7 - 2) / 8**0.5
-    assert (method, low, high, uncorrected) == (4, 4.5 - half, 4.5 + half, 4.5 - half)
+    assert (method, low, high, uncorrected) == (shipped[0] + 1, 4.5 - half, 4.5 + half, 4.5 - half)
     assert ratio != shipped[4]
     assert half_width == half / 4.5

@@ -2,7 +2,7 @@
 -- Of the comparison groups of a run, in the order in which they were recorded.
 select
     i.case_info_id as id, i.comparison_group, i.variant, i.status, i.library, i.hexl, i.is_reference,
-    i.security_compared, i.security_compared_2024, i.encryption,
+    i.security_compared, i.security_compared_2024, i.security_table, i.encryption,
     coalesce(e.is_until_exhausted, false) as is_until_exhausted
 from case_info as i
 left join experiment as e on e.name = i.experiment

@@ -18,6 +18,7 @@ from typing import Any
 from ciphermark_analysis.estimates import Estimate, ratio_of
 from ciphermark_analysis.family import ONE, Family, decided
 from ciphermark_core.metrics import METRICS, SIGNIFICANCE_THRESHOLD, Metric
+from ciphermark_core.security import COMPARED_BY, LEVEL_BY
 
 Row = Mapping[str, Any]
 
@@ -41,6 +42,7 @@ PLACE = (
     "plain_modulus",
     "scale",
     "security_bits",
+    "security_table",
     "chain_depth",
     "ring_dimension_is_minimum",
     "dimensions",
@@ -60,6 +62,7 @@ OWN = (
     "security_2018",
     "security_2024",
     "security_compared",
+    "security_compared_2024",
     "key_switching",
     "decomposition_digits",
     "encryption",
@@ -243,7 +246,14 @@ COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED, *_JUDGED)
 FAILURES = ("incorrect", "crashed", "out_of_memory", "timeout", "budget_exhausted")
 _OTHER = {"a": "b", "b": "a"}
 # What :func:`differences` compares.
-TRAITS = ("ring_dimension", "log_qp", "security_2018", "key_switching", "decomposition_digits")
+TRAITS = (
+    "ring_dimension",
+    "log_qp",
+    "security_2018",
+    "security_2024",
+    "key_switching",
+    "decomposition_digits",
+)
 _LONGEST = 200  # characters of an error
 
 _SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
@@ -408,10 +418,7 @@ def differences(row: Row, other: Row) -> str:
 
     Both have all of :data:`TRAITS`; what encrypts is compared where both say so. Pure.
     """
-    phrases = []
-    if row["security_2018"] != other["security_2018"]:
-        levels = f"{short_level(row['security_2018'])} against {short_level(other['security_2018'])}"
-        phrases.append(f"security {levels} bits (2018)")
+    phrases = security_differences(row, other)
     if row["ring_dimension"] != other["ring_dimension"]:
         phrases.append(f"N {row['ring_dimension']} against {other['ring_dimension']}")
     if abs(row["log_qp"] - other["log_qp"]) > _SAME_LOG_QP:
@@ -425,8 +432,22 @@ def differences(row: Row, other: Row) -> str:
     return ", ".join(phrases)
 
 
-def short_level(bits: int) -> str:
-    """A security level as a column has it; 0 stands for less than the lowest."""
+def security_differences(row: Row, other: Row) -> list[str]:
+    """How the security of two rows differs, in words: a level is one of a table, and either may differ."""
+    tables: dict[tuple[Any, Any], list[str]] = {}
+    for table, name in LEVEL_BY.items():
+        if row[name] != other[name]:
+            tables.setdefault((row[name], other[name]), []).append(table)
+    return [
+        f"security {short_level(mine)} against {short_level(theirs)} bits ({', '.join(names)})"
+        for (mine, theirs), names in tables.items()
+    ]
+
+
+def short_level(bits: int | None) -> str:
+    """A security level as a column has it; 0 stands for less than the lowest, ``None`` for one that no table rates."""
+    if bits is None:
+        return "unknown"
     return str(bits) if bits else "<128"
 
 
@@ -500,9 +521,9 @@ def _reason_against(row: Row, across_security_levels: bool) -> str | None:
         reasons = [_told(row, side) for side in without]
         same = {text.partition(" is ")[2] for text in reasons}
         return f"both runs are {same.pop()}" if len(reasons) == 2 and len(same) == 1 else "; ".join(reasons)
-    a, b = row["a_security_compared"], row["b_security_compared"]
+    a, b = (row[f"{side}_{COMPARED_BY[row['security_table']]}"] for side in "ab")
     if a != b and not across_security_levels:
-        return f"security {_level(a)} against {_level(b)} (2018)"
+        return f"security {_level(a)} against {_level(b)} ({row['security_table']})"
     if row["a_is_composite"] != row["b_is_composite"]:
         return f"composite only in run {'A' if row['a_is_composite'] else 'B'}"
     metric = METRICS.get(row["metric"])

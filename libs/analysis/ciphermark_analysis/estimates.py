@@ -22,7 +22,7 @@ from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 # The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
-METHOD = 4
+METHOD = 5
 CONFIDENCE = 0.95
 # Where somebody looks at a growing sample and stops when he likes what he sees: the sizes at which there is something
 # to see, and the ranks that cover the median at all of them at once with the confidence above, for every distribution.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -30,13 +31,15 @@ from ciphermark_analysis.results import distinct, optional
 from ciphermark_analysis.samples import NO_REPETITIONS, Booleans, Floats, Group, Integers, Place
 from ciphermark_analysis.wins import Standing, standings
 from ciphermark_core.encryption import bears_on
+from ciphermark_core.security import COMPARED_BY
 
 Kind = Literal["equal_security", "equal_security_2024", "across_security_levels", "hexl"]
 KINDS: tuple[Kind, ...] = ("equal_security", "equal_security_2024", "across_security_levels", "hexl")
 _LEVEL: Mapping[Kind, Callable[[Group], int | None]] = {
-    "equal_security": lambda group: group.security_compared,
-    "equal_security_2024": lambda group: group.security_compared_2024,
+    "equal_security": attrgetter(COMPARED_BY["2018"]),
+    "equal_security_2024": attrgetter(COMPARED_BY["2024"]),
     "across_security_levels": lambda group: None,
+    "hexl": lambda group: getattr(group, COMPARED_BY[group.security_table]),
 }
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -333,7 +336,7 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
 
 
 def _of_hexl(times: _Times) -> list[_Contest]:
-    """Each build without HEXL beside each build of its library with it, at one level of security."""
+    """Each build without HEXL beside each build of its library with it, at one level by the table of their request."""
     with_hexl: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
         if group.hexl:
@@ -348,7 +351,7 @@ def _of_hexl(times: _Times) -> list[_Contest]:
 
 def _traits(times: _Times, segment: int) -> tuple[object, ...]:
     group = times.group[segment]
-    return times.contest[segment], group.library, group.is_composite, group.security_compared
+    return times.contest[segment], group.library, group.is_composite, _LEVEL["hexl"](group)
 
 
 @dataclass(frozen=True, slots=True)

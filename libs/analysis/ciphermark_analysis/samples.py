@@ -9,6 +9,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from ciphermark_core.security import Table
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
@@ -69,8 +71,8 @@ class Group:
 
     ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference``,
     ``security_compared``, ``security_compared_2024`` and ``encryption`` are ``None`` where no worker got as far as
-    telling. ``is_until_exhausted`` says that the experiment ends with the status ``budget_exhausted`` as a matter of
-    course. ``is_sequential``: the number of samples depends on their values.
+    telling. ``security_table`` is that of the request. ``is_until_exhausted`` says that the experiment ends with the
+    status ``budget_exhausted`` as a matter of course. ``is_sequential``: the number of samples depends on their values.
     """
 
     id: int
@@ -81,6 +83,7 @@ class Group:
     is_reference: bool | None
     security_compared: int | None
     security_compared_2024: int | None
+    security_table: Table
     encryption: str | None
     is_until_exhausted: bool
     is_sequential: bool

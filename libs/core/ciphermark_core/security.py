@@ -9,6 +9,7 @@ hybrid attacks guess in part: its level is unknown here, whatever the modulus.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 Table = Literal["2018", "2024"]
@@ -19,6 +20,11 @@ TABLES: Mapping[Table, str] = {
 OLDEST: Table = "2018"
 NEWEST: Table = "2024"
 LEVELS = (128, 192, 256)
+# The field of a case with its level by each table, and the one with the level at which it is compared.
+LEVEL_BY: Mapping[Table, str] = MappingProxyType({"2018": "security_2018", "2024": "security_2024"})
+COMPARED_BY: Mapping[Table, str] = MappingProxyType(
+    {"2018": "security_compared", "2024": "security_compared_2024"}
+)
 
 # ring dimension -> largest log2(QP) at 128, 192, 256 bits; None where the table has no entry
 _LIMITS: dict[Table, dict[int, tuple[int | None, int | None, int | None]]] = {

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ciphermark_core import descriptor
-from ciphermark_core.security import TABLES
+from ciphermark_core.security import COMPARED_BY, TABLES
 from ciphermark_present import formats, query
-from ciphermark_present.query import SECURITY_COMPARED, UNCORRECTED
+from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
@@ -84,9 +84,7 @@ _DECLARED = {
     for dimension in descriptor.filters()
 }
 SCHEME = _DECLARED["scheme"]
-SECURITY = replace(
-    _DECLARED[SECURITY_COMPARED["2018"]], by_table=(("2024", _DECLARED[SECURITY_COMPARED["2024"]]),)
-)
+SECURITY = replace(_DECLARED[COMPARED_BY["2018"]], by_table=(("2024", _DECLARED[COMPARED_BY["2024"]]),))
 TABLE = Filter(
     query.TABLE,
     "Security table",

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ciphermark_core.security import OLDEST, Table
+from ciphermark_core.security import COMPARED_BY, OLDEST
 from ciphermark_present import families
 
 if TYPE_CHECKING:
@@ -17,11 +16,7 @@ if TYPE_CHECKING:
 
 
 TABLE = "table"  # the parameter that names the table that levels of security are of
-# What compares cases at a level of either table.
-SECURITY_COMPARED: Mapping[Table, str] = MappingProxyType(
-    {"2018": "security_compared", "2024": "security_compared_2024"}
-)
-_NO_LEVEL = {TABLE: OLDEST, **dict.fromkeys(SECURITY_COMPARED.values())}
+_NO_LEVEL = {TABLE: OLDEST, **dict.fromkeys(COMPARED_BY.values())}
 UNCORRECTED = "uncorrected"  # of the parameter ``times``
 AS_MEASURED = "Times are as the clock measured them: host interference is not corrected."
 DISTURBED_TIMES = "disturbed_times"  # the column that names those of its row

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
-from ciphermark_core.security import OLDEST, Table
+from ciphermark_core.security import COMPARED_BY, LEVEL_BY, OLDEST, Table
 from ciphermark_present.formats import level
-from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row, is_disturbed
+from ciphermark_present.query import TABLE, Row, is_disturbed
 
 
 def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
@@ -71,7 +71,7 @@ def place(parameters: Row) -> str:
 
 def with_level(row: Row, table: Table) -> Row:
     """A row with its level by a table as ``security_shown``, and the ``table_shown``; as it is without levels."""
-    level_column = f"security_{table}"
+    level_column = LEVEL_BY[table]
     if level_column not in row:
         return row
     return {**row, "security_shown": row[level_column], "table_shown": table}
@@ -91,4 +91,4 @@ def level_and_table(row: Row) -> str:
 def at_level(parameters: Row) -> str:
     """The level that cases are compared at, with its table."""
     table = parameters.get(TABLE, OLDEST)
-    return f"{level(parameters[SECURITY_COMPARED[table]])} ({table})"
+    return f"{level(parameters[COMPARED_BY[table]])} ({table})"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
@@ -26,7 +27,7 @@ from ciphermark_present.formats import bits
 from ciphermark_present.listing import level_of
 from ciphermark_present.notes import addition, with_additions
 from ciphermark_present.printed import Cells, Head, Pivot, Wanted, grouped, of, present
-from ciphermark_present.query import SECURITY_COMPARED, Row
+from ciphermark_present.query import Row
 
 
 def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -400,7 +401,7 @@ DEPTH = Figure(
     "max_repetitions.",
     view="depths",
     subject=subject.DEPTH,
-    may_lack=tuple(SECURITY_COMPARED.values()),
+    may_lack=tuple(COMPARED_BY.values()),
     order="operation, ring_dimension, vector_length, variant",
     tell=tell_depth,
     chart=draw_depth,

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from ciphermark_analysis.comparison import security_differences
 from ciphermark_analysis.estimates import Estimate, ratio_of, verdict
+from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
@@ -30,7 +32,7 @@ from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds
 from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of
-from ciphermark_present.query import SECURITY_COMPARED, Row
+from ciphermark_present.query import Row
 
 
 def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
@@ -256,7 +258,7 @@ def _remark(row: Row) -> str:
     if against.ratio is None or _is_fastest(row):
         return ""
     parts = [] if against.is_paired else [UNPAIRED]
-    if row["tuning"] != "recommended" and row["security_2018"] != against.fastest["security_2018"]:
+    if row["tuning"] != "recommended" and security_differences(row, against.fastest):
         parts.append("unequal security")
     return ", ".join(parts)
 
@@ -325,7 +327,7 @@ REPETITIONS = Figure(
     ),
     view="repetitions",
     subject=subject.REPETITION,
-    may_lack=tuple(SECURITY_COMPARED.values()),
+    may_lack=tuple(COMPARED_BY.values()),
     order="label, repetitions, vector_length, ring_dimension_is_minimum desc, median nulls last, variant",
     tell=tell_repetitions,
     chart=draw_repetitions,

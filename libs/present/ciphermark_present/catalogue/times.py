@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, parameters, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
@@ -28,7 +29,7 @@ from ciphermark_present.catalogue.columns import (
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import FILTERS, Column, Figure, Grid
 from ciphermark_present.formats import ratio, seconds
-from ciphermark_present.query import SECURITY_COMPARED, Answer, Row
+from ciphermark_present.query import Answer, Row
 
 
 def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -409,7 +410,7 @@ MATRIX = Figure(
     subject=subject.OPERATION,
     where={"phase": "evaluate"},
     narrowed_by=(*FILTERS, "phase"),
-    may_lack=("phase", *SECURITY_COMPARED.values()),
+    may_lack=("phase", *COMPARED_BY.values()),
     order="label, ring_dimension, modulus_bits, vector_length, data_pattern, threads, comparison_group, variant, "
     "status",
     grid=Grid(

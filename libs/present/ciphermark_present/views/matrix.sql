@@ -21,6 +21,7 @@ select
     cell.fastest_ring_dimension,
     cell.fastest_log_qp,
     cell.fastest_security_2018,
+    cell.fastest_security_2024,
     cell.fastest_key_switching,
     cell.fastest_decomposition_digits,
     cell.uncorrected_median,
@@ -51,6 +52,7 @@ from (
         r.fastest_ring_dimension,
         r.fastest_log_qp,
         r.fastest_security_2018,
+        r.fastest_security_2024,
         r.fastest_key_switching,
         r.fastest_decomposition_digits,
         r.uncorrected_median_s as uncorrected_median,
@@ -78,7 +80,7 @@ from (
         (c.dimensions ->> 'repetitions')::integer,
         f.is_composite or coalesce(l.is_composite, false),
         null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-        null, null, null, null,
+        null, null, null, null, null,
         f.error,
         l.level
     from case_info as c

@@ -17,14 +17,14 @@ from ciphermark_benchmark.cli._result_tables import MAIN_PHASE, heading, table_o
 from ciphermark_benchmark.figure_rows import rows
 from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
-from ciphermark_core.security import Table
+from ciphermark_core.security import COMPARED_BY, Table
 from ciphermark_db.database import Database
 from ciphermark_present import highlights
 from ciphermark_present.catalogue import ranking, times
 from ciphermark_present.catalogue.first_executions import FIRST_EXECUTIONS
 from ciphermark_present.highlights import Evidence
 from ciphermark_present.printed import Wanted, absent_last, grouped
-from ciphermark_present.query import SECURITY_COMPARED, TABLE, Row
+from ciphermark_present.query import TABLE, Row
 
 _WIDEST = 80
 _SHOWN_ID = 8
@@ -81,7 +81,7 @@ def _hexl(speedups: Iterable[Row], table: Table) -> Iterator[str]:
     """A sentence for each scheme and security level."""
 
     def level(row: Row) -> tuple[Any, ...]:
-        return row["scheme"], row[SECURITY_COMPARED[table]]
+        return row["scheme"], row[COMPARED_BY[table]]
 
     for same in grouped(sorted(speedups, key=lambda row: absent_last(*level(row))), level):
         yield from times.tell_speedup(same, {**same[0], TABLE: table})
