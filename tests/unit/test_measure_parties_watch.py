@@ -82,6 +82,19 @@ def test_a_step_without_its_core_is_disturbed_and_the_party_by_all_of_its_steps(
     assert found["time", "server"].is_disturbed
 
 
+def test_a_step_that_waited_keeps_its_cpu_time(host: Host) -> None:
+    """What the process did on its core is told by its CPU time, however long it waited between."""
+    host.ratio = 1.4
+    steps = Steps("infer", "server", host.watch().gate)
+    with steps.step("evaluate"):
+        host.work(waited=0.9)
+    found = times(steps)
+    assert found["time", "evaluate"].is_disturbed
+    for place in ("evaluate", "server"):
+        assert not found["cpu_time", place].is_disturbed
+        assert found["cpu_time", place].slowdown == pytest.approx(1 + GAIN * 0.4)
+
+
 def test_times_are_slowed_by_reference_kernel_and_wait_and_cpu_times_by_the_reference_kernel_alone(
     host: Host,
 ) -> None:

@@ -28,7 +28,6 @@ from ciphermark_workloads.catalogue import AnyWorkload, named
 from ciphermark_workloads.workload import Arrays, Stage
 
 T = TypeVar("T")
-_TIMES = ("time", "cpu_time")
 
 
 class OutOfOrder(Exception):
@@ -205,11 +204,16 @@ class Watch:
 
 
 def _slowed(sample: Sample, slowing: Slowing) -> Sample:
-    """A sample with how it was slowed. CPU time has no wait in it; what is no time is left as it is."""
-    if sample.metric not in _TIMES:
-        return sample
-    slowdown = slowing.factor if sample.metric == "time" else slowing.by_host
-    return replace(sample, slowdown=slowdown, is_disturbed=slowing.is_disturbed)
+    """A sample with how it was slowed. CPU time has no wait in it, so that no wait disturbs it; what is no time is left
+    as it is.
+    """
+    match sample.metric:
+        case "time":
+            return replace(sample, slowdown=slowing.factor, is_disturbed=slowing.is_disturbed)
+        case "cpu_time":
+            return replace(sample, slowdown=slowing.by_host)
+        case _:
+            return sample
 
 
 class Steps(Watch):
