@@ -131,6 +131,30 @@ def test_the_parts_that_are_not_disturbed_are_not_marked(database: Database, mak
     assert marked == {"both: write and read", "the rest of both"}
 
 
+@pytest.mark.parametrize("is_alone_disturbed", [False, True])
+@pytest.mark.parametrize("is_batch_disturbed", [False, True])
+def test_the_share_of_a_query_alone_is_marked_where_either_time_is_disturbed(
+    database: Database, make: Maker, is_alone_disturbed: bool, is_batch_disturbed: bool
+) -> None:
+    run, spec = make.run(), ParameterSpec("bfv", 8192, None, 65537)
+    database.record_run(run)
+    for dimensions, seconds, is_disturbed in (
+        ({}, 1.0, is_alone_disturbed),
+        ({"inputs_per_pass": 2}, 1.5, is_batch_disturbed),
+    ):
+        case = Case("seal", "retrieval", "fast-pir", spec, 1, "random", dimensions=dimensions)
+        samples = disturbed(stages(seconds)) if is_disturbed else stages(seconds)
+        database.record_outcome(make.outcome(run, case, samples, facts=FACTS))
+    (shown,) = [column for column in retrieval.AT_ONCE.columns if column.name == "alone_share"]
+    found = {row["inputs"]: row for row in rows(database, retrieval.AT_ONCE, run)}
+    assert found[2]["alone_share"] == pytest.approx(0.75)
+    for inputs, is_disturbed in ((1, is_alone_disturbed), (2, is_batch_disturbed)):
+        row = found[inputs]
+        assert ("alone_s" in row["disturbed_times"]) == is_alone_disturbed
+        assert shown.cell(row).startswith("!") == (is_alone_disturbed or is_disturbed)
+        assert row["disturbed_times"].count("alone_share") <= 1
+
+
 @pytest.mark.parametrize(
     ("family", "figure", "column"), FIGURES, ids=lambda item: getattr(item, "name", item)
 )

@@ -3,7 +3,6 @@ from (
     select
         *,
         inputs * answers as got,
-        query_s / alone_s as alone_share,
         min(inputs * answers) over same <> max(inputs * answers) over same as has_several
     from retrievals
     where answer_s > 0
