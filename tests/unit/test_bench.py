@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +12,13 @@ import pytest
 
 import bench.baseline
 from bench import __main__ as program
-from bench import gate
+from bench import aa, gate
 from bench.results import BenchResult, Target
 from ciphermark_analysis.build_comparison import Compared
 from ciphermark_analysis.estimates import Estimate
 from ciphermark_benchmark.cli import compare_builds
 from ciphermark_benchmark.cli.compare_builds import Result
+from ciphermark_benchmark.suite import files
 from ciphermark_contract.operations import OPERATIONS, read
 from ciphermark_present.console import Terminal
 
@@ -73,13 +75,28 @@ def test_a_gate_is_false_where_it_contradicts_what_was_planted(is_planted, verdi
     assert [percent for percent in gate.PLANTED if gate.is_false(claim, percent)] == false_at
 
 
+@pytest.mark.parametrize(("gates", "alarms"), [(1, 1), (3, 1), (24, 4), (200, 18)])
+def test_gates_may_make_as_many_false_alarms_as_their_rate_explains(gates, alarms):
+    assert gate.tolerated(gates) == alarms
+    rate, drawn = 0.05, range(alarms + 1, gates + 1)
+    assert sum(math.comb(gates, k) * rate**k * (1 - rate) ** (gates - k) for k in drawn) <= 0.01
+
+
+def test_suites_of_the_sections_are_valid():
+    for text in (
+        aa.SUITE.format(seed=1),
+        gate.SUITE.format(seed=1, variant="seal", samples=10, min_time_s=0.1),
+    ):
+        assert files.parse(text, "bench").experiments
+
+
 def test_verdicts_are_read_off_the_table_that_is_printed(monkeypatch):
     monkeypatch.setenv("COLUMNS", "400")
-    case = "arithmetic bfv N=4096 modulus chain default {}, size 4096, random, threads 1, equal"
+    case = "arithmetic bfv N=4096 modulus chain default {}, size 4096, random, threads 1, matched"
     results = [
-        Compared(Result(case.format("mul_plain"), "operation"), Estimate(13, 1.1, 1.06, 1.2), "slower"),
+        Compared(Result(case.format("mul_plain"), "evaluate"), Estimate(13, 1.1, 1.06, 1.2), "slower"),
         Compared(Result(case.format("mul_plain"), "decrypt"), Estimate(13, 1.0, 0.99, 1.01), "unchanged"),
-        Compared(Result(case.format("mul"), "operation"), Estimate(13, 1.0, 0.9, 1.1), "undecided"),
+        Compared(Result(case.format("mul"), "evaluate"), Estimate(13, 1.0, 0.9, 1.1), "undecided"),
     ]
     family = SimpleNamespace(
         failures={}, builds=("a", "b"), power=None, bench=SimpleNamespace(libraries={}, run_ids=["r"])
