@@ -126,13 +126,13 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
     for version, checksum in applied.items():
         if version not in by_version:
             raise UserError(
-                f"the database has migration {version}, this program ends at {max(by_version)}: "
+                f"the database has migration {version}, but this version ends at {max(by_version)}: "
                 "update Ciphermark, or use another database"
             )
         if by_version[version].checksum != checksum:
             raise UserError(
-                f"migration {version} ({by_version[version].name}) was applied with another text: "
-                "use the Ciphermark version that made this database, or another database"
+                f"migration {version} ({by_version[version].name}) differs from the text that was applied: "
+                "use the Ciphermark version that created this database, or another database"
             )
     return [migration for migration in known if migration.version not in applied]
 

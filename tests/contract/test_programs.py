@@ -310,7 +310,7 @@ def test_a_rotation_without_its_key_is_refused_before_it_runs(deep: Subject) -> 
         evaluator.apply("rotate", inputs[0], 3),
         inputs[1],
     ]
-    with pytest.raises(Unsupported, match="no rotation key was made for 3 steps"):
+    with pytest.raises(Unsupported, match="no rotation key was generated for 3 steps"):
         _calls(deep, turned, 2)
 
 

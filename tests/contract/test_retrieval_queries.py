@@ -89,7 +89,7 @@ def test_one_wrong_byte_is_wrong(variant: str, scheme: Scheme, tmp_path: Path) -
     assert isinstance(right, messages.Scored), right
     assert isinstance(wrong, messages.Scored), wrong
     assert right.complaint is None
-    assert wrong.complaint.startswith("1 of 64 values are wrong: ")
+    assert wrong.complaint.startswith("1 of 64 values are incorrect: ")
     assert (right.accuracy.incorrect_slots, wrong.accuracy.incorrect_slots) == (0, 1)
 
 

@@ -35,7 +35,7 @@ SMALL_RING = 1024
 TOLERANCE = 1e-4
 K5_MEMORY_BYTES = 3 * 2**30
 # Parameters that a library cannot take.
-REFUSED = {("openfhe", "lr-fixed-encrypted", "bgv"): "bgv keeps 32 bits of the plaintext modulus"}
+REFUSED = {("openfhe", "lr-fixed-encrypted", "bgv"): "BGV supports plaintext moduli of at most 32 bits"}
 # What ckks cannot do there yet: HElib has no mod_switch without rescaling, and refuses to decrypt at the last prime. A
 # refusal or infinite scores, never a number; whoever mends it takes the line away.
 BEYOND = {("helib", name) for name in ("lmc-encrypted", "lr-k3-encrypted", "lr-k5-encrypted")}

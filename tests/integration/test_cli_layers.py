@@ -108,7 +108,7 @@ def test_a_workload_without_layers_of_its_own_is_one(bare):
             "digits has no layers with tenseal in ckks: TenSEAL's vectors offer sums and matrix products",
         ),
         (["digits", "--scheme", "bgv"], "digits is made for ckks, bfv, not bgv"),
-        (["lmc-plain", "--variant", "cleartext"], "each input tells the server something else"),
+        (["lmc-plain", "--variant", "cleartext"], "each input gives the server different public data"),
     ],
     ids=" ".join,
 )

@@ -101,7 +101,7 @@ def test_a_changed_migration_is_refused() -> None:
     known = [Migration(1, "first", b"select 1"), Migration(2, "second", b"select 2")]
     assert pending(known, {}) == known
     assert pending(known, {1: known[0].checksum}) == known[1:]
-    with pytest.raises(UserError, match=r"migration 1 \(first\) was applied with another text"):
+    with pytest.raises(UserError, match=r"migration 1 \(first\) differs from the text that was applied"):
         pending(known, {1: known[1].checksum})
 
 

@@ -32,10 +32,10 @@ IN_MUL = {
         [
             "1 of 1024 slots differ from cleartext",
             "largest error 1",
-            "it is as wrong with a longer modulus chain",
+            "a longer modulus chain gives the same incorrect result",
         ],
     ),
-    "runs-dry": ("budget_exhausted", ["with a longer modulus chain the same comes out right"]),
+    "runs-dry": ("budget_exhausted", ["a longer modulus chain gives the correct result"]),
     "wrong-later": ("incorrect", ["evaluate: the result of the last sample is wrong in 1 slots"]),
     "short": ("incorrect", ["1024 of 1024 slots differ"]),
     "not-a-number": ("incorrect", ["1024 of 1024 slots differ"]),
@@ -221,7 +221,7 @@ def test_deeds_in_other_experiments(ciphermark):
     # a library that errs is wrong, whatever the experiment; one that ran out of noise budget is not
     for kind in ("depth", "repetition"):
         assert found[kind, "wrong"][0] == "incorrect"
-        assert "as wrong with a longer modulus chain" in found[kind, "wrong"][1]
+        assert "a longer modulus chain gives the same incorrect result" in found[kind, "wrong"][1]
         assert found[kind, "runs-dry"][0] == "budget_exhausted"
     assert found["repetition", "caches"][0] == "incorrect"
     assert "results look cached" in found["repetition", "caches"][1]

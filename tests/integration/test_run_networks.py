@@ -76,7 +76,7 @@ def test_a_network_of_ones_own_classifies_images_of_ones_own(ciphermark):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"largest_pixel": [100]}, "pictures.npz: pixels are from 0 to 255, and here from 0 to 100"),
+        ({"largest_pixel": [100]}, "pictures.npz: pixels range from 0 to 255, but must lie in 0 to 100"),
         ({"network": ["other.onnx"]}, "other.onnx: it is no ONNX file that can be read"),
         ({"network": ["pictures.npz"]}, "pictures.npz: it lacks side, stride"),
         ({"network": ["absent.npz"]}, "absent.npz: there is no such file"),

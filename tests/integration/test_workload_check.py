@@ -127,7 +127,7 @@ DEEDS = {
         "return outputs[0][:3]",
         "the output has 3 values, and 1 were expected",
     ),
-    "wrong value": ("return outputs[0][:1]", "return 2 * outputs[0][:1]", "1 of 1 values are wrong"),
+    "wrong value": ("return outputs[0][:1]", "return 2 * outputs[0][:1]", "1 of 1 values are incorrect"),
     "not finished": ("    def reference(", "    def refrence(", "InnerProduct does not say reference"),
     "no Python": ("class Options(", "class Options)", "SyntaxError"),
     "keys": (

@@ -67,10 +67,10 @@ def test_what_changed_since_is_told(data_directory: Path) -> None:
     assert "has changed since the build mine was added" in str(against.reason)
     assert "remove" in str(against.remedy)
     library.unlink()
-    assert "is gone" in str(registry.availability("mine", frozenset()).reason)
+    assert "is missing" in str(registry.availability("mine", frozenset()).reason)
     keep(data_directory, adapter="of other sources")
     against = registry.availability("mine", frozenset())
-    assert "of other sources" in str(against.reason)
+    assert "built from other sources" in str(against.reason)
     assert against.remedy == "ciphermark build refresh mine"
     assert added.reason_against("seal") is None
 

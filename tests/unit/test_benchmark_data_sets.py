@@ -95,7 +95,7 @@ def test_a_kept_file_that_was_changed_is_no_longer_that_data_set(catalogue, data
     catalogue.provide([NAME])
     path = data_directory.data_sets / f"{NAME}.csv"
     path.write_text(OWN.replace("3,2,1", "3,3,1"))
-    with pytest.raises(UserError, match="its contents are not those that the name tells"):
+    with pytest.raises(UserError, match="its contents do not match the digest"):
         parsed(suite_of(NAME), Catalogue(data_directory, {}))
 
 
@@ -138,7 +138,7 @@ def test_a_kept_file_of_an_option_is_for_parties_on_this_host(catalogue, data_di
             "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.csv, label: median}, not 3",
         ),
         ("boston", "'boston' is listed twice"),
-        ("large.csv", "large.csv: 16777217 bytes are too many, at most 16777216 are read"),
+        ("large.csv", "large.csv: 16777217 bytes are too many: at most 16777216 are read"),
     ],
 )
 def test_mistakes_are_told_with_line_and_remedy(catalogue, tmp_path, entry, complaint):

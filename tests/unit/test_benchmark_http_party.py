@@ -308,7 +308,7 @@ def test_tokens_come_from_the_environment_or_a_file(tmp_path):
             "the client service needs its token: set CIPHERMARK_CLIENT_TOKEN or CIPHERMARK_CLIENT_TOKEN_FILE",
         ),
         (URLS | {"CIPHERMARK_CLIENT_TOKEN_FILE": "/nowhere"}, "/nowhere cannot be read"),
-        (URLS | {"CIPHERMARK_CLIENT_TOKEN": "a\nb"}, "CIPHERMARK_CLIENT_TOKEN holds no token"),
+        (URLS | {"CIPHERMARK_CLIENT_TOKEN": "a\nb"}, "CIPHERMARK_CLIENT_TOKEN contains no token"),
         (URLS | {"CIPHERMARK_CLIENT_URL": "localhost:8101"}, "'localhost:8101' is no address of a service"),
     ],
 )

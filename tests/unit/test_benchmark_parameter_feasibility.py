@@ -54,7 +54,7 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             "openfhe",
             "add",
             ParameterSpec("bgv", 8192, (50,) * 3, 140737488125953),
-            "keeps 32 bits of the plain",
+            "plaintext moduli of at most 32 bits",
         ),
         (
             "openfhe",
@@ -100,13 +100,13 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             "helib",
             "add",
             ParameterSpec("bgv", 16384, (54, 54, 60), 65537),
-            "beyond N = 8192 a case takes minutes",
+            "above N = 8192 a case takes minutes",
         ),
         (
             "helib",
             "mul",
             ParameterSpec("bgv", 1024, plain_modulus=65537, depth=8, **SMALLEST),
-            "beyond N = 8192",
+            "above N = 8192",
         ),
     ],
 )

@@ -203,7 +203,7 @@ def test_a_plaintext_modulus_is_had_by_its_size_or_its_value():
 def test_a_batch_whose_inputs_tell_the_server_different_things_is_refused():
     found = cases_of(**LEARNING, schemes=["ckks"], inputs_per_pass=[1, 2])
     assert found[0].reason is None
-    assert "the inputs of a pass tell the server different things in stage train" in found[1].reason
+    assert "the inputs of a pass give the server different public data in stage train" in found[1].reason
 
 
 @pytest.mark.parametrize(

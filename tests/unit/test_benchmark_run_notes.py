@@ -82,7 +82,7 @@ def test_more_threads_than_cores_are_a_caveat():
     crowded = replace(crowded, trial=replace(crowded.trial, case=case))
     (caveat,) = run_notes.caveats(RUN, [outcome(), crowded])
     assert caveat.startswith("3 threads on 1 core: ")
-    assert "ask for at most 1" in caveat
+    assert "request at most 1" in caveat
 
 
 @pytest.mark.parametrize(("is_elsewhere", "count"), [(0.0, 0), (1.0, 1)])
@@ -142,12 +142,12 @@ def test_notes_are_those_of_what_was_measured_once_per_library():
         ]
     )
     assert first == "seal, seal-hexl · mul: without relinearization and rescaling"
-    assert second.startswith("tenseal · add: allocates the result")
+    assert second.startswith("tenseal · add: allocates a new vector")
 
 
 def test_what_a_library_adds_is_told_beside_its_precision():
     (note,) = notes([measured("openfhe", "add", metric="precision", experiment="noise")])
-    assert note.startswith("openfhe · precision: OpenFHE adds noise while it decodes")
+    assert note.startswith("openfhe · precision: while decoding, OpenFHE adds noise")
     assert not [text for text in notes([measured("openfhe", "add")]) if "precision" in text]
 
 
@@ -155,4 +155,4 @@ def test_objects_that_are_not_written_are_told_with_the_reason():
     found = notes([measured("openfhe", "none", metric="size", experiment="serialization")])
     (note,) = [text for text in found if "seeded" in text]
     assert note.startswith("openfhe · no ciphertext_seeded, no public_key_seeded, ")
-    assert note.endswith("and writes it whole")
+    assert note.endswith("in full")

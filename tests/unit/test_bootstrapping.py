@@ -66,7 +66,7 @@ def test_key_requests_carry_the_parameters_of_bootstrapping() -> None:
     assert other.has(own)
     assert not own.has(other)
     assert not NO_KEYS.has(own)
-    with pytest.raises(ValueError, match="two sets of parameters"):
+    with pytest.raises(ValueError, match="two parameter sets"):
         other | KeyRequest.of(bootstrapping=replace(ASKED, iterations=2, precision_bits=9))
     keys = KeyRequest.of(True, (4, 0, -1, 4), (3,))
     assert (keys.steps, keys.elements, bool(keys.switching)) == ((-1, 4), (3,), False)

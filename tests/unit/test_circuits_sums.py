@@ -152,5 +152,5 @@ def test_what_does_not_fit_is_refused() -> None:
         Blocks.of(parameters, 17)
     half = (parameters.plain_modulus or 0) // 2
     assert centred(residues(np.array([-half, half]), parameters), parameters).tolist() == [-half, half]
-    with pytest.raises(Unsupported, match="holds less than half of itself"):
+    with pytest.raises(Unsupported, match="must be below half of t"):
         residues(np.array([float(half + 1)]), parameters)

@@ -65,7 +65,7 @@ def test_loopback_needs_no_token_and_other_places_do():
     assert from_environment(DATABASE).keyring is None
     with pytest.raises(UserError, match="it needs a token"):
         from_environment(DATABASE | {"CIPHERMARK_HOST": "0.0.0.0"})
-    with pytest.raises(UserError, match="holds no token"):
+    with pytest.raises(UserError, match="contains no token"):
         from_environment(DATABASE | {"CIPHERMARK_DASHBOARD_TOKEN": "short"})
     found = from_environment(DATABASE | {"CIPHERMARK_HOST": "0.0.0.0", "CIPHERMARK_DASHBOARD_TOKEN": TOKEN})
     assert (found.host, found.keyring.tokens) == ("0.0.0.0", (TOKEN,))

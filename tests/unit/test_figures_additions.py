@@ -12,7 +12,7 @@ from ciphermark_present.query import Answer
 @pytest.mark.parametrize(
     ("library", "meaning", "words"),
     [
-        ("OpenFHE", "precision", "adds noise while it decodes"),
+        ("OpenFHE", "precision", "while decoding, OpenFHE adds noise"),
         ("HElib", "precision", "rawDecrypt"),
         ("OpenFHE", "noise budget", ""),
         ("SEAL", "precision", ""),

@@ -49,7 +49,7 @@ def case(key: str, **changes: Any) -> dict[str, Any]:
         ({"tuning": "recommended"}, ["matched tuning", "recommended tuning"]),
         ({"threads": 4}, ["1 thread", "4 threads"]),
         ({"dimensions": {"inputs_per_pass": 3}}, ["", "inputs_per_pass 3"]),
-        ({"security_bits": 0}, ["at least 128 bits asked for", "at least 0 bits asked for"]),
+        ({"security_bits": 0}, ["at least 128 bits requested", "at least 0 bits requested"]),
         ({}, ["case abcdef", "case 123456"]),
     ],
 )

@@ -90,7 +90,7 @@ def test_one_changed_byte_of_parts_or_lengths_is_found_out_before_any_is_given(
 )
 def test_bytes_that_were_not_put_in_parts_are_told(store, data):
     blob = store.put(data)
-    with pytest.raises(BlobError, match=f"blob {blob.digest} is not made of parts"):
+    with pytest.raises(BlobError, match=f"blob {blob.digest} does not consist of parts"):
         store.get_parts(blob)
 
 

@@ -394,4 +394,4 @@ def test_an_input_is_taken_alone_and_where_one_is_taken(tmp_path):
     client.answer(messages.MakeKeys("cleartext", "digits", scheme="ckks", inputs_per_pass=2))
     assert "inputs_per_pass: 1" in client.answer(messages.Encrypt("infer", source)).error
     client.answer(messages.MakeKeys("cleartext", "fast-pir", scheme="bfv"))
-    assert "makes its inputs itself" in client.answer(messages.Encrypt("answer", source)).error
+    assert "generates its inputs" in client.answer(messages.Encrypt("answer", source)).error

@@ -48,7 +48,7 @@ def test_folders_that_cannot_be(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UserError, match="X is not set; it must name the folder for blobs"):
         environment.folder({}, "X", "for blobs")
-    with pytest.raises(UserError, match=r"X: the folder .*file cannot be made"):
+    with pytest.raises(UserError, match=r"X: the folder .*file cannot be created"):
         environment.folder({"X": str(tmp_path / "file")}, "X", "for blobs")
 
 

@@ -37,10 +37,10 @@ def test_a_missing_file_is_made_for_its_owner_alone(tmp_path):
         ({}, "client has no token: set CIPHERMARK_CLIENT_TOKEN_FILE"),
         ({"CIPHERMARK_SERVER_TOKEN": TOKEN}, "client has no token"),
         ({"CIPHERMARK_CLIENT_TOKEN": ""}, "client has no token"),
-        ({"CIPHERMARK_CLIENT_TOKEN": "short"}, "CIPHERMARK_CLIENT_TOKEN holds no token"),
-        ({"CIPHERMARK_CLIENT_TOKEN": "with a space in the middle"}, "holds no token"),
-        ({"CIPHERMARK_CLIENT_TOKEN_FILE": "/nowhere/at/all"}, "/nowhere/at/all cannot be read or made"),
-        ({"CIPHERMARK_CLIENT_TOKEN_FILE": "/dev/null"}, "/dev/null holds no token"),
+        ({"CIPHERMARK_CLIENT_TOKEN": "short"}, "CIPHERMARK_CLIENT_TOKEN contains no token"),
+        ({"CIPHERMARK_CLIENT_TOKEN": "with a space in the middle"}, "contains no token"),
+        ({"CIPHERMARK_CLIENT_TOKEN_FILE": "/nowhere/at/all"}, "/nowhere/at/all cannot be read or created"),
+        ({"CIPHERMARK_CLIENT_TOKEN_FILE": "/dev/null"}, "/dev/null contains no token"),
     ],
 )
 def test_what_is_no_token_is_told_and_not_quoted(environ, told):

@@ -88,7 +88,7 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="line 13: 11 rows are the most"):
         reader.read(GOOD, "mine")
     monkeypatch.setattr(reader, "MAX_BYTES", 20)
-    with pytest.raises(UserError, match="bytes are too many, at most 20"):
+    with pytest.raises(UserError, match="bytes are too many: at most 20"):
         reader.read(GOOD, "mine")
 
 

@@ -336,9 +336,9 @@ def test_taps_meet_zeros_below_and_to_the_right():
     [
         ([0.0, 2.0, 1.0], None),
         ([0.0, 2.019, 1.0], None),  # within a hundredth of the largest
-        ([0.0, 2.1, 1.0], "1 of 3 logits are wrong, by up to 0.1"),
-        ([0.0, 1.0, 2.0], "the class is 2, and the network in the clear says 1"),
-        ([0.0, float("nan"), 1.0], "1 of 3 logits are wrong"),
+        ([0.0, 2.1, 1.0], "1 of 3 logits are incorrect, by up to 0.1"),
+        ([0.0, 1.0, 2.0], "the class is 2; the network in the clear gives 1"),
+        ([0.0, float("nan"), 1.0], "1 of 3 logits are incorrect"),
     ],
 )
 def test_logits_are_right_or_told_to_be_wrong(found, told):
@@ -362,7 +362,7 @@ def test_several_images_are_counted():
     right = np.array([[3.0, 1.0], [1.0, 1.5], [4.0, 0.0], [0.0, 9.0]])
     found = np.array([[3.0, 1.0], [1.5, 1.0], [4.0, 0.0], [0.0, 9.0]])
     judgement = judged(found, right, right, np.array([0, 0, 1, 1]), 0.01)
-    assert judgement.complaint == "1 of 4 images have another class than the network in the clear says"
+    assert judgement.complaint == "1 of 4 images have another class than in the clear"
     assert judgement.results == {
         "images": 4,
         "agreement": 0.75,
@@ -400,5 +400,5 @@ def test_an_image_that_is_given_is_judged_by_the_network_in_the_clear(name):
 def test_what_is_no_image_is_refused(values, reason):
     with pytest.raises(UserError, match=reason):
         WORKLOADS["digits"].given_input(values)
-    with pytest.raises(UserError, match="makes its inputs itself"):
+    with pytest.raises(UserError, match="generates its inputs"):
         WORKLOADS["fast-pir"].given_input(values)

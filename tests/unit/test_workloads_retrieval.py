@@ -117,7 +117,7 @@ def test_elements_fit_as_long_as_they_have_no_more_columns_than_slots():
     assert max_bytes(2048, 20) == 10240
     assert Layout(1, 10240, 2048, 20).columns == 2048
     with pytest.raises(
-        Unsupported, match="at N = 4096 with 20 bits a slot elements have at most 10240 bytes"
+        Unsupported, match="at N = 4096 with 20 bits per slot, elements have at most 10240 bytes"
     ):
         Layout(1, 10241, 2048, 20)
 
@@ -349,4 +349,4 @@ def test_one_wrong_byte_is_noticed():
     assert FAST_PIR.judge(right, truth).complaint is None
     wrong = right.copy()
     wrong[3] ^= 1
-    assert FAST_PIR.judge(wrong, truth).complaint.startswith("1 of 256 values are wrong: ")
+    assert FAST_PIR.judge(wrong, truth).complaint.startswith("1 of 256 values are incorrect: ")

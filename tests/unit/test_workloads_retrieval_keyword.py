@@ -121,7 +121,7 @@ def test_absent_is_neither_a_value_nor_an_answer_that_went_wrong():
     right = workload.reference(names[3])
     truth = Truth(names[3], right, right, parameters)
     assert workload.judge(right, truth).complaint is None
-    assert workload.judge(np.array([ABSENT]), truth).complaint.startswith("1 of 1 values are wrong: ")
+    assert workload.judge(np.array([ABSENT]), truth).complaint.startswith("1 of 1 values are incorrect: ")
 
 
 def test_all_parts_of_a_record_are_counted():

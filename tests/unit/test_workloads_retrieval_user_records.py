@@ -75,16 +75,16 @@ def test_records_are_those_of_the_file() -> None:
     [
         ("a.bin", b"", {"element_bytes": 1}, "the file is empty"),
         ("a.csv", b"", {}, "the file is empty"),
-        ("a.bin", bytes(10), {}, r"say how long elements are: element_bytes: \[256\]"),
+        ("a.bin", bytes(10), {}, r"give the length of elements: element_bytes: \[256\]"),
         ("a.bin", bytes(10), {"element_bytes": 3}, "10 bytes are no multiple of 3"),
         ("a.bin", bytes(10), {"element_bytes": 0}, "10 bytes are no multiple of 0"),
         (
             "a.bin",
             bytes(10),
             {"element_bytes": 5, "elements": 3},
-            "elements is 2 there, and 3 here: leave it",
+            "elements is 2 in the file, but 3 in the suite: omit",
         ),
-        ("a.bin", bytes(10), {"element_bytes": 5, "database_seed": 3}, "leave database_seed out"),
+        ("a.bin", bytes(10), {"element_bytes": 5, "database_seed": 3}, "omit database_seed"),
         ("a.txt", bytes(10), {"element_bytes": 5}, "a database is a file records.bin or records.csv"),
         ("a.csv", b"ab\nabc\n", {}, "line 2: an element of 3 bytes, and the first has 2"),
         ("a.csv", b"ab\n\nab\n", {}, "line 2: 0 fields where an element is expected"),
@@ -92,7 +92,7 @@ def test_records_are_those_of_the_file() -> None:
         ("a.csv", b'""\n', {}, "line 1: an element of 0 bytes"),
         ("a.csv", b'ab\n"ab\n', {}, "line 2: unexpected end of data"),
         ("a.csv", b"ab\n\xff\n", {}, "byte 3 is not UTF-8"),
-        ("a.csv", b"ab\n", {"element_bytes": 3}, "element_bytes is 2 there, and 3 here"),
+        ("a.csv", b"ab\n", {"element_bytes": 3}, "element_bytes is 2 in the file, but 3 in the suite"),
     ],
 )
 def test_elements_that_are_malformed_are_refused(
@@ -141,7 +141,7 @@ def test_a_kept_file_has_the_contents_that_its_name_tells(tmp_path, monkeypatch:
     user_workloads.look_in(tmp_path)
     assert user_workloads.file_content(name) == b"abc"
     (tmp_path / name).write_bytes(b"abd")
-    with pytest.raises(UserError, match="its contents are not those that the name tells"):
+    with pytest.raises(UserError, match="its contents do not match the digest"):
         user_workloads.file_content(name)
     assert user_workloads.file_in(tmp_path, f"../{tmp_path.name}/{name}") is None
 

@@ -141,7 +141,7 @@ def test_a_tolerance_is_absolute_unless_it_says_otherwise(tmp_path, tolerances, 
     assert judgement.accuracy.incorrect_slots == (complaint is not None)
     assert (judgement.complaint is None) == (complaint is None)
     if complaint is not None:
-        assert f"1 of 2 values are wrong: {complaint}" in judgement.complaint
+        assert f"1 of 2 values are incorrect: {complaint}" in judgement.complaint
         assert "is allowed" in judgement.complaint
 
 

@@ -101,12 +101,15 @@ def reason_against(name: str) -> tuple[str, str] | None:
         return None
     for path, digest in build.outside.items():
         if not Path(path).is_file():
-            return f"{path} is gone, which the build {name} needs", f"ciphermark build remove {name}"
+            return f"{path} is missing; the build {name} needs it", f"ciphermark build remove {name}"
         if binaries.digest(Path(path)) != digest:
-            again = f"ciphermark build remove {name}, and add it again: it is another build now"
+            again = f"ciphermark build remove {name}, and add it again: the build has changed"
             return f"{path} has changed since the build {name} was added", again
     if is_stale(build):
-        return "its native module is of other sources than the adapter's", f"ciphermark build refresh {name}"
+        return (
+            "its native module was built from other sources than the adapter",
+            f"ciphermark build refresh {name}",
+        )
     return None
 
 

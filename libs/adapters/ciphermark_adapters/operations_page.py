@@ -70,7 +70,7 @@ def _section(row: Operation, variants: Sequence[Declaration]) -> str:
     if row.argument is not None:
         facts.append(f"- argument: {row.argument.sentence}")
     if row.is_sequence:
-        facts.append("- several primitives by its meaning: composed for nobody, and ranked together")
+        facts.append("- consists of several primitives in every library, so all libraries rank together")
     if row.not_in:
         facts.append(f"- schemes: {', '.join(row.schemes)}; {row.not_in}")
     facts += [f"- {text}" for text in dict.fromkeys(_remarks(row, variants))]

@@ -49,6 +49,6 @@ def beside(module: NativeModule) -> dict[str, str]:
     try:
         facts: dict[str, str] = json.loads(record.read_text())
     except (FileNotFoundError, ValueError):
-        missing = f"{UNKNOWN}{record.name} is not beside the module; run python3 setup/install.py"
+        missing = f"{UNKNOWN}{record.name} is missing next to the module; run python3 setup/install.py"
         return {COMPILER: missing, FLAGS: missing}
     return facts

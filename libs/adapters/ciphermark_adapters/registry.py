@@ -76,7 +76,7 @@ def _installed() -> dict[str, Declaration]:
     variants: dict[str, Declaration] = {}
     for point in entry_points(group=ENTRY_POINTS):
         source = f"the adapter {point.name} of {point.dist.name if point.dist else 'an installed package'}"
-        variants |= _declared(f"{point.value}.declaration", source, "mend or uninstall it")
+        variants |= _declared(f"{point.value}.declaration", source, "repair or uninstall it")
     return variants
 
 
@@ -86,7 +86,7 @@ def _in_folder(prefix: str, folder: Path) -> dict[str, Declaration]:
         path = folder / module.name / "declaration.py"
         if module.ispkg and path.exists() and not module.name.startswith("_"):
             name = f"{prefix}{module.name}.declaration"
-            variants |= _declared(name, str(path), "mend it, or take the folder away")
+            variants |= _declared(name, str(path), "repair it, or remove the folder")
     return variants
 
 

@@ -95,8 +95,8 @@ def require_real_room(values: Floats, room: float, what: str) -> None:
     largest = float(np.abs(values).max(initial=0.0))
     if not largest < room:
         raise Unsupported(
-            f"{what} of {largest:.6g} does not fit: the parameters hold numbers below {room:.0f}; look for outliers in "
-            "the data"
+            f"{what} of {largest:.6g} does not fit: the parameters support numbers below {room:.0f}; look for "
+            "outliers in the data"
         )
 
 
@@ -106,6 +106,6 @@ def require_room(whole: Floats, parameters: Parameters) -> None:
     largest = float(np.abs(whole).max(initial=0.0))
     if not 2 * largest < modulus:
         raise Unsupported(
-            f"these data lead to numbers up to {largest:.6g}, and t = {modulus} holds less than half of itself: take a "
+            f"these data lead to numbers up to {largest:.6g}, but they must be below half of t = {modulus}: use a "
             "larger plaintext modulus, or data with smaller outliers"
         )

@@ -129,7 +129,7 @@ class KeyOwner(Operator):
         ciphertext has them. Raises ``Unsupported`` where ``mul_word`` is not declared, ``ValueError`` for another
         number of words than ciphertexts have.
         """
-        raise Unsupported("no ciphertext is made of words here")
+        raise Unsupported("this adapter composes no ciphertext from words")
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
         """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, generated again: keys, or an encryption of

@@ -75,7 +75,7 @@ class Bootstrapping:
     def __or__(self, other: Bootstrapping) -> Bootstrapping:
         """Raises ``ValueError`` where the two differ: an owner has the keys of one bootstrapping."""
         if self.parameters and other.parameters and self.parameters != other.parameters:
-            raise ValueError("keys for bootstrapping with two sets of parameters are not made together")
+            raise ValueError("bootstrapping keys for two parameter sets cannot be generated together")
         return self if self.parameters else other
 
     def has(self, wanted: Bootstrapping) -> bool:

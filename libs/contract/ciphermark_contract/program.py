@@ -298,7 +298,7 @@ def decoded(data: bytes) -> Program:
             is_managed=columns.is_managed,
         )
     except (msgspec.MsgspecError, IndexError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise ValueError(f"these bytes hold no program: {error}") from error
+        raise ValueError(f"the data contains no program: {error}") from error
     if columns.format != _FORMAT:
         raise ValueError(f"the program has format {columns.format}, and this software reads {_FORMAT}")
     _require_order(program)

@@ -289,19 +289,19 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_bits",
         int,
-        "Least security that was asked for, by security_table; 0 where none was",
+        "Requested security in bits, by security_table; 0 if none was requested",
         (f"{_SPEC}.security",),
         unit="bits",
-        label="Security asked for",
+        label="Requested security",
         written="asked",
-        phrase="at least {} bits asked for",
+        phrase="at least {} bits requested",
         tells_apart=True,
     ),
     Dimension(
         "chain_depth",
         int,
-        "Multiplications one after another that the chain was made for; NULL where the suite gave the chain or left it "
-        "to the library",
+        "Multiplicative depth that the modulus chain was chosen for; NULL if the suite gives the chain or the library "
+        "chooses it",
         (f"{_SPEC}.depth",),
         unit="number",
         label="Multiplicative depth of the chain",
@@ -309,8 +309,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "tuning",
         str,
-        "matched: keys are switched alike in all libraries; recommended: as each library would by itself; never ranked "
-        "together",
+        "matched: one key-switching method and one digit per prime in all libraries; recommended: the method and "
+        "number of digits that the library recommends. The two are never ranked together",
         (f"{_SPEC}.tuning",),
         label="Tuning",
         phrase="{} tuning",
@@ -356,7 +356,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "data_set",
         str,
-        "Real data that a workload computes on; NULL where vectors are made up",
+        "Real data that a workload computes on; NULL for generated vectors",
         (f"{_OF_FAMILY}.data_set",),
         label="Data set",
         is_filter=True,
@@ -459,8 +459,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_compared",
         int,
-        "Security at which variants are compared: security_2018 with matched tuning, what was asked for "
-        "(security_bits) with recommended tuning",
+        "Security at which variants are compared: security_2018 with matched tuning, the requested security_bits "
+        "with recommended tuning",
         (f"{_SPEC}.security_compared", "parameters.security_2018"),
         unit="bits",
         label="Security (2018)",
@@ -503,8 +503,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "scaling",
         str,
-        "exact: the library keeps the exact scale (ckks) or factor (bgv) of every ciphertext; fixed: it takes all "
-        "primes for the scale itself; managed: it chooses levels by itself as well; NULL like log_q",
+        "exact: the library tracks the exact scale (CKKS) or factor (BGV) of every ciphertext; fixed: it treats every "
+        "prime as the scale; managed: it also chooses levels; NULL like log_q",
         ("parameters.scaling",),
         label="Scaling",
         phrase="{} scaling",
@@ -540,8 +540,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_compared_2024",
         int,
-        "Security by the 2024 table at which variants are compared: what was asked for (security_bits) by that table "
-        "with recommended tuning, else security_2024",
+        "Security by the 2024 table at which variants are compared: the requested security_bits by that table with "
+        "recommended tuning, else security_2024",
         (f"{_SPEC}.security_compared_2024", "parameters.security_2024"),
         unit="bits",
         label="Security (2024)",

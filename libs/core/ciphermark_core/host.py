@@ -104,8 +104,8 @@ def thread_warning(threads: Collection[int], cores: int) -> str | None:
         return None
     counts = ", ".join(map(str, too_many))
     return (
-        f"{counts} threads on {cores} {'core' if cores == 1 else 'cores'}: they wait for each other, and times say "
-        f"nothing about more cores; ask for at most {cores}, or use a larger host"
+        f"{counts} threads on {cores} {'core' if cores == 1 else 'cores'}: their times would "
+        f"include waiting for each other; request at most {cores}, or use a larger host"
     )
 
 

@@ -155,10 +155,12 @@ for _metric in (
         "higher",
         2.0,
         "precision",
-        "Bits of the result that are right (ckks), relative to the largest expected value or 1.",
+        "Correct bits of the result (CKKS), relative to the largest expected value or 1.",
         "difference",
     ),
-    Metric("depth", "operations", "higher", 1.0, "depth", "The most repetitions whose decryption is right."),
+    Metric(
+        "depth", "operations", "higher", 1.0, "depth", "Maximum number of repetitions that decrypt correctly."
+    ),
     Metric(
         "is_at_max_repetitions",
         "flag",
@@ -200,7 +202,7 @@ for _metric in (
         "lower",
         1.0,
         "rounding error",
-        "Largest difference that fixed point makes to scores, relative to the largest score.",
+        "Largest error of scores due to fixed-point encoding, relative to the largest score.",
     ),
     Metric(
         "layer_time",
@@ -208,7 +210,7 @@ for _metric in (
         "lower",
         SIGNIFICANCE_THRESHOLD,
         "time of a layer",
-        "Wall time of a part of a stage's circuit, executed by itself, beside the passes in which it stays whole.",
+        "Wall time of a part of a stage's circuit, executed separately from the passes.",
     ),
     Metric(
         "layer_error",

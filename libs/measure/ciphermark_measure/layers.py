@@ -125,7 +125,7 @@ def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
         for a, b in zip(public_inputs[0].values(), item.values(), strict=True)
     ):
         raise Unsupported(
-            "each input tells the server something else, and so has another program: take one input"
+            "each input gives the server different public data, hence another program: use one input"
         )
 
 

@@ -304,7 +304,7 @@ def router(parties: PartyHost) -> APIRouter:
     @routes.delete(
         "/sessions/{session_id}",
         tags=["sessions"],
-        summary="End a session, whatever it is doing",
+        summary="End a session at any time",
         status_code=204,
         responses=documented("not-found"),
     )
@@ -314,7 +314,7 @@ def router(parties: PartyHost) -> APIRouter:
     @routes.delete(
         "/sessions",
         tags=["sessions"],
-        summary="End the sessions of a run, or of one trial of it, whatever they are doing",
+        summary="End the sessions of a run, or of one of its trials, at any time",
         responses=documented(),
     )
     def end_sessions(run_id: RunId, trial_id: TrialId = None) -> SessionsEnded:

@@ -284,7 +284,7 @@ class PartyHost:
         if asked is not None and asked > most:
             raise Problem(
                 "unsupported",
-                f"{asked} threads are asked for, and CIPHERMARK_PARTY_THREADS allows {most} here: set it higher",
+                f"{asked} threads were requested, but CIPHERMARK_PARTY_THREADS allows {most} here: set it higher",
                 "unsupported",
             )
         return asked or most

@@ -143,7 +143,7 @@ class Sessions(Generic[PartyT]):
         _log.info("session ended", session=session_id, why=why)
 
     def end_of(self, run_id: str, trial_id: str | None = None) -> int:
-        """End the sessions of a run, or of one trial of it, whatever they are doing; tells how many there were."""
+        """End the sessions of a run, or of one of its trials, at any time; tells how many there were."""
 
         def is_meant(purpose: Purpose) -> bool:
             return purpose.run_id == run_id and trial_id in (None, purpose.trial_id)

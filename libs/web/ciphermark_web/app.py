@@ -137,7 +137,7 @@ class Ready(BaseModel):
 _NONE: Mapping[str, Check] = MappingProxyType({})
 _NOT_READY: dict[str, Any] = {
     "model": Ready,
-    "description": "Not now: `checks` says why",
+    "description": "Not ready: `checks` gives the reason",
     "content": {
         "application/json": {
             "example": {

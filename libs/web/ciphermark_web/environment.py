@@ -46,7 +46,7 @@ def folder(environ: Environ, name: str, purpose: str) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{name}: the folder {path} cannot be made: {error.strerror}") from None
+        raise UserError(f"{name}: the folder {path} cannot be created: {error.strerror}") from None
     if not os.access(path, os.W_OK | os.X_OK):
         raise UserError(f"{name}: the folder {path} cannot be written; mend its permissions or name another")
     return path
@@ -81,8 +81,8 @@ def keyring_of(service: str, environ: Environ, *, has_users: bool = False) -> Ke
     token, path = environ.get(variable), environ.get(f"{variable}_FILE")
     if not (token or path):
         raise UserError(
-            f"{service} has no token: set {variable}_FILE to a file (one that is missing is made, with a fresh "
-            f"token) or {variable} to a token"
+            f"{service} has no token: set {variable}_FILE to a file (created with a new token if it is "
+            f"missing) or {variable} to a token"
         )
     try:
         if token:
@@ -91,7 +91,7 @@ def keyring_of(service: str, environ: Environ, *, has_users: bool = False) -> Ke
         _ensure_token(Path(str(path)))
         return Keyring(file=Path(str(path)), users=users)
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{variable}_FILE: {path} cannot be read or made: {error}") from None
+        raise UserError(f"{variable}_FILE: {path} cannot be read or created: {error}") from None
 
 
 def forget_tokens(environ: MutableMapping[str, str]) -> None:

@@ -144,7 +144,7 @@ def tokens_in(text: str, source: str) -> tuple[str, ...]:
     """The tokens of a text, a line each; raises ``UserError``, which quotes none of them. Pure."""
     tokens = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not 1 <= len(tokens) <= MAX_TOKENS or not all(_TOKEN.fullmatch(token) for token in tokens):
-        raise UserError(f"{source} holds no token: {_RULE}; two lines while a token is replaced")
+        raise UserError(f"{source} contains no token: {_RULE}; two lines while a token is replaced")
     return tokens
 
 

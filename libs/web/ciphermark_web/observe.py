@@ -119,7 +119,7 @@ class _Exchange:
     async def fail(self) -> None:
         """Answer that there is a bug, unless an answer has begun."""
         if not self._is_answered:
-            problem = Problem("internal", "this is a bug of the service; its log says more")
+            problem = Problem("internal", "internal error of the service; see its log")
             await problems.response(problem)(self.scope, self._receive, self.send)
 
 

@@ -84,9 +84,11 @@ KINDS: dict[str, Kind] = {
         422, "A blob cannot be used", f"blob {'5e' * 32} is missing: it was never written, or swept away"
     ),
     "too-many": Kind(
-        429, "There are too many already", "100 data sets are kept, and no more: use one of them"
+        429,
+        "There are too many already",
+        "100 data sets are stored, which is the limit: use or delete one of them",
     ),
-    "internal": Kind(500, "The service has a bug", "this is a bug of the service; its log says more"),
+    "internal": Kind(500, "The service has a bug", "internal error of the service; see its log"),
     "not-ready": Kind(
         503, "The service is not ready", "PostgreSQL does not answer, or takes too long: try again later"
     ),
@@ -135,7 +137,7 @@ class ProblemBody(BaseModel):
     title: str = Field(examples=["There is no such thing"])
     status: int = Field(description="the HTTP status", examples=[404])
     detail: str = Field(
-        description="what is wrong, why, and what to do", examples=[KINDS["not-found"].example]
+        description="the fault, its cause and the remedy", examples=[KINDS["not-found"].example]
     )
     trial_status: Status | None = Field(
         default=None,

@@ -484,4 +484,4 @@ def _digest(data: bytes) -> str:
 
 def _require_digest(path: Path, data: bytes) -> None:
     if _digest(data) != path.stem.rpartition("@")[2]:
-        raise UserError(f"{path}: its contents are not those that the name tells: remove it")
+        raise UserError(f"{path}: its contents do not match the digest in its name: remove it")

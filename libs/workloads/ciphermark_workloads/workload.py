@@ -207,7 +207,7 @@ class Workload(ABC, Generic[Input, Output]):
         """An input that somebody gives as numbers, in the place of one by :meth:`input`. Raises ``UserError`` for
         numbers that are none, and where inputs are not taken from anybody.
         """
-        raise UserError(f"{self.name} makes its inputs itself: give none")
+        raise UserError(f"{self.name} generates its inputs: give none")
 
     def require_room(self, given: Input, parameters: Parameters) -> None:
         """Raise ``Unsupported`` for an input that leads to numbers which the parameters do not hold; by the algorithm
@@ -277,7 +277,7 @@ class Workload(ABC, Generic[Input, Output]):
         if wrong:
             worst = _worst(actual, expected)
             complaint = (
-                f"{wrong} of {actual.size} values are wrong: {worst}; {_allowed(tolerance, is_absolute)}"
+                f"{wrong} of {actual.size} values are incorrect: {worst}; {_allowed(tolerance, is_absolute)}"
             )
         return Judgement(accuracy, complaint)
 

@@ -112,7 +112,7 @@ class HElibKeyOwner(KeyOwner):
             "secret_key": self._native.dump_secret_key,
         }
         if item not in dumps:
-            raise Unsupported(f"no {item} were made for this key owner")
+            raise Unsupported(f"this key set has no {item}")
         return dumps[item]()
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:

@@ -18,7 +18,7 @@ _COMMON = (
     "substitute",
 )
 
-_NOT_BOUND = "HElib has it ({}), and the adapter's native module does not bind it"
+_NOT_BOUND = "HElib has it ({}), but the adapter's native module does not bind it"
 
 DECLARATIONS = (
     Declaration(
@@ -46,83 +46,94 @@ DECLARATIONS = (
         refusal=limits.refusal,
         adds={
             "precision": (
-                "nothing added: rawDecrypt, without the noise against key recovery that HElib's own decrypt adds"
+                "no decryption noise: the adapter calls rawDecrypt, which omits the noise that "
+                "HElib's decrypt adds against key recovery"
             )
         },
         notes={
             "parameters": (
-                "bgv: HElib chooses the primes, of 54 to 60 bits; of a request it takes the number of primes and their "
-                "mean size. ckks: the requested primes, given to HElib as a serialized context, because its own have "
-                "54 bits or more and no scale is that large"
+                "BGV: HElib chooses primes of 54 to 60 bits. A request sets their number and mean "
+                "size. CKKS: the requested primes, passed as a serialized context, because HElib's "
+                "own have at least 54 bits, more than any scale"
             ),
             "small primes": (
-                "HElib's bgv also has about six smaller primes that it puts in the place of ciphertext primes to hit "
-                "the modulus that the noise asks for; keys know nothing of them, so they count in neither Q nor P"
+                "In BGV, HElib also has about six smaller primes. They replace ciphertext primes to "
+                "reach the modulus that the noise requires. Keys do not contain them, so they count "
+                "in neither Q nor P"
             ),
             "key switching": (
-                "matched: one digit per ciphertext prime, one special prime; rotation keys for the steps asked for; "
-                "HElib makes the random half of a matrix from its seed each time, and converts between primes by big "
-                "integers"
+                "matched: one digit per ciphertext prime, one special prime, rotation keys for the "
+                "requested steps. HElib expands the random half of a key matrix from its seed at "
+                "every use, and converts between primes by big integers"
             ),
             "tuning": (
-                "recommended, as HElib would by itself: three digits, or the next number of them whose special primes "
-                "leave it as secure as asked, and special primes of the sizes that its rule gives; in ckks on the "
-                "requested data primes"
+                "recommended: HElib's default of three digits, or the next number whose special "
+                "primes keep the requested security; special primes of the sizes that HElib's rule "
+                "gives. CKKS uses the requested data primes"
             ),
             "secret key": "dense, each coefficient 0 with probability 1/2, else 1 or -1: HElib's default",
-            "destination": "HElib works in place: the time of every operation includes a copy of the first operand",
-            "encrypt": "encodes, and encrypts with the public key; ckks at the scale of the parameter set",
+            "destination": "HElib works in place, so every time includes a copy of the first operand",
+            "encrypt": "encodes, then encrypts with the public key; CKKS at the scale of the parameter set",
             "decrypt": (
-                "decrypts, and decodes all slots; bgv decodes each slot by a division of its own, N² steps in all. "
-                "ckks is rawDecrypt: without the noise that HElib's decrypt adds against attacks that use the error"
+                "decrypts and decodes all slots. BGV decodes each slot by a separate division, N² "
+                "steps in total. CKKS uses rawDecrypt, which omits the noise that HElib's decrypt "
+                "adds against key recovery"
             ),
             "mul": (
-                "multLowLvl, without relinearization: first switches both operands to the modulus that their noise "
-                "asks for, which HElib does before a product and not after it"
+                "multLowLvl, without relinearization. It first switches both operands to the modulus "
+                "that their noise requires: HElib switches before a product, not after it"
             ),
             "mul_full": (
-                "multiplyBy, which relinearizes, and the division by the special prime; in ckks then bringToSet with "
-                "one prime less; bgv leaves the switch to the next product, which begins with it"
+                "multiplyBy, which relinearizes, and the division by the special prime; in CKKS then "
+                "bringToSet with one prime less. In BGV the next product begins with the modulus "
+                "switch"
             ),
-            "add_plain_ntt": "addConstant of a DoubleCRT, without a factor that would keep the noise small",
+            "add_plain_ntt": "addConstant of a DoubleCRT, without the factor that limits the noise",
             "mul_plain_ntt": (
-                "multByConstant of a DoubleCRT: the same call as mul_plain, for HElib encodes to that form"
+                "multByConstant of a DoubleCRT: the same call as mul_plain, because HElib encodes to NTT form"
             ),
-            "square": "multLowLvl, without relinearization: first switches to the modulus that the noise asks for",
-            "relinearize": "reLinearize, and the division by the special prime, which HElib would put off",
+            "square": "multLowLvl, without relinearization. It first switches to the modulus that the "
+            "noise requires",
+            "relinearize": "reLinearize, and the division by the special prime, which HElib would postpone",
             "rotate": "one automorphism, its key switching, and the division by the special prime",
             "rotate_columns": "one automorphism, its key switching, and the division by the special prime",
             "substitute": "one automorphism, its key switching, and the division by the special prime",
             "conjugate": "one automorphism, its key switching, and the division by the special prime",
             "rescale": "bringToSet with one prime less",
             "mod_switch": "bringToSet with the next smaller product of ciphertext primes",
-            "add_plain": "bgv multiplies the plaintext by a factor modulo t and transforms it to NTT form each time",
-            "sub_plain": "bgv multiplies the plaintext by a factor modulo t and transforms it to NTT form each time",
+            "add_plain": "BGV multiplies the plaintext by a factor modulo t and transforms it to NTT form in "
+            "every call",
+            "sub_plain": "BGV multiplies the plaintext by a factor modulo t and transforms it to NTT form in "
+            "every call",
             "managed": (
-                "HElib aligns operands itself: by switching up to the larger modulus, and ckks scales by integers; bgv "
-                "switches before the next product, not after it; ckks rescales to about the default scale"
+                "HElib aligns operands itself, by switching up to the larger modulus. CKKS "
+                "multiplies by integers to align scales, and rescales to about the default scale. "
+                "BGV switches before the next product"
             ),
-            "noise budget": "HElib's capacity: a bound on the noise that holds for all keys, not the noise itself",
-            "keys": "matrices keep their random half as a seed; the public key contains context and all matrices",
+            "noise budget": "HElib's capacity: derived from a bound on the noise, not from the noise itself",
+            "keys": "key matrices store their random half as a seed; the public key contains the context "
+            "and all matrices",
         },
         reasons={
-            "ciphertext_seeded": "HElib writes both halves of a ciphertext, also of one encrypted with the secret key",
-            "public_key_seeded": "HElib writes the encryption key as a ciphertext, both halves of it",
+            "ciphertext_seeded": "HElib writes both halves of every ciphertext, including those encrypted with the "
+            "secret key",
+            "public_key_seeded": "HElib writes both halves of the public encryption key",
             **dict.fromkeys(
                 ("relinearization_keys", "rotation_keys"),
-                "HElib keeps the random half of matrices as a seed: there is no expanded form to write",
+                "HElib stores the random half of key matrices as a seed: it has no expanded form",
             ),
-            "mod_switch": "HElib's ckks drops no prime without dividing by it: use rescale",
+            "mod_switch": "HElib's CKKS cannot drop a prime without dividing by it: use rescale",
             **dict.fromkeys(
                 ("key_pair", "relinearization_key", "rotation_key"),
-                "HElib's native module makes all keys of an owner in one call",
+                "the native module generates all keys of a key set in one call",
             ),
             "rotate_hoisted": _NOT_BOUND.format("BasicAutomorphPrecon"),
             "add_scalar": _NOT_BOUND.format("addConstant of a number"),
             "mul_scalar": _NOT_BOUND.format("multByConstant of a number"),
             "mul_monomial": _NOT_BOUND.format("multByConstant of a polynomial"),
-            "encode": "the adapter orders slots before HElib encodes: the time would not be HElib's alone",
-            "transform_plain": "HElib encodes to NTT form",
+            "encode": "the adapter reorders slots before HElib encodes, so the time would not be that of "
+            "HElib alone",
+            "transform_plain": "HElib encodes plaintexts directly to NTT form",
             "bootstrap": _NOT_BOUND.format("thin and thick bootstrapping for bgv"),
             "dump_plaintext": "HElib does not serialize encoded plaintexts",
         },

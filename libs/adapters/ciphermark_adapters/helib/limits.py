@@ -26,8 +26,8 @@ def refusal(spec: ParameterSpec) -> str | None:
     """Why the adapter takes no such request; ``None`` where nothing is known against it."""
     if spec.scheme == "bgv" and spec.ring_dimension > LARGEST_BGV_RING:
         return (
-            f"HElib's tables for slots grow with N² in bgv, and so does the time to decode them: beyond N = "
-            f"{LARGEST_BGV_RING} a case takes minutes and 6 GB or more"
+            f"HElib's slot tables and decoding times grow with N² in BGV: above N = "
+            f"{LARGEST_BGV_RING} a case takes minutes and at least 6 GB"
         )
     return None
 

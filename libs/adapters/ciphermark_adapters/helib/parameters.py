@@ -70,7 +70,7 @@ def context_of(parameters: Parameters) -> HElibContext:
     )
     special = parameters.special_moduli or tuple(context.special_primes)  # unused where none was asked for
     if (tuple(context.ciphertext_primes), tuple(context.special_primes)) != (parameters.moduli, special):
-        raise RuntimeError("HElib's primes are not those that were foretold: its rule has changed")
+        raise RuntimeError("HElib generated other primes than predicted: its rule has changed")
     return context
 
 
@@ -131,7 +131,7 @@ def _recipe(spec: ParameterSpec) -> tuple[int, int]:
     count, wanted = len(data), sum(data) / len(data)
     sizes = [size for size in range(MIN_BITS, MAX_BITS + 1) if _count(_bits(count, size)) == count]
     if not sizes:
-        raise Unsupported(f"HElib makes no modulus chain of {count} primes: ask for fewer")
+        raise Unsupported(f"HElib has no modulus chain of {count} primes: request fewer")
     return count, min(sizes, key=lambda size: abs(size - wanted))
 
 
@@ -149,7 +149,7 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
     if not chains:
         raise Unsupported(
             f"no default modulus chain at N = {spec.ring_dimension}: {level} bits of security leave no room for primes "
-            f"of {MIN_BITS} bits, HElib's least, beside a special prime; write modulus_bits with `security: none`"
+            f"of {MIN_BITS} bits, HElib's minimum, and a special prime; write modulus_bits with `security: none`"
         )
     _, count, size = max(chains)
     return count, size
@@ -180,8 +180,8 @@ def _foretold(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
     context = _made(spec, lambda: make(m, bits, decomposition_digits, _bits(number, special)))
     if len(context.ciphertext_primes) != count or len(context.special_primes) != number:
         raise Unsupported(
-            f"HElib makes {len(context.ciphertext_primes)} primes and {len(context.special_primes)} special "
-            f"primes of the requested {count} and {number}"
+            f"HElib generated {len(context.ciphertext_primes)} primes and {len(context.special_primes)} special "
+            f"primes instead of the requested {count} and {number}"
         )
     return context
 

@@ -33,7 +33,7 @@ def load(data: bytes) -> Handle:
     """Read a ciphertext; raises ``RuntimeError`` or ``ValueError`` for damaged bytes."""
     ciphertext = openfhe.DeserializeCiphertextString(data, openfhe.BINARY)
     if ciphertext is None:
-        raise ValueError("these bytes hold no ciphertext of OpenFHE")
+        raise ValueError("the data contains no OpenFHE ciphertext")
     return ciphertext
 
 

@@ -53,97 +53,104 @@ DECLARATIONS = (
         slot_generator=limits.SLOT_GENERATOR,
         adds={
             "precision": (
-                "OpenFHE adds noise while it decodes, as large as the error that it estimates of the result, against "
-                "the recovery of keys from shared decryptions (its Security.md; Li and Micciancio, EUROCRYPT 2021): "
-                "some bits less than the ciphertext holds"
+                "while decoding, OpenFHE adds noise as large as its estimate of "
+                "the error, against key recovery from shared decryptions (its Security.md; Li and "
+                "Micciancio, EUROCRYPT 2021). It costs some bits of the ciphertext's precision"
             )
         },
         notes={
             "parameters": (
-                "OpenFHE chooses the primes: of a request it takes the number of primes and their size, which "
-                "must be one size (ckks: that of the scale), but for the first prime in bgv and ckks. Above "
-                "56 bits it would take two special primes of 60 bits, so data primes have at most 56; the "
-                "special prime has 60, whatever was asked for"
+                "OpenFHE chooses the primes. A request sets their number and their size, which must "
+                "be equal (CKKS: the size of the scale); only the first prime of BGV and CKKS may "
+                "differ. Data primes have at most 56 bits, because OpenFHE takes two special primes "
+                "above that. The special prime always has 60 bits"
             ),
             "plaintext modulus": (
-                "bgv: 32 bits at most; bfv: at most 2^52 divided by the number of data primes, and not all of 47 bits "
-                "and more. Others are refused, for OpenFHE decrypts them wrongly without an error"
+                "BGV: at most 32 bits. BFV: at most 2^52 divided by the number of data primes, and "
+                "only some from 47 bits on. The adapter refuses others, because OpenFHE decrypts "
+                "them incorrectly without an error"
             ),
             "security": (
-                "contexts are made with HEStd_NotSet: OpenFHE judges by tables of its own, Ciphermark by those "
-                "that it names"
+                "contexts use HEStd_NotSet: Ciphermark checks security by the two tables that it "
+                "states, not by OpenFHE's own"
             ),
             "tuning": (
-                "matched: HYBRID with one digit per prime, for which one special prime is enough, as in SEAL; "
-                "recommended: BV in bfv, OpenFHE's default there; in bgv and ckks HYBRID with the fewest digits whose "
-                "special primes leave it as secure as asked; OpenFHE's default number where no security is asked for"
+                "matched: HYBRID with one digit per prime and one special prime, as in SEAL. "
+                "recommended, BFV: BV, OpenFHE's default. recommended, BGV and CKKS: HYBRID with the "
+                "fewest digits whose special primes keep the requested security, or OpenFHE's "
+                "default number if no security is requested"
             ),
             "default modulus chain": (
-                "the deepest that the 2018 table allows beside the special prime, for 128 bits or the level "
-                "asked for"
+                "the deepest modulus chain that the HE Standard (2018) allows together with the "
+                "special prime, at 128 bits or the requested level"
             ),
             "scale": (
-                "FIXEDMANUAL takes every ckks prime for 2^scale_bits; the adapter keeps the exact scale in "
-                "the ciphertext and corrects decrypted slots by it"
+                "FIXEDMANUAL treats every CKKS prime as 2^scale_bits. The adapter stores the exact "
+                "scale in the ciphertext and corrects decrypted slots by it"
             ),
-            "encrypt": "encodes the numpy vector, and encrypts with the public key",
+            "encrypt": "encodes the numpy vector, then encrypts with the public key",
             "decrypt": (
-                "decrypts, and decodes all slots to numpy; integers centred around 0; ckks adds noise while it "
-                "decodes, against attacks that use the error: a few bits of precision less than without"
+                "decrypts and decodes all slots to numpy; integers centered around 0. CKKS adds "
+                "decryption noise against key recovery, which costs a few bits of precision"
             ),
-            "add_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
-            "sub_plain": "bfv brings the plaintext back to coefficients, scales it and transforms it in every call",
-            "add_plain_ntt": "EvalAdd: the same call as add_plain, for OpenFHE encodes to NTT form",
+            "add_plain": "BFV converts the plaintext back to coefficients, scales it and transforms it in "
+            "every call",
+            "sub_plain": "BFV converts the plaintext back to coefficients, scales it and transforms it in "
+            "every call",
+            "add_plain_ntt": "EvalAdd: the same call as add_plain, because OpenFHE encodes to NTT form",
             "mul_plain": (
-                "EvalMult, of a plaintext in NTT form, to which OpenFHE encodes; in ckks, between operands of "
-                "two scales, also a call that sets the exact one"
+                "EvalMult with a plaintext in NTT form, as OpenFHE encodes it; for CKKS operands of "
+                "different scales, also a call that sets the exact scale"
             ),
-            "mul_plain_ntt": "EvalMult: the same call as mul_plain, for OpenFHE encodes to NTT form",
+            "mul_plain_ntt": "EvalMult: the same call as mul_plain, because OpenFHE encodes to NTT form",
             "mul_full": (
-                "one call: EvalMult (bfv), which relinearizes, or ComposedEvalMult (bgv, ckks), which also goes down "
-                "one prime; in ckks then one that sets the exact scale"
+                "one call: EvalMult (BFV), which relinearizes, or ComposedEvalMult (BGV, CKKS), "
+                "which also drops one prime; in CKKS also a call that sets the exact scale"
             ),
-            "mul": "EvalMultNoRelin; bfv multiplies by HPSPOVERQLEVELED, OpenFHE's default",
-            "square": "EvalMultNoRelin of a ciphertext with itself: EvalSquare would relinearize too",
+            "mul": "EvalMultNoRelin; BFV multiplies by HPSPOVERQLEVELED, OpenFHE's default",
+            "square": "EvalMultNoRelin of a ciphertext with itself, because EvalSquare also relinearizes",
             "relinearize": "looks the key up in OpenFHE's process-wide map",
             "rotate": "looks the key up in OpenFHE's process-wide map",
             "rotate_columns": "EvalAutomorphism with the index 2N − 1",
             "conjugate": "EvalAutomorphism with the index 2N − 1",
             "substitute": "EvalAutomorphism; OpenFHE orders slots by powers of 5, SEAL and HElib by powers of 3",
-            "rotate_hoisted": "EvalFastRotationPrecompute once, EvalFastRotation for each of the steps",
+            "rotate_hoisted": "EvalFastRotationPrecompute once, then EvalFastRotation for each step",
             "mul_scalar": "EvalMult with a double, and a call that sets the exact scale",
             "bootstrap": (
-                "EvalBootstrap of all slots, and the Rescale that FIXEDMANUAL leaves to the caller; its keys are "
-                "rotation keys, and serialized as these"
+                "EvalBootstrap of all slots, and the Rescale that FIXEDMANUAL leaves to the caller. "
+                "Its keys are rotation keys and are serialized as such"
             ),
             "key_switch": "KeySwitch, and a call that names the key of the result",
             "rescale": "Rescale, and a call that sets the exact scale",
-            "mod_switch": "bgv: ModReduce; ckks: LevelReduce, which drops a prime without dividing by it",
-            "serialization": "OpenFHE's BINARY format; each object carries its parameters (about 1 kB)",
+            "mod_switch": "BGV: ModReduce. CKKS: LevelReduce, which drops a prime without dividing by it",
+            "serialization": "OpenFHE's BINARY format; each object contains its parameters (about 1 kB)",
             "load": (
-                "what is read is added to a zero made by the library: the wheel's wrapper is compiled without "
-                "optimization, and what it reads is copied 40 times more slowly for ever after"
+                "the adapter adds each loaded object to a zero that the library has allocated. The "
+                "wheel's wrapper is compiled without optimization, and later copies of objects that "
+                "it allocates are 40 times slower"
             ),
         },
         reasons={
             **dict.fromkeys(
-                SEEDED_ITEMS, "OpenFHE draws the uniform half of keys and ciphertexts and writes it whole"
+                SEEDED_ITEMS,
+                "OpenFHE has no seeded form: it writes the uniform half of keys and ciphertexts in full",
             ),
-            "mod_switch": "OpenFHE's bfv keeps all primes to the end",
-            "add_scalar": "OpenFHE adds numbers in ckks only",
-            "mul_scalar": "OpenFHE multiplies by numbers in ckks only",
-            "weighted_sum": "OpenFHE's EvalLinearWSum is of ckks, and rescales the sum, too",
-            "mul_monomial": "OpenFHE's wrapper does not offer its product with X^k",
-            "mul_word": "OpenFHE's wrapper does not offer the elements of a ciphertext",
-            "transform_plain": "OpenFHE encodes to NTT form",
+            "mod_switch": "OpenFHE's BFV keeps all primes of a ciphertext",
+            "add_scalar": "OpenFHE adds single numbers in CKKS only",
+            "mul_scalar": "OpenFHE multiplies by single numbers in CKKS only",
+            "weighted_sum": "OpenFHE's EvalLinearWSum exists in CKKS only and also rescales the sum",
+            "mul_monomial": "OpenFHE's Python wrapper does not offer the product with X^k",
+            "mul_word": "OpenFHE's Python wrapper gives no access to the elements of a ciphertext",
+            "transform_plain": "OpenFHE encodes plaintexts directly to NTT form",
             "transform_ciphertext": "OpenFHE keeps ciphertexts in NTT form in every scheme",
             "transform_back": "OpenFHE keeps ciphertexts in NTT form in every scheme",
             "add_plain_ntt": (
-                "OpenFHE's bfv scales a plaintext by its coefficients in every sum, and transforms it afterwards"
+                "OpenFHE's BFV scales the plaintext in coefficient form in every addition, and "
+                "transforms it afterwards"
             ),
-            "multiply_accumulate": "OpenFHE sums products with numbers (EvalLinearWSum), not with plaintexts",
-            "noise_budget_bits": "OpenFHE tells no noise budget",
-            "dump_plaintext": "OpenFHE's wrapper does not serialize plaintexts",
+            "multiply_accumulate": "OpenFHE sums products with single numbers (EvalLinearWSum), not with plaintexts",
+            "noise_budget_bits": "OpenFHE does not report a noise budget",
+            "dump_plaintext": "OpenFHE's Python wrapper does not serialize plaintexts",
         },
     ),
 )

@@ -36,7 +36,7 @@ def reason_against(spec: ParameterSpec) -> str | None:
     t = spec.plain_modulus or 0
     if spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
         return (
-            f"OpenFHE's bgv keeps {_BGV_PLAIN_BITS} bits of the plaintext modulus, and decrypts wrongly where it has "
+            f"OpenFHE's BGV supports plaintext moduli of at most {_BGV_PLAIN_BITS} bits and decrypts incorrectly with "
             f"more: t = {t} has {t.bit_length()}"
         )
     if spec.scheme == "ckks" and spec.scale_bits is not None:
@@ -46,8 +46,8 @@ def reason_against(spec: ParameterSpec) -> str | None:
     is_default = spec.modulus_bits is None and spec.depth is None and not spec.ring_dimension_is_minimum
     if is_default and room_bits(spec) <= 0:
         return (
-            f"no default modulus chain at N = {spec.ring_dimension}: {_level(spec)} bits of security leave nothing "
-            f"beside OpenFHE's special prime of {SPECIAL_BITS} bits; write modulus_bits with `security: none`"
+            f"no default modulus chain at N = {spec.ring_dimension}: {_level(spec)} bits of security leave no bits "
+            f"next to OpenFHE's special prime of {SPECIAL_BITS} bits; write modulus_bits with `security: none`"
         )
     return None
 
@@ -57,13 +57,13 @@ def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None
     first, *inner = (chain[:-1] or chain) if chain else (MAX_DATA_BITS,)
     if scale_bits >= MAX_DATA_BITS:
         return (
-            f"OpenFHE takes data primes of at most {MAX_DATA_BITS} bits here, since larger ones cost a second special "
-            f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits needs larger ones; ask for at most "
+            f"OpenFHE's data primes have at most {MAX_DATA_BITS} bits here, because larger ones need a second special "
+            f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits needs larger ones; request at most "
             f"{MAX_DATA_BITS - 1} bits"
         )
     if any(size != scale_bits for size in inner):
         return (
-            f"OpenFHE makes ckks primes of the scale's size, {scale_bits} bits, after the first: "
+            f"OpenFHE's CKKS primes after the first have the scale's size, {scale_bits} bits, "
             f"not of {', '.join(map(str, inner))} bits"
         )
     if scale_bits >= first:

@@ -70,7 +70,7 @@ def context_of(parameters: Parameters) -> Any:
         parameters.spec, replace(recipe, switching=parameters.key_switching or recipe.switching)
     )
     if moduli(context) != parameters.moduli:
-        raise RuntimeError("OpenFHE made other primes from the same request than before")
+        raise RuntimeError("OpenFHE generated other primes than before from the same request")
     return context
 
 
@@ -100,12 +100,12 @@ def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> Non
     t = spec.plain_modulus or 0
     if t >= min(data):
         raise Unsupported(
-            f"OpenFHE's bfv encodes modulo a prime of the modulus chain: t = {t} must be below {min(data)}"
+            f"OpenFHE's BFV encodes modulo a prime of the modulus chain: t = {t} must be below {min(data)}"
         )
     if not _decrypts_exactly(t, len(data)):
         raise Unsupported(
-            f"OpenFHE's bfv rounds with doubles while it decrypts, and t = {t} with {len(data)} primes comes out "
-            f"wrong: ask for a smaller plaintext modulus, of {_CERTAIN_BITS} bits for example, or for fewer primes"
+            f"OpenFHE's BFV rounds with doubles while decrypting, and t = {t} with {len(data)} primes decrypts "
+            f"incorrectly: request a smaller plaintext modulus, for example of {_CERTAIN_BITS} bits, or fewer primes"
         )
 
 
@@ -132,7 +132,7 @@ def _one_size(spec: ParameterSpec, sizes: Sequence[int]) -> int:
     """The one size that OpenFHE takes for these primes, 0 for none of them."""
     if len(set(sizes)) > 1:
         raise Unsupported(
-            f"OpenFHE makes {spec.scheme} primes of one size, not of {', '.join(map(str, sizes))} bits: ask for one "
+            f"OpenFHE's {spec.scheme} primes have one size, not {', '.join(map(str, sizes))} bits: request one "
             "size" + ("" if spec.scheme == "bfv" else " after the first prime")
         )
     return sizes[0] if sizes else 0
@@ -165,8 +165,8 @@ def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
     recipe = _deepest_bfv(spec, size, count)
     if recipe is None or recipe.switching.decomposition_digits != count:
         raise Unsupported(
-            f"OpenFHE chooses the number of primes of bfv by depth, and no depth takes {count} of {size} bits "
-            f"with t = {spec.plain_modulus} at N = {spec.ring_dimension}: ask for other sizes"
+            f"OpenFHE chooses the number of BFV primes by depth, and no depth gives {count} primes of {size} bits "
+            f"with t = {spec.plain_modulus} at N = {spec.ring_dimension}: request other sizes"
         )
     return recipe
 
@@ -200,7 +200,7 @@ def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
     inner = (room - scale_bits - 5) // scale_bits
     if inner < 0:
         raise Unsupported(
-            f"{room} bits are too few for ckks with a scale of {scale_bits} bits: ask for a smaller scale"
+            f"{room} bits are too few for CKKS with a scale of {scale_bits} bits: request a smaller scale"
         )
     return (min(limits.MAX_DATA_BITS, room - inner * scale_bits), *[scale_bits] * inner)
 
@@ -210,7 +210,7 @@ def _default_bfv(spec: ParameterSpec) -> Recipe:
     most = -(-room // limits.MAX_DATA_BITS)
     recipe = _deepest_bfv(spec, room // most, most)
     if recipe is None:
-        raise Unsupported(f"{room} bits are too few for bfv with t = {spec.plain_modulus} in OpenFHE")
+        raise Unsupported(f"{room} bits are too few for BFV with t = {spec.plain_modulus} in OpenFHE")
     return recipe
 
 
@@ -224,7 +224,7 @@ def _default_bgv(spec: ParameterSpec) -> Recipe:
         if sum(prime.bit_length() for prime in data) <= room:
             return recipe
     raise Unsupported(
-        f"OpenFHE wants bgv primes of {size} bits for t = {spec.plain_modulus}, and there is room for {room} bits"
+        f"OpenFHE needs BGV primes of {size} bits for t = {spec.plain_modulus}, but only {room} bits are left"
     )
 
 
@@ -259,7 +259,7 @@ def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
         ) from error
     if context.GetRingDimension() != spec.ring_dimension:
         raise Unsupported(
-            f"OpenFHE makes N = {context.GetRingDimension()} of the requested {spec.ring_dimension}"
+            f"OpenFHE chose N = {context.GetRingDimension()} instead of the requested {spec.ring_dimension}"
         )
     return context
 
@@ -315,7 +315,7 @@ def require_special(key: bytes, parameters: Parameters) -> None:
 
     A key has two polynomials per digit, each of one word per coefficient and prime.
     """
-    assert parameters.key_switching is not None, "no key was made"
+    assert parameters.key_switching is not None, "no key was generated"
     data, special = parameters.moduli, parameters.special_moduli
     towers = len(key) // (parameters.key_switching.decomposition_digits * 2 * 8 * parameters.ring_dimension)
     absent = [prime for prime in special if prime.to_bytes(8, "little") not in key]
@@ -391,8 +391,8 @@ def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrappin
         error *= 2.0**-bootstrapping.precision_bits
     if error > _LARGEST_ERROR:
         raise Unsupported(
-            f"bootstrapping with a scale of {spec.scale_bits} bits errs up to 2^{bits:.1f}: ask for a larger scale, "
-            "or a first prime nearer to it"
+            f"bootstrapping with a scale of {spec.scale_bits} bits has errors up to 2^{bits:.1f}: request a larger "
+            "scale, or a first prime closer to it"
         )
     return Bootstrapping(bootstrapping, depth + bootstrapping.iterations - 1, error, _OPERAND_LEVEL)
 

@@ -18,8 +18,8 @@ _COMMON = (
     "encode",
 )
 
-_COPY = "copies the first ciphertext into a new PyCtxt and works in place there"
-_COPY_OURS = "the adapter copies the ciphertext first, because Pyfhel only works in place here"
+_COPY = "copies the first ciphertext to a new PyCtxt and works in place there"
+_COPY_OURS = "the adapter first copies the ciphertext, because Pyfhel works in place only"
 
 DECLARATIONS = (
     Declaration(
@@ -42,20 +42,21 @@ DECLARATIONS = (
         generates=GENERATED,
         requires=("Pyfhel",),
         notes={
-            "tuning": "as SEAL, which switches keys in one way: both tunings are alike",
+            "tuning": "as SEAL, which has one key-switching method: both tunings are identical",
             "encrypt": "copies the numpy vector to a C++ vector, encodes and encrypts",
-            "decrypt": "decrypts, decodes and goes through a Python list to numpy; integers centred around 0",
+            "decrypt": "decrypts, decodes and converts to numpy through a Python list; integers centered "
+            "around 0",
             "relinearize": _COPY_OURS,
             "mul_full": (
-                "multiply into a new PyCtxt, relinearize, and rescale_to_next (ckks) or mod_switch_to_next "
-                "(bgv) in place"
+                "multiply into a new PyCtxt, then relinearize and rescale_to_next (CKKS) or "
+                "mod_switch_to_next (BGV) in place"
             ),
             "encode": "copies the numpy vector to a C++ vector",
             "rescale": _COPY_OURS,
-            "rotate": f"{_COPY}; looks whether rotation keys exist",
-            "rotate_columns": f"{_COPY}; looks whether rotation keys exist",
-            "managed": "ckks plaintexts are encoded at the top level and switched down",
-            "serialization": "parameters carry Pyfhel's own header (security level, prime sizes, scale)",
+            "rotate": f"{_COPY}; checks that rotation keys exist",
+            "rotate_columns": f"{_COPY}; checks that rotation keys exist",
+            "managed": "CKKS plaintexts are encoded at the top level and switched down",
+            "serialization": "parameters include Pyfhel's own header (security level, prime sizes, scale)",
         }
         | dict.fromkeys(
             ("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "square", "mod_switch"),
@@ -63,16 +64,17 @@ DECLARATIONS = (
         ),
         reasons={
             **dict.fromkeys(
-                SEEDED_ITEMS, "Pyfhel keeps SEAL's objects expanded, and has no call that writes seeded ones"
+                SEEDED_ITEMS,
+                "Pyfhel keeps SEAL's objects expanded and has no call that writes seeded objects",
             ),
-            "mul_plain_ntt": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
-            "add_plain_ntt": "Pyfhel has no call that transforms an encoded plaintext of bfv or bgv",
-            "mod_switch": "Pyfhel returns bfv ciphertexts unswitched",
-            "substitute": "Pyfhel offers no automorphism but rotations and the swap of rows",
-            "conjugate": "Pyfhel offers no automorphism but rotations and the swap of rows",
+            "mul_plain_ntt": "Pyfhel has no call that transforms an encoded BFV or BGV plaintext",
+            "add_plain_ntt": "Pyfhel has no call that transforms an encoded BFV or BGV plaintext",
+            "mod_switch": "Pyfhel returns BFV ciphertexts without switching them",
+            "substitute": "Pyfhel offers no automorphism other than rotations and the row swap",
+            "conjugate": "Pyfhel offers no automorphism other than rotations and the row swap",
             "rotate_hoisted": "Pyfhel rotates a vector of ciphertexts, not a ciphertext by several steps",
-            "noise_budget_bits": "Pyfhel tells the noise budget of bfv only",
-            "rotate_columns": "Pyfhel swaps the rows of bfv only",
+            "noise_budget_bits": "Pyfhel reports the noise budget in BFV only",
+            "rotate_columns": "Pyfhel swaps rows in BFV only",
         },
     ),
 )

@@ -103,7 +103,7 @@ class SealKeyOwner(KeyOwner):
         """SEAL's own format; keys are dumped as an evaluator holds them, expanded."""
         dumps = self._dumps()
         if item not in dumps:
-            raise Unsupported(f"no {item} were made for this key owner")
+            raise Unsupported(f"this key set has no {item}")
         return dumps[item](compression)
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
@@ -148,8 +148,8 @@ class SealKeyOwner(KeyOwner):
 def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:
     if keys and not context.switches_keys:
         raise Unsupported(
-            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this chain: key "
-            "switching needs a special prime beside a ciphertext modulus larger than t; take a larger N or "
+            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this modulus chain: key "
+            "switching needs a special prime and a ciphertext modulus larger than t; use a larger N or "
             "write modulus_bits with two primes or more"
         )
 
@@ -375,7 +375,7 @@ def require_keys(program: Program, made: KeyRequest) -> None:
     missing = {*program.keys.steps} - {*made.steps}
     if missing:
         steps = ", ".join(map(str, sorted(missing)))
-        raise Unsupported(f"no rotation key was made for {steps} steps, only for {made.steps}")
+        raise Unsupported(f"no rotation key was generated for {steps} steps, only for {made.steps}")
 
 
 def _is_transformed(program: Program, node: Node) -> bool:

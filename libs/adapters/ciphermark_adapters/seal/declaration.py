@@ -14,63 +14,68 @@ _APPROXIMATE = (*_COMMON, "rescale", "conjugate")
 
 _COMPOSITE = {
     "mul_word": (
-        "by Ciphermark itself, which cuts the word out of the ciphertext's coefficients; then SEAL's "
+        "Ciphermark extracts the word from the ciphertext's coefficients, then calls SEAL's "
         "transform_to_ntt_inplace and multiply_plain"
     ),
     "multiply_accumulate": (
-        "by Ciphermark itself, on SEAL's residues: products are added up unreduced and reduced once for many terms, "
-        "with AVX-512 where the CPU has it and a prime at most 50 bits; multiply_plain_inplace and add_inplace "
-        "for each pair where scales or correction factors differ"
+        "Ciphermark's own code on SEAL's residues. It sums unreduced products and reduces "
+        "once for many terms, with AVX-512 if the CPU has it and primes have at most 50 "
+        "bits. If scales or correction factors differ: multiply_plain_inplace and "
+        "add_inplace for each pair"
     ),
     "weighted_sum": (
-        "by Ciphermark itself, as multiply_accumulate, each number encoded as one residue for each prime"
+        "Ciphermark's own code, as multiply_accumulate, with each number encoded as one residue per prime"
     ),
 }
 
 _REASONS = {
     "add_plain_ntt": (
-        "SEAL adds plaintexts of bfv and bgv by their coefficients: bfv scales them, bgv transforms them afterwards"
+        "SEAL adds BFV and BGV plaintexts in coefficient form: BFV then scales them, BGV transforms them"
     ),
-    "rotate_hoisted": "SEAL decomposes a ciphertext again for every rotation",
-    "add_scalar": "SEAL adds no single number: encode it as a plaintext",
-    "mul_scalar": "SEAL multiplies by no single number: encode it as a plaintext",
-    "mul_monomial": "SEAL keeps bgv in NTT form, where X^k is a factor like any other: use mul_plain",
-    "key_switch": "SEAL's key switching to another key is private to its evaluator",
+    "rotate_hoisted": "SEAL decomposes the ciphertext again for every rotation",
+    "add_scalar": "SEAL cannot add a single number: encode it as a plaintext",
+    "mul_scalar": "SEAL cannot multiply by a single number: encode it as a plaintext",
+    "mul_monomial": "SEAL keeps BGV ciphertexts in NTT form, where X^k is an ordinary factor: use mul_plain",
+    "key_switch": "SEAL's key switching to another key is a private method of its evaluator",
     "bootstrap": "SEAL has no bootstrapping",
 }
 
 _NOTES = {
-    "tuning": "SEAL switches keys in one way, with one digit per prime and one special prime: both tunings are alike",
-    "encrypt": "encodes, and encrypts with the public key",
-    "decrypt": "decrypts, and decodes all slots",
+    "tuning": "SEAL has one key-switching method, one digit per prime and one special prime: both "
+    "tunings are identical",
+    "encrypt": "encodes, then encrypts with the public key",
+    "decrypt": "decrypts and decodes all slots",
     "destination": (
-        "all operations but rescale and mod_switch first copy an operand to the destination: so do "
-        "SEAL's own forms with a destination"
+        "all operations except rescale and mod_switch first copy an operand to the "
+        "destination, as SEAL's own overloads with a destination do"
     ),
-    "add_plain": "bgv transforms the plaintext to NTT form each time",
-    "sub_plain": "bgv transforms the plaintext to NTT form each time",
+    "add_plain": "BGV transforms the plaintext to NTT form in every call",
+    "sub_plain": "BGV transforms the plaintext to NTT form in every call",
     "mul_plain": (
-        "bfv and bgv transform the plaintext to NTT form each time, bfv the ciphertext too and back; "
-        "bfv takes a shortcut for a vector of equal values, whose plaintext is a constant"
+        "BFV and BGV transform the plaintext to NTT form in every call. BFV also transforms "
+        "the ciphertext there and back, except for a vector of equal values, whose plaintext "
+        "is a constant"
     ),
     "mul_plain_ntt": (
-        "multiply_plain on operands that transform_to_ntt has transformed; bfv leaves the result so, for more of its "
-        "kind and for transform_back"
+        "multiply_plain on operands in NTT form (transform_to_ntt). The BFV result stays in "
+        "NTT form, for further products and for transform_back"
     ),
     "mul": "without relinearization and rescaling",
     "mul_full": (
-        "three calls: multiply, relinearize_inplace, and rescale_to_next_inplace (ckks) or mod_switch_to_next_inplace "
-        "(bgv); two in bfv"
+        "multiply and relinearize_inplace, then rescale_to_next_inplace (CKKS) or "
+        "mod_switch_to_next_inplace (BGV)"
     ),
     "square": "without relinearization and rescaling",
-    "mul_monomial": "SEAL's own shift of polynomials (negacyclic_shift_poly_coeffmod), one by one",
+    "mul_monomial": "SEAL's shift of polynomials (negacyclic_shift_poly_coeffmod), called for each "
+    "polynomial",
     "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
     "encode": "from a vector of C++ integers or doubles",
-    "encode_coefficients": "copies a vector of C++ integers to a plaintext, whose coefficients they are",
-    "mod_switch": "ckks drops a prime without dividing by it",
-    "key_pair": "a KeyGenerator, which draws the secret key, and create_public_key",
-    "keys": "sizes are those of expanded keys, as an evaluator holds them; seeded ones have names of their own",
-    "seeded": "encrypt_symmetric and create_…_keys without a destination, which SEAL writes with a seed of 64 bytes",
+    "encode_coefficients": "copies a vector of C++ integers to the coefficients of a plaintext",
+    "mod_switch": "CKKS drops a prime without dividing by it",
+    "key_pair": "constructs a KeyGenerator, which draws the secret key, and calls create_public_key",
+    "keys": "sizes are those of expanded keys, as an evaluator holds them; seeded keys have separate names",
+    "seeded": "encrypt_symmetric and create_…_keys without a destination, which SEAL serializes "
+    "with a seed of 64 bytes",
 }
 
 

@@ -81,7 +81,7 @@ def _created(module: SealModule, ring_dimension: int, bits: tuple[int, ...]) -> 
         return module.create_chain(ring_dimension, bits)
     except (ValueError, RuntimeError) as error:
         raise Unsupported(
-            f"SEAL makes no modulus chain of {_in_words(bits)} at N = {ring_dimension}: {error}. It takes at most "
+            f"SEAL has no modulus chain of {_in_words(bits)} at N = {ring_dimension}: {error}. It takes at most "
             f"256 primes of at most {primes.LARGEST_PRIME_BITS} bits, all different and 1 modulo "
             f"{2 * ring_dimension}"
         ) from error

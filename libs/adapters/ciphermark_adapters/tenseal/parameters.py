@@ -55,11 +55,11 @@ def _checked(context: Any, spec: ParameterSpec) -> Any:
     if not context.parameters_set():
         advice = ""
         if context.parameters_error_name() == "invalid_parameters_insecure":
-            advice = ": TenSEAL insists on 128 bits of security; use fewer or smaller primes, or a larger N"
+            advice = ": TenSEAL enforces 128 bits of security: use fewer or smaller primes, or a larger N"
         raise Unsupported(f"TenSEAL refuses the parameters: {context.parameters_error_message()}{advice}")
     if not context.using_keyswitching():
         raise Unsupported(
-            "TenSEAL always makes relinearization keys, which a modulus chain of one prime leaves no room for: "
+            "TenSEAL always generates relinearization keys, which need a modulus chain of at least two primes: "
             "use N = 4096 or more, or write modulus_bits with two primes"
         )
     qualifiers = context.first_context_data().qualifiers()

@@ -116,7 +116,7 @@ def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
         kinds = operation.calls()[0].keys
         listed = keys.steps if kinds.rotations else keys.elements
         raise Unsupported(
-            f"no key was made for {Call(operation, tuple(arguments)).text}, only for {listed or 'none'}"
+            f"no key was generated for {Call(operation, tuple(arguments)).text}, only for {listed or 'none'}"
         )
 
 

@@ -15,7 +15,7 @@ _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
 _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
 _IN_NTT_FORM = (Kind.TRANSFORMED, Kind.NTT_PLAINTEXT)
 _ENCODED_SO = "ckks encodes to NTT form: {} takes such plaintexts"
-_KEPT_SO = "bgv and ckks ciphertexts are kept in NTT form"
+_KEPT_SO = "BGV and CKKS ciphertexts are stored in NTT form"
 _NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
 

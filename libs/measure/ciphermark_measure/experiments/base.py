@@ -27,8 +27,8 @@ from ciphermark_measure.probes import measured_alone, samples_of
 from ciphermark_measure.sampling import ClockError, Phase
 from ciphermark_measure.session import Session, prepare
 
-_EXHAUSTED = "the noise budget is used up: with a longer modulus chain the same comes out right"
-_DOUBT = "; the library tells no noise budget, so it may have been used up"
+_EXHAUSTED = "the noise budget is exhausted: a longer modulus chain gives the correct result"
+_DOUBT = "; the library reports no noise budget, which may be exhausted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
             verdict = is_right_with_more_room(session, setting.trial.case, attempt)
             if verdict:
                 return Findings("budget_exhausted", accuracy=accuracy, error=_EXHAUSTED)
-            doubt = _DOUBT if verdict is None else "; it is as wrong with a longer modulus chain"
+            doubt = _DOUBT if verdict is None else "; a longer modulus chain gives the same incorrect result"
     size = sum(len(vector) for vector in result.expected)
     return Findings(
         "incorrect",

@@ -248,7 +248,7 @@ class Noise(Repeated):
         if self._end is not None and self._end.status == "incorrect":
             return replace(self._end, samples=tuple(self.samples), facts=self.facts)
         if self.accuracy is None:
-            error = "even a fresh ciphertext decrypts wrong"
+            error = "even a fresh ciphertext decrypts incorrectly"
             return Findings("budget_exhausted", tuple(self.samples), None, error, self.facts)
         return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)
 

@@ -44,7 +44,9 @@ class KeyGeneration(Sampled):
         accuracy = checking.accuracy(self.session.decrypted([ciphertext]), [vector], tolerance)
         self.findings = Findings("ok", accuracy=accuracy)
         if not checking.is_right(accuracy):
-            self.findings = replace(self.findings, status="incorrect", error="a ciphertext decrypts wrong")
+            self.findings = replace(
+                self.findings, status="incorrect", error="a ciphertext decrypts incorrectly"
+            )
             return
         budget = self.setting.trial.budget
         with self.spent("calibration_s"):

@@ -133,7 +133,7 @@ class Repetition(Sampled):
         slots = self.session.parameters.slots
         if self.case.vector_length > slots:
             raise Unsupported(
-                f"a chain works on one ciphertext: its {slots} slots do not hold {self.case.vector_length} values"
+                f"a chain works on one ciphertext: its {slots} slots differ from {self.case.vector_length} values"
             )
         self._chains = [self._made(index) for index in range(_SETS)]
         for chain in self._chains:
@@ -278,7 +278,7 @@ def _trial_s(case: Case, budget: Budget, growth: float) -> float:
 
 def _reason(case: Case, declared: Declaration) -> str | None:
     slots, is_known = case.parameters.slots, not case.parameters.ring_dimension_is_minimum
-    too_long = f"a chain works on one ciphertext: its {slots} slots do not hold {case.vector_length} values"
+    too_long = f"a chain works on one ciphertext: its {slots} slots differ from {case.vector_length} values"
     return without_managed(case, declared) or (too_long if is_known and case.vector_length > slots else None)
 
 

@@ -56,7 +56,9 @@ class Serialization(Sampled):
         self.findings = Findings("ok", accuracy=accuracy)
         if not checking.is_right(accuracy):
             self.findings = replace(
-                self.findings, status="incorrect", error="the ciphertext reads back wrong"
+                self.findings,
+                status="incorrect",
+                error="the ciphertext changes when it is serialized and loaded",
             )
             return
         with self.spent("sampling_s"):

@@ -54,7 +54,7 @@ def unreadable() -> tuple[str, ...]:
             f"{_SCHEDSTAT} cannot be read: samples in which another process took the core are not marked"
         )
     if steal_s(os.sched_getaffinity(0)) is None:
-        messages.append(f"{_STAT} tells no steal time: what the hypervisor gives to others is unknown")
+        messages.append(f"{_STAT} reports no steal time: CPU time given to other guests is unknown")
     return tuple(messages)
 
 

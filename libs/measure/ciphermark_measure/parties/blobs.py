@@ -190,7 +190,7 @@ class BlobStore(Blobs):
         content = self._compared(blob)
         spans = _spans(content, blob.parts)
         if len(spans) != blob.parts or (spans[-1][1] if spans else 0) != len(content):
-            raise BlobError(f"blob {blob.digest} is not made of parts, of which {blob.parts} were named")
+            raise BlobError(f"blob {blob.digest} does not consist of parts of which {blob.parts} were named")
         return _given_away(content, spans)
 
     def _compared(self, blob: Blob) -> Content:

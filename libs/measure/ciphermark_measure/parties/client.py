@@ -188,7 +188,7 @@ class Client(Party):
         if keys is not None:
             return keys
         if request.source is None:
-            raise UserError(f"the keys of {workload.name} depend on its input: say the source of it, too")
+            raise UserError(f"the keys of {workload.name} depend on its input: give its source, too")
         given = self.inputs(workload, request.source, 1)[0]
         return keys_of(all_traced(workload, given, parameters, declared).values())
 

@@ -89,7 +89,7 @@ def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration,
             return f"the program of stage {stage} is another one each time: a circuit may depend on its arguments alone"
     needed, request = keys_of(programs.values()), workload.keys(parameters)
     if request is not None and not request.has(needed):
-        return f"keys: {request} are asked for, and its programs need {needed}; leave the method out"
+        return f"keys: {request} were requested, but its programs need {needed}; leave the method out"
     return None
 
 

@@ -76,7 +76,7 @@ def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], para
     first, *others = (workload.public(stage, given, parameters) for given in inputs)
     if any(not equal_arrays(first, other) for other in others):
         raise Unsupported(
-            f"{workload.name}: the inputs of a pass tell the server different things in stage {stage}, and one "
+            f"{workload.name}: the inputs of a pass give the server different public data in stage {stage}, and one "
             "program computes on all of them: use inputs_per_pass: 1"
         )
     return first

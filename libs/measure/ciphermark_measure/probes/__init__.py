@@ -55,7 +55,9 @@ def host_facts() -> Host:
 def _unwatched() -> tuple[str, ...]:
     """What of the host's state beside samples cannot be told here."""
     reason = reference_kernel.reason_against()
-    without = () if reason is None else (f"disturbed samples are not told from undisturbed ones: {reason}",)
+    without = (
+        () if reason is None else (f"disturbed and undisturbed samples cannot be distinguished: {reason}",)
+    )
     return (*without, *cpu_steal.unreadable())
 
 

@@ -41,7 +41,7 @@ class PeakMemory(Probe):
             self.start()
         except OSError as error:
             return f"the kernel lets no process reset its high-water mark ({error})"
-        return None if self.stop() else f"the kernel tells no high-water mark in {_STATUS}"
+        return None if self.stop() else f"the kernel reports no high-water mark in {_STATUS}"
 
     def start(self) -> None:
         """See :meth:`Probe.start`: sets the mark to the present resident set."""

@@ -84,7 +84,7 @@ def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
     """
     size = len(text.encode())
     if size > MAX_BYTES:
-        raise UserError(f"{name}: {size} bytes are too many, at most {MAX_BYTES} are read: use fewer rows")
+        raise UserError(f"{name}: {size} bytes are too many: at most {MAX_BYTES} are read: use fewer rows")
     lines = _lines(text.removeprefix("\ufeff"), name)
     _, header = next(lines, (1, []))
     columns = _header(header, name)

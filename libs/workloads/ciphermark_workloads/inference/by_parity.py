@@ -447,7 +447,7 @@ class Options(msgspec.Struct, frozen=True):
     """Of networks with random weights."""
 
     weights_seed: Annotated[
-        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the network's random weights are made of")
+        int, msgspec.Meta(ge=0, lt=1 << 32, description="seed of the network's random weights")
     ] = 1
 
 
@@ -516,7 +516,7 @@ class ByParity(Layered[Image, Floats]):
         if largest >= room:
             raise Unsupported(
                 f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
-                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one"
+                f"{parameters.moduli[0].bit_length()} bits can represent besides the scale: use a longer one"
             )
 
     def vectors(self, stage: str, given: Image, parameters: Parameters) -> list[Vector]:

@@ -33,7 +33,7 @@ class Options(held.Options, frozen=True):
 
     images_at_once: Annotated[
         int,
-        msgspec.Meta(ge=1, le=1 << 16, description="images side by side: at most as many as there are slots"),
+        msgspec.Meta(ge=1, le=1 << 16, description="images per pass: at most the number of slots"),
     ] = 4096
 
 

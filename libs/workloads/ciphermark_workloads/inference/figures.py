@@ -196,7 +196,7 @@ INFERENCES = Figure(
     chart=draw_throughput,
     printed=(LAYOUT,),
     columns=(*_ASKED, *COSTS, *QUALITY),
-    empty="This run has no inference whose logits are right.",
+    empty="This run has no inference with correct logits.",
 )
 PARTS = Figure(
     name="prediction",
@@ -217,7 +217,7 @@ PARTS = Figure(
 PUBLISHED_INFERENCES = replace(
     PUBLISHED,
     name="published-inferences",
-    title="Published inferences beside ours",
+    title="Published and measured inferences",
     lead=(
         "From papers, each with its host, and its security as a note. Ours are at the level that their N and chain "
         "have, and run another circuit for the same network (docs/inference.md). They are never ranked."

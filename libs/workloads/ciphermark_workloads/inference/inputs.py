@@ -47,7 +47,7 @@ class Options(msgspec.Struct, frozen=True):
         Meta(
             ge=0,
             le=64,
-            description="how often the last layer is halved, so that the first prime holds its logits",
+            description="number of halvings of the last layer, so that its logits fit into the first prime",
             extra=NEWER,
         ),
     ] = 0

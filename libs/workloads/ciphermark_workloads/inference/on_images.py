@@ -96,7 +96,7 @@ class OnImages(Layered[Given, Floats]):
             missing = int(np.ceil(np.log2(2 * largest / room)))
             raise Unsupported(
                 f"a logit of {largest:.3g} is beyond ±{room:.3g}, which is what a first prime of "
-                f"{parameters.moduli[0].bit_length()} bits holds beside the scale: take a longer one, or "
+                f"{parameters.moduli[0].bit_length()} bits can represent besides the scale: use a longer one, or "
                 f"{_advice(self.options.halvings, missing)}"
             )
 
@@ -199,15 +199,11 @@ def judged(found: Floats, right: Floats, clear: Floats, labels: Labels | None, t
 def _complaint(chosen: Labels, expected: Labels, accuracy: Accuracy, logits: int) -> str | None:
     others = np.flatnonzero(chosen != expected)
     if len(others) and len(expected) == 1:
-        return f"the class is {chosen[0]}, and the network in the clear says {expected[0]}"
+        return f"the class is {chosen[0]}; the network in the clear gives {expected[0]}"
     if len(others):
-        return (
-            f"{len(others)} of {len(expected)} images have another class than the network in the clear says"
-        )
+        return f"{len(others)} of {len(expected)} images have another class than in the clear"
     if accuracy.incorrect_slots:
-        return (
-            f"{accuracy.incorrect_slots} of {logits} logits are wrong, by up to {accuracy.max_abs_error:.3g}"
-        )
+        return f"{accuracy.incorrect_slots} of {logits} logits are incorrect, by up to {accuracy.max_abs_error:.3g}"
     return None
 
 

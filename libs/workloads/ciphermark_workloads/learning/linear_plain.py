@@ -94,7 +94,7 @@ class PlainLinear(Classifier):
         """The scores, a row in each slot, by the weights that are not 0, and the bias."""
         bias, *weights = public["weights"]
         if not any(weights):
-            raise Unsupported("all weights are 0: the model says the same of every row")
+            raise Unsupported("all weights are 0: the model predicts the same for every row")
         encode = _encoded_reals if evaluator.parameters.spec.scheme == "ckks" else _encoded_integers
         return linear_models.scores(evaluator, inputs, encode(evaluator, inputs[0], float(bias), weights))
 

@@ -36,7 +36,7 @@ def linear_means(table: Table) -> Floats:
     """w = m₁ − m₀ and the bias −w·(m₁ + m₀)/2; raises ``Unsupported`` where w is no more than rounding errors."""
     one, zero = (rows.mean(axis=0) for rows in by_class(table))
     if np.abs(one - zero).max() < _SAME_MEAN:
-        raise Unsupported("both classes have the same mean: linear means cannot tell them apart")
+        raise Unsupported("both classes have the same mean: linear means cannot separate them")
     return np.concatenate([[(zero - one) @ (zero + one) / 2], one - zero])
 
 

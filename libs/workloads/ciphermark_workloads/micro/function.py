@@ -41,7 +41,9 @@ def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
     accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
     wrong = accuracy.incorrect_slots
     complaint = (
-        f"{wrong} of {right.size} values are wrong, by up to {accuracy.max_abs_error:.3g}" if wrong else None
+        f"{wrong} of {right.size} values are incorrect, by up to {accuracy.max_abs_error:.3g}"
+        if wrong
+        else None
     )
     return Judgement(accuracy, complaint)
 

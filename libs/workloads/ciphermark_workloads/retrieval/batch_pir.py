@@ -123,9 +123,7 @@ def _hashed(elements: int, number: int) -> Integers:
 class Options(queries.IndexOptions, frozen=True):
     """The database, and how many of its elements are asked for at once."""
 
-    wanted: Annotated[
-        int, msgspec.Meta(ge=16, le=1024, description="elements that a client asks for at once")
-    ] = 64
+    wanted: Annotated[int, msgspec.Meta(ge=16, le=1024, description="elements per query of a client")] = 64
 
 
 class BatchPir(ColumnRetrieval[Sequence[int]]):

@@ -50,7 +50,7 @@ class Layout:
         if self.columns > width:
             raise Unsupported(
                 f"elements of {self.element_bytes} bytes take {self.columns} columns, and a row has {width} slots for "
-                f"them: at N = {2 * self.row} with {self.symbol_bits} bits a slot elements have at most "
+                f"them: at N = {2 * self.row} with {self.symbol_bits} bits per slot, elements have at most "
                 f"{max_bytes(width, self.symbol_bits)} bytes"
             )
 

@@ -347,7 +347,7 @@ RETRIEVALS = Figure(
     chart=draw_answers,
     printed=(LAYOUT,),
     columns=(*_ASKED, *COSTS, *STORES),
-    empty="This run has no retrieval whose answers are right.",
+    empty="This run has no retrieval with correct answers.",
 )
 MOVED = Figure(
     name="communication",

@@ -136,7 +136,7 @@ class Options(queries.KeywordOptions, frozen=True):
     """The records, and where they are."""
 
     hash_seed: Annotated[
-        int, msgspec.Meta(ge=0, lt=1 << 32, description="what the places of keywords are made of")
+        int, msgspec.Meta(ge=0, lt=1 << 32, description="seed of the keywords' positions")
     ] = 1
 
 

@@ -118,9 +118,7 @@ class IndexOptions(Queries, frozen=True):
     element_bytes: Annotated[
         int, Meta(ge=1, le=1 << 16, description="bytes of an element of the database")
     ] = 256
-    database_seed: Annotated[
-        int, Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
-    ] = 1
+    database_seed: Annotated[int, Meta(ge=0, lt=1 << 32, description="seed of the database")] = 1
 
 
 class IndexRetrieval(Queried[int, Integers]):
@@ -176,9 +174,7 @@ class KeywordOptions(Queries, frozen=True):
         int, Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
     ] = 4096
     value_bytes: Annotated[int, Meta(ge=1, le=1 << 15, description="bytes of a record's value")] = 256
-    database_seed: Annotated[
-        int, Meta(ge=0, lt=1 << 32, description="what the bytes of the database are made of")
-    ] = 1
+    database_seed: Annotated[int, Meta(ge=0, lt=1 << 32, description="seed of the database")] = 1
 
 
 class KeywordRetrieval(Queried[Input, Integers]):

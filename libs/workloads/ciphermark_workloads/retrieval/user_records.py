@@ -102,10 +102,12 @@ def records(name: str, count: int, value_bytes: int) -> Records:
 
 def _agreed(name: str, values: Mapping[str, Value], found: Mapping[str, int]) -> dict[str, Value]:
     if _SEED in values:
-        raise UserError(f"{name}: nothing of a file is made of a seed: leave {_SEED} out")
+        raise UserError(f"{name}: records from a file need no seed: omit {_SEED}")
     for option, value in found.items():
         if values.get(option, value) != value:
-            raise UserError(f"{name}: {option} is {value} there, and {values[option]} here: leave it out")
+            raise UserError(
+                f"{name}: {option} is {value} in the file, but {values[option]} in the suite: omit it"
+            )
     return {**values, "database": name, **found}
 
 
@@ -118,7 +120,7 @@ def _elements(name: str, data: bytes, size: int | None) -> Rows:
 
 def _of_bin(name: str, data: bytes, size: int | None) -> Rows:
     if size is None:
-        raise UserError(f"{name}: say how long elements are: element_bytes: [256]")
+        raise UserError(f"{name}: give the length of elements: element_bytes: [256]")
     if size < 1 or len(data) % size:
         raise UserError(f"{name}: {len(data)} bytes are no multiple of {size} (element_bytes)")
     return np.frombuffer(data, dtype=np.uint8).reshape(-1, size)

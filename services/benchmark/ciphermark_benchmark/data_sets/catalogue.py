@@ -62,7 +62,7 @@ class Folder:
         data_set = take(path.read_bytes(), str(path))
         stem, _, _ = name.rpartition("@")
         if name not in (data_set.called(stem), data_set.digest):
-            raise UserError(f"{path}: its contents are not those that the name tells: remove it")
+            raise UserError(f"{path}: its contents do not match the digest in its name: remove it")
         return Known(name, data_set.rows, data_set.features)
 
     def put(self, name: str, data: bytes) -> None:
@@ -193,7 +193,7 @@ def _content(path: Path, name: str, most: int = MAX_BYTES, fewer: str = "rows") 
             raise UserError(f"{name}: there is no such file (looked for {path})")
         size = path.stat().st_size
         if size > most:
-            raise UserError(f"{name}: {size} bytes are too many, at most {most} are read: use fewer {fewer}")
+            raise UserError(f"{name}: {size} bytes are too many: at most {most} are read: use fewer {fewer}")
         return path.read_bytes()
     except OSError as error:
         raise UserError(f"{name}: cannot be read: {error.strerror}") from None

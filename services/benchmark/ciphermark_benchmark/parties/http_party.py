@@ -220,7 +220,7 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{variable}_FILE: {path} cannot be read: {error}") from None
     if not (token.isascii() and token.isprintable() and token):
-        raise UserError(f"{variable if value else path} holds no token: copy the {name} service's")
+        raise UserError(f"{variable if value else path} contains no token: copy the {name} service's")
     return token
 
 

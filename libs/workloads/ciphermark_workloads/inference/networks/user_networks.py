@@ -104,9 +104,13 @@ def _checked(
     """
     side, kernel, stride, before, after = window
     if side < 1 or stride < 1 or not 0 < kernel <= before + side + after:
-        raise ValueError("side and stride are at least 1, and a kernel is not larger than the padded image")
+        raise ValueError(
+            "side and stride must be at least 1, and the kernel at most as large as the padded image"
+        )
     if not (0 <= before < kernel and 0 <= after < kernel) or before + side + after > _MAX_SIDE:
-        raise ValueError(f"padding is less than a kernel, and a padded image has at most {_MAX_SIDE} rows")
+        raise ValueError(
+            f"padding must be smaller than the kernel, and a padded image have at most {_MAX_SIDE} rows"
+        )
     maps, hidden, classes = (np.atleast_1d(layer.weights).shape[0] for layer in (convolution, dense, last))
     shape = Shape(side, kernel, stride, maps, hidden, classes, before, after)
     network = Network(shape, convolution, dense, last)
@@ -142,13 +146,13 @@ def images(name: str, data: bytes, side: int, largest_pixel: float) -> tuple[Flo
     with _foreign(name, "file of images"):
         pixels, labels = read(name, data, side)
     if pixels.ndim != 3 or pixels.shape[1:] != (side, side) or not len(pixels):
-        raise UserError(f"{name}: images are of (count, {side}, {side}) here, not {pixels.shape}")
+        raise UserError(f"{name}: images must have shape (count, {side}, {side}), not {pixels.shape}")
     if not np.isfinite(pixels).all():
-        raise UserError(f"{name}: it has pixels that are no finite numbers")
+        raise UserError(f"{name}: some pixels are not finite")
     if pixels.min() < 0 or pixels.max() > largest_pixel:
         raise UserError(
-            f"{name}: pixels are from {pixels.min():g} to {pixels.max():g}, and here from 0 to {largest_pixel:g}: say "
-            "which pixel stands for 1 (largest_pixel)"
+            f"{name}: pixels range from {pixels.min():g} to {pixels.max():g}, but must lie in 0 to {largest_pixel:g}: "
+            "give the pixel value that stands for 1 (largest_pixel)"
         )
     return pixels / largest_pixel, labels
 
@@ -205,9 +209,9 @@ def _labels(name: str, labels: npt.NDArray[Any], count: int) -> Labels:
 def _whole(values: npt.NDArray[Any], count: int) -> list[int]:
     """So many whole numbers from 0 on; raises ``ValueError`` for others."""
     if values.shape != (count,):
-        raise ValueError(f"{count} whole numbers are asked for, and there is an array of {values.shape}")
+        raise ValueError(f"{count} integers are required, not an array of {values.shape}")
     if not all(0 <= value <= _LARGEST_WHOLE and value == int(value) for value in values.tolist()):
-        raise ValueError(f"whole numbers from 0 on are asked for, not {values.tolist()[:10]}")
+        raise ValueError(f"non-negative integers are required, not {values.tolist()[:10]}")
     return [int(value) for value in values.tolist()]
 
 
@@ -223,7 +227,7 @@ def _arrays(
             entries = {key: f"{key}.npy" for key in (*asked, *offered) if f"{key}.npy" in archive.namelist()}
             missing = [key for key in asked if key not in entries]
             if missing:
-                raise UserError(f"{name}: it lacks {', '.join(missing)}; asked for: {', '.join(asked)}")
+                raise UserError(f"{name}: it lacks {', '.join(missing)}; required: {', '.join(asked)}")
             total = 0
             for key, entry in entries.items():
                 with archive.open(entry) as file:
@@ -341,7 +345,7 @@ def _assembled(graph: Any, nodes: list[_Node], constants: Constants) -> Network:
 def _side(given: Any) -> int:
     sizes = [item.dim_value for item in given.type.tensor_type.shape.dim]
     if len(sizes) != 4 or sizes[1] != 1 or sizes[2] != sizes[3] or sizes[2] < 1:
-        raise ValueError(f"its input is to be (batch, 1, side, side), not {tuple(sizes)} (0: not told)")
+        raise ValueError(f"its input is to be (batch, 1, side, side), not {tuple(sizes)} (0: unknown)")
     return int(sizes[2])
 
 
@@ -351,7 +355,7 @@ def _chain(start: str, end: str, nodes: list[_Node]) -> Iterator[_Node]:
     while value != end:
         users = [node for node in nodes if value in node.inputs]
         if len(users) != 1:
-            raise ValueError(f"{len(users)} steps go on from {value!r}, and a network is one chain")
+            raise ValueError(f"{len(users)} steps continue from {value!r}, and a network is one chain")
         yield users[0]
         value = users[0].output
         if value in met:
@@ -436,7 +440,7 @@ def _weights(node: _Node, constants: Constants) -> Array:
 def _gemm(node: _Node, constants: Constants) -> _Part:
     attributes, weights = node.attributes, _weights(node, constants)
     if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1 or attributes.get("transA", 0):
-        raise ValueError("its dense layer has factors, or its input the wrong way round")
+        raise ValueError("its dense layer has alpha or beta factors, or a transposed input")
     weights = weights if attributes.get("transB", 0) else weights.T
     return _Part("dense layer", Layer(weights, node.bias(len(weights), constants)))
 
