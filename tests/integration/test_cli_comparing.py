@@ -164,7 +164,7 @@ def test_the_verdict_comes_first_and_the_largest_changes_alone(recorded):
     assert lines[0].startswith("1 regression: 1 slower, ")
     assert len(lines) <= 40
     (changed,) = [line for line in lines if line.startswith("slower")]
-    for word in ("seal", "mul, BFV, N = 4096, 4,096 values", "evaluate, time", "3 ms", "6 ms", "2.00×"):
+    for word in ("seal", "mul, BFV, N = 4096, 4096 values", "evaluate, time", "3 ms", "6 ms", "2.00×"):
         assert word in changed
     assert ciphermark("compare", ids[1], ids[0]).out.startswith("No regression: 1 faster, ")
     assert ciphermark("compare", ids[0], "nobody", code=2).err.startswith("no run is meant by")

@@ -98,3 +98,22 @@ def test_latex_is_a_table_with_caption_and_rules():
         r"\bottomrule",
     ):
         assert part in found
+
+
+@pytest.mark.parametrize("width", range(80, 121))
+def test_heads_of_prose_stand_whole_at_every_width(width):
+    note = "80-bit; which of its two forms is not printed"
+    heads = (
+        *(
+            Head("system"),
+            Head("scheme"),
+            Head("result", is_prose=True, min_width=20),
+            Head("published", True),
+        ),
+        *(Head("note", is_prose=True), Head("ours", True), Head("95% interval", True)),
+        Head("our case", is_prose=True, min_width=24),
+    )
+    rows = (("CraterLake", "ckks", "LoLa-CIFAR plain weights", "50.5 ms", note, "–", "", ""),)
+    lines = list(terminal.lines(Printed("", "", heads, rows), width))
+    assert max(map(len, lines)) <= width
+    assert " ".join(" ".join(lines[:2]).split()).count("case") == 1

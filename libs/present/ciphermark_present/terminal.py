@@ -164,13 +164,27 @@ def _has_room(table: Printed, is_whole: bool, room: int) -> bool:
     prose = [(head, texts) for head, texts in columns if head.is_prose]
     if sum(_least(head, texts) for head, texts in prose) > room:
         return False
-    share = room // max(1, len(prose))
     return all(
-        len(textwrap.wrap(text, max(share, _least(head, texts)))) <= _MAX_LINES
-        for head, texts in prose
+        len(textwrap.wrap(text, width)) <= _MAX_LINES
+        for width, (head, texts) in zip(_prose_widths(prose, room), prose, strict=True)
         if table.heads.index(head) >= table.keys
         for text in texts
     )
+
+
+def _prose_widths(columns: Sequence[tuple[Head, Sequence[str]]], room: int) -> list[int]:
+    """The widths of columns of prose, no more together than there is room: of each its least, and equal shares of the
+    rest to those whose texts are longer.
+    """
+    widths = [_least(head, texts) for head, texts in columns]
+    longest = [max(map(len, (head.text, *texts))) for head, texts in columns]
+    places = sorted(range(len(columns)), key=lambda place: longest[place] - widths[place])
+    rest = room - sum(widths)
+    for count, place in zip(range(len(places), 0, -1), places, strict=True):
+        more = max(0, min(longest[place] - widths[place], rest // count))
+        widths[place] += more
+        rest -= more
+    return widths
 
 
 def _fixed(head: Head, texts: Sequence[str], is_whole: bool) -> int:
@@ -195,13 +209,21 @@ def _rendered(table: Printed, is_whole: bool, gap: int, width: int) -> Iterator[
         for head, texts in zip(table.heads, columns, strict=True)
     ]
     height = max(map(len, heads))
-    for head, parts, texts in zip(table.heads, heads, columns, strict=True):
+    prose = [(head, texts) for head, texts in zip(table.heads, columns, strict=True) if head.is_prose]
+    fixed = [
+        _fixed(head, texts, is_whole)
+        for head, texts in zip(table.heads, columns, strict=True)
+        if not head.is_prose
+    ]
+    room = width - gap * (len(table.heads) - 1) - sum(fixed)
+    prose_widths = iter(_prose_widths(prose, room))
+    for head, parts in zip(table.heads, heads, strict=True):
         grid.add_column(
             Text("\n".join([""] * (height - len(parts)) + parts)),
             justify="right" if head.is_number else "left",
             no_wrap=not head.is_prose,
             overflow="fold" if head.is_prose else "ellipsis",
-            min_width=_least(head, texts) if head.is_prose else None,
+            width=next(prose_widths) if head.is_prose else None,
         )
     for row in table.rows:
         grid.add_row(*map(Text, row))

@@ -391,7 +391,7 @@ def _metric(row: Row) -> str:
 
 def _case_in_words(row: Row) -> str:
     scheme = f"{row['scheme'].upper()}{', recommended' if row['tuning'] == 'recommended' else ''}"
-    inputs = row["data_set"] or formats.values(row["vector_length"])
+    inputs = row["data_set"] or f"{formats.count(row['vector_length'])} values"
     return f"{_name(row)}, {scheme}, N = {row['ring_dimension']}, {inputs}"
 
 

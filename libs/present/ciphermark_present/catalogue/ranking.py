@@ -29,7 +29,7 @@ from ciphermark_present.subject import Subject
 UNPAIRED = "not interleaved"
 MARKS = {"no difference": "≈", "too few samples": "?"}
 _FASTEST = "Fastest: median time. Others: multiple of it."
-_MEANINGS = (
+MEANINGS = (
     "≈ no significant difference",
     "? too few samples",
     "* other parameters or not interleaved",
@@ -191,7 +191,7 @@ def legend(tables: Sequence[Printed], width: int) -> list[str]:
     """
     texts = [text for table in tables for row in table.rows for text in row[table.keys :]]
     lines = [_FASTEST]
-    for meaning in _MEANINGS:
+    for meaning in MEANINGS:
         if any(meaning[0] in text for text in texts):
             joined = f"{lines[-1]}{_GAP}{meaning}"
             if lines[-1] == _FASTEST or len(joined) > width:

@@ -26,12 +26,12 @@ from ciphermark_present.catalogue.columns import (
     N,
     disturbance,
 )
-from ciphermark_present.catalogue.ranking import MARKS, UNPAIRED
+from ciphermark_present.catalogue.ranking import MARKS, MEANINGS, UNPAIRED
 from ciphermark_present.catalogue.times import MATRIX
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds
-from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of
+from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of, present
 from ciphermark_present.query import Row
 
 
@@ -245,6 +245,12 @@ def _against_fastest(row: Row) -> tuple[str, str]:
     return formats.ratio(ratio.median), formats.ratio_interval(ratio.low, ratio.high)
 
 
+def _mark(row: Row) -> str:
+    """What the interval of the ratio says of a difference, where it is not printed."""
+    ratio = row["against"].ratio
+    return "" if ratio is None or _is_fastest(row) else MARKS.get(verdict(ratio), "")
+
+
 def _is_fastest(row: Row) -> bool:
     fastest = row["against"].fastest
     return bool(row["case_key"] == fastest["case_key"])
@@ -267,11 +273,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     has_intervals = wanted.is_detailed
 
     def times_fastest(row: Row) -> str:
-        """Where no interval stands beside it, with what it says of a difference."""
-        ratio = row["against"].ratio
-        is_marked = not (has_intervals or ratio is None or _is_fastest(row))
-        mark = MARKS.get(verdict(ratio), "") if is_marked and ratio is not None else ""
-        return mark + _against_fastest(row)[0]
+        return ("" if has_intervals else _mark(row)) + _against_fastest(row)[0]
 
     yield Head("n", True), lambda row: str(row["repetitions"])
     yield of(VARIANT)
@@ -287,16 +289,16 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
         yield Head("95% interval", True, drop=4), lambda row: _against_fastest(row)[1]
     yield of(PEAK, drop=1)
     yield Head("remaining", True, drop=1), lambda row: formats.brief_quantity(row["remaining_bits"], "bits")
-    yield Head("", is_prose=True), _remark
+    yield from present([(Head("note", is_prose=True), _remark)], _contested(rows))
 
 
 def _about(rows: Sequence[Row], wanted: Wanted) -> str:
     own = (headings.vector(rows), headings.message(rows))
     about = ", ".join(filter(None, ("Total time of n consecutive operations", *own)))
-    marks = ["≈ no significant difference"] * (not wanted.is_detailed) + [DISTURBED] * any(
-        map(_is_disturbed, rows)
-    )
-    return ". ".join((about, *marks))
+    marks = {DISTURBED[0]} if any(map(_is_disturbed, rows)) else set()
+    if not wanted.is_detailed:
+        marks |= {_mark(row) for row in _contested(rows)}
+    return ". ".join((about, *(meaning for meaning in MEANINGS if meaning[0] in marks)))
 
 
 LAYOUT = Layout(
