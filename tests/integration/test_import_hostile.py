@@ -124,6 +124,23 @@ def test_all_of_it(database: Database, tmp_path, line: int) -> None:
     disables_nothing(database, tmp_path / "run.xz", line, slice(0, None))
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        (("run", "started_at"), "10000-01-01", "such as `2026-01-31T12:00:00+00:00` - at `$.run.started_at`"),
+        (("run", "label"), "last", "other than `last`, such as `before-update` - at `$.run.label`"),
+        (("run", "suite_name"), "a\0", "without control characters, such as `quick` - at `$.run.suite_name`"),
+    ],
+)
+def test_a_refusal_shows_the_expected_form_by_an_example(
+    tmp_path: Path, path: Path_, value: str, expected: str
+) -> None:
+    with pytest.raises(UserError) as refusal:
+        archive.read(packed(tmp_path / "run.xz", with_value(HEADER, path, value), SMALL))
+    assert str(refusal.value).endswith(expected)
+    assert "regex" not in str(refusal.value)
+
+
 def test_a_refused_archive_leaves_nothing(ciphermark, tmp_path) -> None:
     """PostgreSQL alone knows that there is no such day."""
     day = with_value(SMALL, ("started_at",), "2026-02-30T00:00:00+00:00")

@@ -26,15 +26,30 @@ Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0, le=1e10)]
 Factor = Annotated[float, Meta(gt=0, le=1e10)]
 
+_WORD = rf"^[^{CONTROLS}]*\Z"
+_RUN_NAME = rf"^(?!{names.LATEST}\Z)(?:{names.PATTERN})\Z"
+_MOMENT = (
+    r"^2[01]\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ]"
+    r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)\Z"
+)
+
 # A name or a short text on one line.
-Word = Annotated[str, Meta(max_length=1000, pattern=rf"^[^{CONTROLS}]*\Z")]
+Word = Annotated[str, Meta(max_length=1000, pattern=_WORD)]
 # A name that somebody gives to a run; `last` means another one.
-RunName = Annotated[str, Meta(pattern=rf"^(?!{names.LATEST}\Z)(?:{names.PATTERN})\Z")]
+RunName = Annotated[str, Meta(pattern=_RUN_NAME)]
 # A time with its offset from UTC, in the years 2000 to 2199.
-Moment = Annotated[
-    str,
-    Meta(
-        pattern=r"^2[01]\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ]"
-        r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)\Z"
-    ),
-]
+Moment = Annotated[str, Meta(pattern=_MOMENT)]
+
+# What a text of each form is called where another one is refused.
+_FORMS = {
+    _WORD: "one line of text without control characters, such as `quick`",
+    _RUN_NAME: f"a run's name other than `{names.LATEST}`, such as `before-update`",
+    _MOMENT: "a date and time of the years 2000 to 2199 with its offset from UTC, such as `2026-01-31T12:00:00+00:00`",
+}
+
+
+def in_words(refusal: str) -> str:
+    """A sentence of msgspec that refuses a text, with an example of the expected form in place of its pattern."""
+    for pattern, form in _FORMS.items():
+        refusal = refusal.replace(f"`str` matching regex {pattern!r}", form)
+    return refusal

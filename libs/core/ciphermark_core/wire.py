@@ -6,6 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
+from ciphermark_core.limits import in_words
+
 T = TypeVar("T")
 
 
@@ -15,5 +17,8 @@ def to_line(value: object) -> bytes:
 
 
 def from_line(line: bytes, kind: type[T]) -> T:
-    """Decode one line; raises ``ValueError`` when it is not a valid ``kind``."""
-    return msgspec.json.decode(line, type=kind)
+    """Decode one line; raises ``ValueError`` when it is not a valid ``kind``, with what is expected at which place."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(in_words(str(error))) from None
