@@ -2,8 +2,8 @@
 defaults.
 
 OpenFHE's takes turns in one process of the interpreter that OpenFHE has, operation by operation. It rescales by
-FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/tuning.md. HElib's is a
-program in C++ that takes turns with the adapter in this process.
+FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/explanation/tuning.md.
+HElib's is a program in C++ that takes turns with the adapter in this process.
 """
 
 from __future__ import annotations

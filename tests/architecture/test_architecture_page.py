@@ -1,4 +1,4 @@
-"""docs/architecture.md and its picture are true."""
+"""The page of the architecture and its picture are true."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import runpy
 
 from house import REPOSITORY
 
-PAGE = REPOSITORY / "docs" / "architecture.md"
+PAGE = REPOSITORY / "docs" / "explanation" / "architecture.md"
 PICTURE = REPOSITORY / "docs" / "pictures" / "house.svg"
 _PLACE = re.compile(r"`((?:bench|dashboards|db|deploy|docs|libs|services|setup|suites|tests)/[^`]*)`")
 

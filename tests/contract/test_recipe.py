@@ -1,4 +1,4 @@
-"""Follows docs/adding-an-adapter.md to the letter: every ``sh`` block is executed, in order, in one shell."""
+"""Follows docs/how-to/add-a-library.md to the letter: every ``sh`` block is executed, in order, in one shell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from . import examples, harness
 from .checks.refusals import unsupported
 
 REPOSITORY = Path(__file__).parents[2]
-DOCUMENT = REPOSITORY / "docs" / "adding-an-adapter.md"
+DOCUMENT = REPOSITORY / "docs" / "how-to" / "add-a-library.md"
 PROGRAMS = Path(sys.executable).parent
 STEP = "== step "
 MIN_TESTS = 150

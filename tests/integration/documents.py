@@ -15,9 +15,7 @@ from command import REPOSITORY
 from ciphermark_benchmark.cli._commands import app
 
 PAGES = sorted(
-    path
-    for pattern in ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/decisions/*.md")
-    for path in REPOSITORY.glob(pattern)
+    path for pattern in ("README.md", "CONTRIBUTING.md", "docs/**/*.md") for path in REPOSITORY.glob(pattern)
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(ciphermark [^`]+)`")

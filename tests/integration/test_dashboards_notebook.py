@@ -16,7 +16,7 @@ from ciphermark_db.database import Database
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "results.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "results" / "results.ipynb"
 
 
 def test_the_notebook_reads_results(

@@ -1,4 +1,4 @@
-"""docs/sql.md: its queries take no join and answer something, and it lists what the database has."""
+"""Queries of documents take no join and answer something; the reference lists what the database has."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ciphermark_core.model import OperationCount, ProgramUse, Sample
 from ciphermark_db import page
 from ciphermark_db.database import Database
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
-QUERIES = re.findall(r"```sql\n(.*?)```", DOCUMENT, re.DOTALL)
+FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "sql"
+RECIPES = (Path(__file__).parents[2] / "docs" / "how-to" / "query-recipes.md").read_text(encoding="utf-8")
+QUERIES = re.findall(r"```sql\n(.*?)```", RECIPES, re.DOTALL)
 
 PROGRAM = ProgramUse("infer", "d" * 64, "bfv", 1, 0, 2, (OperationCount("mul", 1, 3),), b"content")
 
@@ -89,6 +90,8 @@ def test_no_query_needs_a_join() -> None:
     assert {"run", "host", "trial", "sample", "series", "case_"}.isdisjoint(asked)
 
 
-def test_views_and_columns_are_listed_as_the_database_has_them(database: Database) -> None:
-    as_it_is = page.with_listing(DOCUMENT, page.listing(database))
-    assert as_it_is == DOCUMENT, 'rewrite it: python -m ciphermark_db.page "$(ciphermark db url)" docs/sql.md'
+def test_pages_of_views_are_those_of_the_database(database: Database) -> None:
+    committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    assert committed == page.pages(database, committed[page.INDEX]), (
+        'generate them: python -m ciphermark_db.page "$(ciphermark db url)" docs/reference/sql'
+    )

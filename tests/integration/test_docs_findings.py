@@ -13,7 +13,10 @@ from command import REPOSITORY, Ciphermark
 from ciphermark_core import wire
 from ciphermark_core.model import Trial
 
-TEXT = (REPOSITORY / "docs" / "findings.md").read_text(encoding="utf-8")
+FOLDER = REPOSITORY / "docs" / "results"
+INDEX = (FOLDER / "findings.md").read_text(encoding="utf-8")
+PAGES = ("learning", "hexl", "libraries", "operations", "chains", "repetitions")
+TEXT = "\n".join((FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 ARCHIVES = sorted((REPOSITORY / "reference").glob("*.jsonl.xz"))
 # In the order of other tests, which need fewer of them.
 NAMES = ("quick", "tenseal-ml", "pir-report", "seal-vs-openfhe")
@@ -54,7 +57,8 @@ def test_keys_of_the_reference_results_are_those_that_their_trials_are_named_by(
 
 
 def test_every_finding_has_its_sql_and_answer() -> None:
-    assert TEXT.count("\n## ") == len(ANSWERS) == TEXT.count("```sql") >= 10
+    assert TEXT.count("\n## ") == len(ANSWERS) == TEXT.count("```sql") == INDEX.count("| [") >= 10
+    assert all(f"({name}.md#" in INDEX for name in PAGES)
 
 
 @pytest.mark.parametrize(("statement", "answer"), ANSWERS, ids=range(1, len(ANSWERS) + 1))

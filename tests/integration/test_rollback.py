@@ -1,4 +1,4 @@
-"""Back to an earlier version, as docs/deployment.md describes it: with the copy of the data."""
+"""Back to an earlier version, as docs/how-to/deploy.md describes it: with the copy of the data."""
 
 from __future__ import annotations
 

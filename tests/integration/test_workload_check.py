@@ -16,7 +16,7 @@ from ciphermark_measure.confinement import forked
 from ciphermark_measure.parties.examination import found_in
 
 REPOSITORY = Path(__file__).parents[2]
-TUTORIAL = REPOSITORY / "docs" / "your-own-workload.md"
+TUTORIAL = REPOSITORY / "docs" / "tutorials" / "your-own-workload.md"
 NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]\d+)?")
 
 

@@ -135,10 +135,8 @@ def test_every_kind_of_problem_has_an_example_of_its_own(applications):
 
 
 def test_rows_of_results_have_the_columns_of_the_view():
-    (section,) = re.findall(
-        r"^### `results`$(.*?)^### ", (REPOSITORY / "docs/sql.md").read_text(), re.M | re.S
-    )
-    assert list(ResultRow.model_fields) == re.findall(r"`(\w+)`", section)
+    page = (REPOSITORY / "docs/reference/sql/results.md").read_text(encoding="utf-8")
+    assert list(ResultRow.model_fields) == re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert {"ratio", "verdict", "a_run_id", "b_run_id"} < ComparedRow.model_fields.keys()
 
 

@@ -82,7 +82,7 @@ def test_undecided_results_alone_are_measured_once_more() -> None:
 def test_the_error_is_divided_by_results_directions_and_looks(results: int, processes: int) -> None:
     rule = rule_for_family(results, 0.05)
     assert rule.level == pytest.approx(0.05 / (results * 2 * 2))
-    assert rule.processes == processes  # as docs/builds.md states
+    assert rule.processes == processes  # as docs/how-to/ci-gate.md states
 
 
 def test_claims_of_a_family_err_no_more_than_stated() -> None:

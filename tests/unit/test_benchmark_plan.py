@@ -230,7 +230,7 @@ def test_the_impossible_becomes_a_trial_without_a_worker():
     assert [trial.case.operation for trial in made.trials] == ["add"] * 3
     ((trial, reason, _),) = made.unsupported
     assert trial.case.operation == "rescale"
-    assert reason == "bfv and bgv have no scale: use mod_switch"
+    assert reason == "BFV and BGV have no scale: use mod_switch"
 
 
 # Order and workers

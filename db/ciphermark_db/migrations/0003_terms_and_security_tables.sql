@@ -69,20 +69,7 @@ update trial_layer
 set counts = replace(counts::text, '_plain_prepared"', '_plain_ntt"')::jsonb
 where counts::text like '%\_plain\_prepared"%';
 
-comment on column metric.direction is 'Which results are better, lower or higher; NULL where neither is';
-comment on column metric.threshold is
-    'Results within this factor of each other, or apart by this much (see threshold_kind), show no difference';
-comment on table published is
-    'Values from papers, which stand beside ours and are never ranked; those that a case of ours is about name it';
-comment on column published.value is 'The value in that unit';
-comment on column published.stated is 'The value as the source has it';
-comment on column sample.is_disturbed is
-    'Taken while others had the core for most of it, or, before samples were corrected, slowed it: it counts for no '
-    'result, unless there is nothing else. False also of samples beside which nothing was watched';
-comment on column sample.slowdown is
-    'How many times as long as on an undisturbed host it took, by the reference kernel beside it and the run-queue '
-    'delay: results are made of value / slowdown. 1 also of samples beside which nothing was watched, and of what is no '
-    'time';
+comment on column published.value is 'The value, in that unit';
 
 -- Columns and stored words by the field's terms. Keys of cases stay: ciphermark_core.case_keys makes them of the first
 -- words.
@@ -177,16 +164,59 @@ add constraint ratio_kind_check check (
     kind in ('equal_security', 'equal_security_2024', 'across_security_levels', 'hexl')
 );
 
-comment on table ratio is
-    'Times of cases by those of another case of their comparison group: of the fastest of one security level by the 2018 table '
-    '(equal_security) or the 2024 table (equal_security_2024), or of all levels (across_security_levels), or of the same '
-    'library with HEXL (hexl); kinds of encryption apart where they bear on times';
-comment on column series.stage is
-    'keygen, encrypt, evaluate, decrypt or the object that a size belongs to; of a workload one of its stages';
-comment on column published.repetitions is 'Consecutive operations of our case; NULL where it does not repeat';
-comment on column experiment.is_until_exhausted is
-    'Whether its trials go on until no level or noise budget is left: then their samples count with status '
-    'budget_exhausted, too';
-
 drop table words;
 drop function renamed(jsonb, jsonb), word(text, jsonb);
+
+-- What tables and columns mean, in the words of the documents.
+comment on table metric is
+    'Metrics of samples. Migrating fills the table from the program''s registry; recording adds those of workloads';
+comment on column metric.unit is 'Unit of its values: s, bytes, bits, operations, flag, share, ratio, ...';
+comment on column metric.direction is 'Whether lower or higher results are better; NULL if neither is';
+comment on column metric.threshold is
+    'Significance threshold: results within this factor or difference (see threshold_kind) count as equal';
+comment on column metric.sentence is 'Meaning';
+comment on column metric.adds_up is
+    'Whether the value of a whole is the sum of its parts; otherwise, as for a peak, it is their maximum';
+comment on table dimension is
+    'Keys of dimensions. Migrating fills the table from the program''s registry; recording adds those of workloads';
+comment on column dimension.sentence is 'Meaning';
+comment on table experiment is
+    'Experiments other than families of workloads. Migrating fills the table from the program''s registry';
+comment on column experiment.determines is 'The metric that each of its trials determines; NULL without one';
+comment on column experiment.is_until_exhausted is
+    'Whether its trials continue until no level or noise budget is left: their samples then count with status '
+    'budget_exhausted, too';
+comment on table published is
+    'Values from papers, shown next to ours and never ranked; a value about a case of ours names the case';
+comment on column published.id is 'Place in the file';
+comment on column published.host is 'Machine of the measurement, as the source describes it';
+comment on column published.scheme is 'BFV, BGV or CKKS, in lower case';
+comment on column published.result is 'The measured quantity, in the words of the source';
+comment on column published.stated is 'The value as the source states it';
+comment on column published.note is 'Remark; NULL without one';
+comment on column published.variant is 'Variant of ours that corresponds to it; NULL for all of them';
+comment on column published.experiment is 'Experiment of our case; NULL without one';
+comment on column published.operation is
+    'Our operation or workload; alternatives are separated by |; NULL without one';
+comment on column published.phase is 'Phase of our case; NULL without one';
+comment on column published.ring_dimension is 'N of our case; NULL if the source does not state it';
+comment on column published.repetitions is 'Consecutive operations of our case; NULL for a single one';
+comment on column published.data_set is 'Real data of our case; NULL for generated vectors';
+comment on column published.checksum is 'Checksum of the file that it was loaded from';
+comment on table case_info is
+    'Executed cases, whose trials are pooled: a row per run, case, build, parameter set and status';
+comment on table case_facts is 'Summary of the facts of a case''s trials';
+comment on table result is 'Statistics of the samples of a case at one place, by repetitions';
+comment on table ratio is
+    'Times divided by those of another case of the comparison group, which kind describes. Kinds of encryption are '
+    'compared apart if times depend on them';
+comment on table host_state is
+    'State of the host while samples were taken: a row per run, over its trials that ended ok and timed something';
+comment on column sample.is_disturbed is
+    'Whether other processes had the core for most of the sample, or, before times were corrected, slowed it. Such a '
+    'sample counts only if there is no other. False also without a reference kernel';
+comment on column sample.slowdown is
+    'Time relative to an undisturbed host, by the reference kernel and the run-queue delay: results are made of value '
+    '/ slowdown. 1 also without a reference kernel, and for values that are no times';
+comment on column series.stage is
+    'keygen, encrypt, evaluate or decrypt; for a workload one of its stages; for a size the object';

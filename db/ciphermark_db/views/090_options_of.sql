@@ -6,4 +6,4 @@ begin atomic
     from jsonb_each_text(dimensions - 'data_set') as each;
 end;
 
-comment on function options_of(jsonb) is 'Internal: dimensions but for the data set as one text; NULL where there are none';
+comment on function options_of(jsonb) is 'Internal: all dimensions except the data set as one text; NULL without any';

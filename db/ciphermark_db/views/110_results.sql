@@ -43,6 +43,7 @@ left join result as s on s.case_info_id = i.case_info_id
 left join metric as m on m.name = s.metric;
 
 comment on view results is
-    'Medians with intervals: a row per run, case, status, phase, metric and repetitions; samples of all'
-    ' processes of a case are pooled. Each time is divided by its slowdown; samples that were disturbed are left out, unless there are no others. Only trials that ended ok count, in depth and noise also '
-    'budget_exhausted ones; the others have one row without metric, so that failures show';
+    'Medians with confidence intervals: a row per run, case, status, phase, metric and repetitions. Samples of all '
+    'processes of a case are pooled. Each time is divided by its slowdown; disturbed samples count only if there are '
+    'no others. Only trials that ended ok count, and in depth and noise also budget_exhausted ones. Failed cases have '
+    'one row without a metric';

@@ -45,4 +45,5 @@ join case_info as b on b.case_info_id = r.base
 join case_info as u on u.case_info_id = r.uncorrected_base;
 
 comment on view ratios is
-    'Internal: times by those of another case of the comparison group, of every kind: ranking, ranking_2024, ranking_across_security_levels and speedup are rows of it';
+    'Internal: times divided by those of another case of the comparison group, of every kind: ranking, ranking_2024, '
+    'ranking_across_security_levels and speedup are rows of it';

@@ -33,6 +33,7 @@ order by
     c.request - array['vector_length', 'data_pattern'], r.data_pattern = 'random' desc, r.vector_length desc, r.case_key;
 
 comment on view published_match is
-    'Published values beside ours of the same case: a row per run, result, variant, operation and parameters. '
-    'The same case: equal scheme, experiment, phase, metric, repetitions and data set, one of the operations that the '
-    'result is about, variant and N where the source tells them; one thread, and outside of learning one ciphertext';
+    'Published values next to ours of the same case: a row per run, result, variant, operation and parameters. '
+    'Scheme, experiment, phase, metric, repetitions and data set are equal. The operation is one that the result '
+    'covers; variant and N are equal if the source states them. Ours have one thread and, except in learning, one '
+    'ciphertext';

@@ -12,5 +12,5 @@ left join result as d on d.case_info_id = i.case_info_id and d.metric = 'depth'
 left join result as c on c.case_info_id = i.case_info_id and c.metric = 'is_at_max_repetitions';
 
 comment on view depths is
-    'Maximum number of consecutive operations that a parameter set supports: a row per run, case and status of the depth '
-    'experiment';
+    'Maximum number of consecutive operations that a parameter set supports: a row per run, case and status of the '
+    'depth experiment';

@@ -89,4 +89,4 @@ from (
 ) as each;
 
 comment on view retrievals is
-    'Private information retrieval: a row per run and case, with what a query costs, moves and brings';
+    'Private information retrieval: time, traffic and result of a query, a row per run and case';

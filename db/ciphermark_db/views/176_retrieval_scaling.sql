@@ -29,5 +29,5 @@ group by
 having count(distinct database_size) >= 3 and count(*) = count(distinct database_size);
 
 comment on view retrieval_scaling is
-    'How the time of an answer grows with the database: a row per run, variant, protocol and size of an element, where '
-    'three or more databases were measured by cases that differ in nothing else';
+    'Growth of the answer time with the database: a row per run, variant, protocol and element size. Each row rests '
+    'on at least three databases, measured by cases that differ in nothing else';

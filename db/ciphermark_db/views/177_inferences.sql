@@ -76,4 +76,4 @@ from (
 ) as each;
 
 comment on view inferences is
-    'Networks on encrypted images: a row per run and case, with what a pass costs and moves, and how right it was';
+    'Networks on encrypted images: time, traffic and accuracy of a pass, a row per run and case';

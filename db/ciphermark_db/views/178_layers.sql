@@ -60,4 +60,5 @@ join lateral (
 where i.status = 'ok';
 
 comment on view layers is
-    'The parts of what a server computes, executed one by one beside the passes that are timed as a whole: a row per run, case, stage and layer';
+    'Parts of the server''s computation, executed one by one in addition to the passes, which are timed as a whole: a '
+    'row per run, case, stage and layer';

@@ -9,5 +9,4 @@ from case_info as i
 join result as s on s.case_info_id = i.case_info_id and s.metric in ('noise_budget', 'precision')
 group by i.case_info_id, s.stage, s.party, s.step, s.repetitions;
 
-comment on view noise is
-    'Noise budget or precision left: a row per run, case, status, phase and repetitions';
+comment on view noise is 'Remaining noise budget or precision: a row per run, case, status, phase and repetitions';

@@ -13,5 +13,4 @@ join (
 ) as u on u.parameter_set_id = i.parameter_set_id
 order by i.parameter_set_id, i.case_info_id;
 
-comment on view security is
-    'Every parameter set that a library used, with its security by both tables';
+comment on view security is 'Every parameter set that a library used, with its security by both tables';

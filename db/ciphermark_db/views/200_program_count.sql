@@ -7,4 +7,5 @@ select
 from program as p
 cross join lateral jsonb_to_recordset(p.counts) as counted (operation text, level integer, n bigint);
 
-comment on view program_count is 'How often each operation occurs in a program: a row per program, operation and level';
+comment on view program_count is
+    'Number of occurrences of each operation in a program: a row per program, operation and level';

@@ -18,4 +18,4 @@ join case_info as i on i.case_info_id = u.case_info_id
 join program as p on p.digest = u.program
 window same_stage as (partition by i.run_id, i.comparison_group, u.stage);
 
-comment on view case_program is 'Which program a case executed in a stage: a row per run, case, stage and program';
+comment on view case_program is 'Programs that cases executed: a row per run, case, stage and program';

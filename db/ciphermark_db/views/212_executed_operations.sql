@@ -17,4 +17,5 @@ from case_program as i
 join program_count as n on n.program = i.program;
 
 comment on view executed_operations is
-    'How often each operation occurs in the programs that cases executed: a row per run, case, stage, program, operation and level';
+    'Number of occurrences of each operation in the programs that cases executed: a row per run, case, stage, '
+    'program, operation and level';

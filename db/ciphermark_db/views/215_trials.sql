@@ -15,4 +15,4 @@ select
 from trial as t
 join case_info as i on i.case_info_id = t.case_info_id;
 
-comment on view trials is 'Every execution of a case in a worker, whatever became of it: a row per trial';
+comment on view trials is 'Every execution of a case in a worker, with any status: a row per trial';

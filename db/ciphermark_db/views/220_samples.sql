@@ -22,4 +22,4 @@ join case_info as i on i.case_info_id = t.case_info_id
 join metric as m on m.name = s.metric
 join sample as x on x.series_id = s.id;
 
-comment on view samples is 'Every value that was recorded, of trials of any status, with the case that it belongs to: a row per value';
+comment on view samples is 'Every recorded value with its case, of trials with any status: a row per value';

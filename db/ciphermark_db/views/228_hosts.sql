@@ -18,4 +18,4 @@ select
     h.clock_resolution_ns
 from host as h;
 
-comment on view hosts is 'Every host that something was measured on, as it was: a row for each state of its lasting facts';
+comment on view hosts is 'Every host of a measurement: a row for each state of its permanent facts';

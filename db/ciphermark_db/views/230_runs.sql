@@ -29,4 +29,4 @@ from run as r
 join host as h on h.id = r.host_id;
 
 comment on view runs is
-    'Runs with their hosts, of any origin: measured here, by a job, or read from an archive: a row per run';
+    'Runs with their hosts, whether measured here, by a job, or read from an archive: a row per run';

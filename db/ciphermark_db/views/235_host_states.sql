@@ -14,5 +14,5 @@ from host_state as s
 join run as r on r.id = s.run_id;
 
 comment on view host_states is
-    'The table host_state, with the results that are made of disturbed samples only: a row per run, and per part of a run '
-    'that went on on another host';
+    'The table host_state, with the results that rest on disturbed samples only: a row per run, and per part of a run '
+    'that continued on another host';

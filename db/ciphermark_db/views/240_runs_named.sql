@@ -35,4 +35,5 @@ begin atomic
 end;
 
 comment on function runs_named(text) is
-    'The run that a text means, as run_named has it; two runs where it is the beginning of several; none where it means none';
+    'The run that a text names, by the rules of run_named. Two runs if several ids begin with it; none if it names '
+    'none';

@@ -14,5 +14,5 @@ end
 $$;
 
 comment on function run_named(text) is
-    'The run that a text means: an id or the beginning of one, a label (the latest run of it), last, last~1 (the one '
-    'before), last:SUITE. Runs from archives come last. An error where it means none or several';
+    'The run that a text names: an id or its beginning, a label (its latest run), last, last~1 (the one before), '
+    'last:SUITE. Runs from archives come last. Raises an error if it names none or several';

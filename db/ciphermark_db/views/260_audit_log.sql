@@ -7,4 +7,5 @@ select
     a.detail
 from audit as a;
 
-comment on view audit_log is 'Who submitted, cancelled, imported, labelled and deleted runs, and when: a row per action';
+comment on view audit_log is
+    'Submissions, cancellations, imports, labels and deletions of runs, with their actor and time: a row per action';

@@ -209,7 +209,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "scheme",
         str,
-        "bfv, bgv or ckks",
+        "BFV, BGV or CKKS, in lower case",
         (f"{_SPEC}.scheme",),
         label="Scheme",
         phrase="scheme",
@@ -257,7 +257,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "plain_modulus",
         int,
-        "Plaintext modulus t (bfv, bgv): as used, or as requested; otherwise NULL",
+        "Plaintext modulus t (BFV, BGV): as used, or as requested; otherwise NULL",
         ("parameters.plain_modulus", f"{_SPEC}.plain_modulus"),
         unit="number",
         label="t",
@@ -267,7 +267,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "scale",
         float,
-        "Default encoding scale (ckks): as used, or as requested; otherwise NULL",
+        "Default encoding scale (CKKS): as used, or as requested; otherwise NULL",
         ("parameters.scale", f"{_SPEC}.scale"),
         unit="number",
         label="Scale",
@@ -503,8 +503,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "scaling",
         str,
-        "exact: the library tracks the exact scale (CKKS) or factor (BGV) of every ciphertext; fixed: it treats every "
-        "prime as the scale; managed: it also chooses levels; NULL like log_q",
+        "How the library keeps scales: exact for every ciphertext (CKKS scale, BGV factor), fixed with every prime as "
+        "the scale, or managed together with levels; NULL like log_q",
         ("parameters.scaling",),
         label="Scaling",
         phrase="{} scaling",
@@ -540,8 +540,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "security_compared_2024",
         int,
-        "Security by the 2024 table at which variants are compared: the requested security_bits by that table with "
-        "recommended tuning, else security_2024",
+        "Security by the guidelines (Bossuat et al., 2024) at which variants are compared: the requested security_bits "
+        "by them with recommended tuning, else security_2024",
         (f"{_SPEC}.security_compared_2024", "parameters.security_2024"),
         unit="bits",
         label="Security (2024)",

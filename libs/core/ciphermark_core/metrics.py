@@ -83,7 +83,7 @@ MAX_ERROR = register(
     )
 )
 
-# Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/method.md, section 7.
+# Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/explanation/memory.md.
 # Compressed sizes differ by the random numbers in them: the threshold of times.
 # Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
 for _metric in (

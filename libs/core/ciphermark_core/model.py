@@ -116,8 +116,7 @@ class ParameterSpec:
     secret_distribution: SecretDistribution = field(
         default="uniform ternary",
         metadata={
-            "description": "what secret keys are drawn from; the security of sparse ones is unknown: no table rates "
-            "them",
+            "description": "distribution of secret keys; no security table rates sparse ones",
             "examples": ["sparse ternary"],
         },
     )
@@ -125,7 +124,7 @@ class ParameterSpec:
         default=None,
         metadata={
             "ge": 1,
-            "description": "of a sparse secret; the library's own where absent",
+            "description": "Hamming weight of a sparse secret; default: the library's",
             "examples": [192],
         },
     )

@@ -124,7 +124,7 @@ class PartySettings:
 
     @classmethod
     def read(cls, environ: environment.Environ) -> PartySettings:
-        """Read the variables that docs/services.md describes; raises ``UserError`` for what they may not be."""
+        """Read the variables of docs/reference/environment.md; raises ``UserError`` for what they may not be."""
 
         def number(name: str, default: int, least: int, most: int) -> int:
             return environment.integer(environ, name, default, (least, most))

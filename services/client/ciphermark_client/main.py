@@ -9,7 +9,7 @@ from ciphermark_core import loading
 
 
 def main() -> None:
-    """Settings come from the environment: see docs/services.md."""
+    """Settings come from the environment: see docs/reference/environment.md."""
     loading.run(_loaded)
 
 

@@ -12,6 +12,6 @@ ROOMY = Override(ring_dimension=1024, modulus_bits=(56, 56, 56, 60), security=0)
 
 def small_ring(variant: str, scheme: Scheme) -> Override:
     """The recommended primes, or more for a library that moves levels by itself: it goes by bounds on the noise that
-    hold for all keys, and by these the recommended ones leave little or nothing (docs/helib.md).
+    hold for all keys, and by these the recommended ones leave little or nothing (docs/how-to/helib.md).
     """
     return SMALL if registry.declaration(variant).drives_levels(scheme) else ROOMY

@@ -2,8 +2,8 @@
 
 from ciphermark_contract.declaration import Declaration
 
-# REPLACE: the rows of the operation table (docs/operations.md) for which your library has one call each. The managed
-# operations follow from them, as long as Evaluator.managed is left as it is.
+# REPLACE: the rows of the operation table (docs/reference/operations.md) for which your library has one call each. The
+# managed operations follow from them, as long as Evaluator.managed is left as it is.
 _BFV = ("add", "sub", "add_plain", "mul_plain", "mul", "relinearize", "rotate")
 _CKKS = (*_BFV, "rescale", "mod_switch")
 

@@ -134,7 +134,7 @@ DECLARATIONS = (
             "encode": "the adapter reorders slots before HElib encodes, so the time would not be that of "
             "HElib alone",
             "transform_plain": "HElib encodes plaintexts directly to NTT form",
-            "bootstrap": _NOT_BOUND.format("thin and thick bootstrapping for bgv"),
+            "bootstrap": _NOT_BOUND.format("thin and thick bootstrapping for BGV"),
             "dump_plaintext": "HElib does not serialize encoded plaintexts",
         },
     ),

@@ -1,6 +1,6 @@
 """What is known of OpenFHE without loading it: requests that it has no parameters for, and how it switches keys. Pure.
 
-With recommended tuning (docs/tuning.md cites OpenFHE) keys are switched by BV in bfv, otherwise by HYBRID with the
+With recommended tuning (docs/explanation/tuning.md) keys are switched by BV in bfv, otherwise by HYBRID with the
 fewest digits that leave the modulus as secure as asked. Where no security is asked for, nothing bounds the special
 primes, and as many digits as :func:`default_decomposition_digits` says are taken.
 """

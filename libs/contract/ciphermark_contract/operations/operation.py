@@ -295,7 +295,7 @@ SEVERAL_STEPS = Argument(
 ELEMENT = Argument("element", "a Galois element: an odd k, modulo 2N", _odd, ((3,),))
 EXPONENT = Argument("exponent", "the k of X^k", _whole, ((1,),))
 SCALAR = Argument(
-    "number", "a number: whole in bfv and bgv", lambda _: None, ((3,),), whole_in=("bfv", "bgv")
+    "number", "a number: whole in BFV and BGV", lambda _: None, ((3,),), whole_in=("bfv", "bgv")
 )
 WORD = Argument("word", "the number of a word, from 0", _ordinal, ((0,), (1,)))
 COUNT = Argument("count", "how many", _many, ((8,),), is_count=True)

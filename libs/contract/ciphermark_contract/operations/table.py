@@ -14,7 +14,7 @@ _ONE = (Kind.CIPHERTEXT,)
 _TWO = (Kind.CIPHERTEXT, Kind.CIPHERTEXT)
 _WITH_PLAIN = (Kind.CIPHERTEXT, Kind.PLAINTEXT)
 _IN_NTT_FORM = (Kind.TRANSFORMED, Kind.NTT_PLAINTEXT)
-_ENCODED_SO = "ckks encodes to NTT form: {} takes such plaintexts"
+_ENCODED_SO = "CKKS encodes to NTT form: {} takes such plaintexts"
 _KEPT_SO = "BGV and CKKS ciphertexts are stored in NTT form"
 _NO_SCALAR = "has no call for a single number: encode it as a plaintext"
 
@@ -110,7 +110,7 @@ _ROWS = (
     ),
     Operation(
         "mul_full",
-        "The product of two ciphertexts with all that a level takes: relinearized, in ckks rescaled, in bgv switched to"
+        "The product of two ciphertexts with all that a level takes: relinearized, in CKKS rescaled, in BGV switched to"
         " the next modulus.",
         _TWO,
         meaning.product,
@@ -137,7 +137,7 @@ _ROWS = (
         meaning.same,
         shapes.rescaled,
         schemes=("ckks",),
-        not_in="bfv and bgv have no scale: use mod_switch",
+        not_in="BFV and BGV have no scale: use mod_switch",
         transformed_by="mul_plain",
         is_maintenance=True,
     ),
@@ -167,7 +167,7 @@ _ROWS = (
         meaning.columns_rotated,
         shapes.turned,
         schemes=("bfv", "bgv"),
-        not_in="ckks slots form one row, not two",
+        not_in="CKKS slots form one row, not two",
         keys=lambda: keys_of_elements(-1),
         is_rotation=True,
         is_default=True,
@@ -203,7 +203,7 @@ _ROWS = (
         meaning.same,
         shapes.turned,
         schemes=("ckks",),
-        not_in="bfv and bgv slots are integers: there is nothing to conjugate",
+        not_in="BFV and BGV slots are integers: there is nothing to conjugate",
         absence="has no call that conjugates",
         keys=lambda: keys_of_elements(-1),
         is_rotation=True,
@@ -218,7 +218,7 @@ _ROWS = (
     ),
     Operation(
         "mul_scalar",
-        "The product of a ciphertext and one number, in every slot; ckks encodes it at the default scale.",
+        "The product of a ciphertext and one number, in every slot; CKKS encodes it at the default scale.",
         _ONE,
         meaning.product,
         shapes.multiplied_by_number,
@@ -229,7 +229,7 @@ _ROWS = (
     ),
     Operation(
         "weighted_sum",
-        "The sum of as many ciphertexts, each times a number of its own; ckks encodes these at the default scale.",
+        "The sum of as many ciphertexts, each times a number of its own; CKKS encodes these at the default scale.",
         (Kind.CIPHERTEXT, Kind.NUMBER),
         meaning.weighted_sum,
         shapes.weighted_sum,
@@ -263,7 +263,7 @@ _ROWS = (
         meaning.same,
         shapes.encoded,
         result=Kind.PLAINTEXT,
-        absence="has no plaintext objects: its operations encode by themselves",
+        absence="has no plaintext objects: its operations encode their operands",
     ),
     Operation(
         "encode_coefficients",
@@ -273,7 +273,7 @@ _ROWS = (
         shapes.encoded,
         result=Kind.PLAINTEXT,
         schemes=("bfv", "bgv"),
-        not_in="coefficients of ckks are rounded multiples of a scale: use encode",
+        not_in="coefficients of CKKS are rounded multiples of a scale: use encode",
         absence="has no call that takes the coefficients of a plaintext: encode their slots",
     ),
     Operation(
@@ -284,7 +284,7 @@ _ROWS = (
         shapes.placed,
         result=Kind.NTT_PLAINTEXT,
         schemes=("bfv", "bgv"),
-        not_in="ckks encodes to NTT form",
+        not_in="CKKS encodes to NTT form",
         absence="has no call that transforms a plaintext apart from other operations",
     ),
     Operation(
@@ -325,7 +325,7 @@ _ROWS = (
         words.shape_of_product,
         result=Kind.TRANSFORMED,
         schemes=("bfv",),
-        not_in="words are those of ciphertexts in coefficient form: bgv and ckks keep NTT form",
+        not_in="words are those of ciphertexts in coefficient form: BGV and CKKS keep NTT form",
         absence="gives no access to the coefficients of a ciphertext",
         argument=operation.WORD,
         is_multiplication=True,
@@ -346,7 +346,7 @@ _ROWS = (
         meaning.same,
         shapes.bootstrapped,
         schemes=("ckks",),
-        not_in="bootstrapping of bfv and bgv lowers noise, not levels: no library here has it bound",
+        not_in="bootstrapping of BFV and BGV lowers noise, not levels: no library here has it bound",
         absence="has no bootstrapping that this adapter sets up",
         keys=lambda: KeyRequest.of(relinearization=True, bootstrapping=True),
         operand_level=lambda parameters: parameters.require_bootstrapping().operand_level,

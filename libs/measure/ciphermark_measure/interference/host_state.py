@@ -9,7 +9,7 @@ worker of the run found, if that is lower: a worker that begins in a slow state 
 down, and what it took before is corrected by that.
 
 The memory kernel corrects nothing: operations depend on the shared cache by anything from nothing to all of it
-(docs/decisions/0080). Its median is a fact of the trial, by which comparisons of two runs are made wider.
+(docs/decisions/0083). Its median is a fact of the trial, by which comparisons of two runs are made wider.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ router = APIRouter(prefix="/v1", tags=["results"])
 async def results(
     run_id: RunId, state: Shared, format: _Asked = "json", if_none_match: _IfNoneMatch = None
 ) -> Response:
-    """Every row of the view `results` for the run and what continues it: what docs/sql.md describes."""
+    """Every row of the view `results` for the run and what continues it; see docs/reference/sql/results.md."""
     recorded = await _recorded(state, str(run_id))
 
     def compute() -> bytes:

@@ -192,7 +192,7 @@ _Dimensions = create_model("_Dimensions", __base__=_CaseRow, **_FIELDS)
 
 
 class ResultRow(_Dimensions):
-    """A row of the view `results`; docs/sql.md tells what its columns mean."""
+    """A row of the view `results`; docs/reference/sql/results.md explains its columns."""
 
     suite: str = Field(examples=["mine"])
     started_at: datetime = Field(examples=["2026-11-21T21:26:24.897840+00:00"])

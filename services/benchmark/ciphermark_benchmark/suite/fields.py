@@ -110,15 +110,15 @@ ScaleBits = Annotated[int, Field(ge=10, le=60)]
 Tunings = Annotated[
     Tuning | Several[Tuning],
     Field(
-        description="matched: keys are switched alike by all libraries; recommended: as each library's own "
-        "documentation would set it. The two are never ranked together",
+        description="matched: one key-switching method for all libraries; recommended: the settings of each library's "
+        "documentation. The two are never ranked together",
         examples=[["matched", "recommended"]],
     ),
 ]
 Variant = Annotated[str, AfterValidator(_variant)]
 Threads = Annotated[
     Several[Annotated[int, Field(ge=1, le=4096)]],
-    Field(description="threads a library may use", examples=[[1, 2]]),
+    Field(description="number of threads of the library", examples=[[1, 2]]),
 ]
 
 
@@ -141,8 +141,8 @@ class SecurityText(Strict):
 Security = Annotated[
     Literal[128, 192, 256, "none"] | SecurityText,
     Field(
-        description="minimum level in bits, and its table: a number alone is of the HE Standard (2018); none has to be "
-        "written to allow less than 128",
+        description="minimum level in bits, and its table. A number alone refers to the HE Standard (2018); none "
+        "allows less than 128 bits",
         examples=[{"bits": 128, "table": 2024}],
     ),
 ]
@@ -159,15 +159,17 @@ _TABLES: Mapping[int, security.Table] = {int(table): table for table in security
 
 
 class BootstrappingText(Strict):
-    """How ckks ciphertexts are bootstrapped; the modulus chain has to have the levels for it."""
+    """How CKKS ciphertexts are bootstrapped; the modulus chain must include the levels for it."""
 
     level_budget: Annotated[list[Annotated[int, Field(ge=1, le=8)]], Field(min_length=2, max_length=2)] = (
         Field([3, 3], description="levels for encoding and decoding", examples=[[2, 2]])
     )
     slots: int | None = Field(
-        None, ge=1, description="values that are bootstrapped; all where absent", examples=[8]
+        None, ge=1, description="number of slots to bootstrap; default: all", examples=[8]
     )
-    iterations: int = Field(1, ge=1, le=8, description="more than one raise the precision", examples=[2])
+    iterations: int = Field(
+        1, ge=1, le=8, description="number of iterations; a second one raises the precision", examples=[2]
+    )
     precision_bits: int | None = Field(
         None, ge=1, le=60, description="precision of the first of several iterations", examples=[10]
     )
@@ -185,13 +187,13 @@ class BootstrappingText(Strict):
 
 
 class PlainModulus(Strict):
-    """The plaintext modulus t of bfv and bgv: its size in bits, or its value."""
+    """The plaintext modulus t of BFV and BGV: its size in bits, or its value."""
 
     bits: int | None = Field(
-        None, ge=2, le=60, description="the largest prime of so many bits that gives slots", examples=[20]
+        None, ge=2, le=60, description="the largest prime of this size that allows slots", examples=[20]
     )
     value: int | None = Field(
-        None, ge=2, lt=1 << 60, description="t itself: a prime that is 1 modulo 2N", examples=[65537]
+        None, ge=2, lt=1 << 60, description="the value of t: a prime with t ≡ 1 modulo 2N", examples=[65537]
     )
 
     @model_validator(mode="after")
@@ -234,43 +236,54 @@ HalfWidth = Annotated[
 
 
 class BudgetText(Strict):
-    """How much measuring each trial gets."""
+    """The sampling budget of each trial."""
 
-    processes: int = Field(1, ge=1, le=100, description="fresh workers per case", examples=[3])
-    min_samples: int = Field(10, ge=1, le=1_000_000, description="least samples per trial", examples=[20])
-    warmups: int = Field(1, ge=0, le=1000, description="samples before those that count", examples=[2])
+    processes: int = Field(
+        1, ge=1, le=100, description="number of fresh worker processes per case", examples=[3]
+    )
+    min_samples: int = Field(
+        10, ge=1, le=1_000_000, description="minimum number of samples per trial", examples=[20]
+    )
+    warmups: int = Field(
+        1, ge=0, le=1000, description="number of samples before those that count", examples=[2]
+    )
     min_time_s: float = Field(
-        0.3, ge=0, le=3600, description="least time of the operation's samples, in seconds", examples=[0.5]
+        0.3,
+        ge=0,
+        le=3600,
+        description="minimum total time of an operation's samples, in seconds",
+        examples=[0.5],
     )
     timeout_s: float = Field(
-        300, gt=0, le=_WEEK_S, description="a trial that takes longer is ended; seconds", examples=[60]
+        300, gt=0, le=_WEEK_S, description="time limit of a trial, in seconds", examples=[60]
     )
     memory_mb: int = Field(
         8192,
         ge=64,
         le=_LARGEST_MEMORY_MB,
-        description="private memory a worker may have, in MB",
+        description="limit of a worker's private memory, in MB",
         examples=[4096],
     )
     max_ci_half_width: HalfWidth | None = Field(
         None,
-        description="relative half-width of the median's interval at which a phase has enough samples; without it the "
-        "least are enough",
+        description="relative half-width of the median's confidence interval at which sampling ends; without it, "
+        "sampling ends at min_samples and min_time_s",
         examples=["2%"],
     )
     max_samples: int | None = Field(
         None,
         ge=1,
         le=LOOKS[-1],
-        description=f"with max_ci_half_width: enough samples in any case; {_MAX_SAMPLES} or the least, where not given",
+        description="with max_ci_half_width: maximum number of samples; default: the larger of "
+        f"{_MAX_SAMPLES} and min_samples",
         examples=[24],
     )
     max_time_s: float | None = Field(
         None,
         gt=0,
         le=_WEEK_S,
-        description="with max_ci_half_width: a phase that was sampled for so many seconds has enough, once it has the "
-        f"least; {_MAX_TIME_S:g}, or the least time, where not given",
+        description="with max_ci_half_width: maximum sampling time in seconds, once there are min_samples; default: "
+        f"the larger of {_MAX_TIME_S:g} and min_time_s",
         examples=[2],
     )
 
@@ -386,7 +399,7 @@ def _json_schema() -> dict[str, Any]:
     }
     return {
         "anyOf": [
-            {"type": "string", "description": "a name, or with its arguments: rotate(64)"},
+            {"type": "string", "description": "a name, with arguments if it takes any: rotate(64)"},
             {"type": "object", "properties": with_arguments, "additionalProperties": False},
         ]
     }
