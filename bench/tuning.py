@@ -76,4 +76,4 @@ def _helib(progress: Progress) -> Iterator[BenchResult]:
 
 def _result(what: str, ratio: float, plain_s: float) -> BenchResult:
     note = f"{plain_s * 1e3:.1f} ms with the defaults"
-    return BenchResult(f"{what}, best / defaults", ratio, "", _TARGET, note, {"plain_s": plain_s})
+    return BenchResult(f"{what}, recommended / defaults", ratio, "", _TARGET, note, {"plain_s": plain_s})
