@@ -129,7 +129,7 @@ def claims_of_table(text: str) -> Iterator[Claim]:
     """The verdicts in what ``compare-builds --all`` prints. Pure."""
     for line in text.splitlines():
         verdict, _, rest = line.strip().partition(" ")
-        if line.startswith("no result: "):
+        if line.startswith("No result: "):
             yield Claim(False, "failed")
         if verdict in ("slower", "faster", "unchanged", "undecided"):
             yield Claim(f" {OPERATION}," in rest and " evaluate " in rest, verdict)

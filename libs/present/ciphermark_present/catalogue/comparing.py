@@ -425,7 +425,9 @@ def _heading(row: Row) -> str:
         headings.message([row]),
     )
     about = ", ".join(filter(None, parts))
-    return f"{about}. Security: {', '.join(levels)}. {data}, {headings.threads(row)}"
+    tuning = "recommended tuning" if row["tuning"] == "recommended" else ""
+    measured = ", ".join(filter(None, (data, headings.threads(row), tuning, row["apart"])))
+    return f"{about}. Security: {', '.join(levels)}. {measured}"
 
 
 def _levels(row: Row, year: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from ciphermark_analysis import build_search
 from ciphermark_analysis.build_search import Found, ratios
@@ -78,39 +79,9 @@ def _announced(console: Terminal, prepared: Prepared) -> Iterator[OnOutcome]:
 
 
 def _tell(console: Terminal, search: Found, bench: Bench) -> None:
-    threshold = f"{SIGNIFICANCE_THRESHOLD - 1:.0%}"
     for name, ratio in (search.ratios or {}).items():
         console.print(f"  {name} takes {_ratio(ratio)} as long as the first build")
-    if search.verdict == "no step":
-        console.print(
-            styled(
-                "[green]No step[/green]: the last build is not significantly slower than the first (threshold {}). "
-                "Builds in between were not measured; a slowdown and a later speedup would cancel.",
-                threshold,
-            ),
-            soft_wrap=True,
-        )
-    elif search.verdict == "several steps":
-        console.print(
-            styled(
-                "[yellow]Several steps[/yellow]: the case became slower in several steps between {} and {}. Search "
-                "these builds separately.",
-                search.before,
-                search.after,
-            ),
-            soft_wrap=True,
-        )
-    else:
-        assert search.step is not None
-        console.print(
-            styled(
-                "[red]Step[/red]: {} takes {} as long as {}",
-                search.after,
-                _ratio(search.step),
-                search.before,
-            ),
-            soft_wrap=True,
-        )
+    console.print(_verdict(search), soft_wrap=True)
     if search.rest is not None:
         console.print(
             styled(
@@ -119,6 +90,26 @@ def _tell(console: Terminal, search: Found, bench: Bench) -> None:
         )
     _tell_differences(console, search, bench)
     console.print(f"Runs: {' '.join(bench.run_ids)}", soft_wrap=True)
+
+
+def _verdict(search: Found) -> Text:
+    if search.verdict == "no step":
+        return styled(
+            "[green]No step[/green]: the last build is not significantly slower than the first (threshold {}). "
+            "Builds in between were not measured; a slowdown and a later speedup would cancel.",
+            f"{SIGNIFICANCE_THRESHOLD - 1:.0%}",
+        )
+    if search.verdict == "several steps":
+        return styled(
+            "[yellow]Several steps[/yellow]: the case became slower in several steps between {} and {}. Search "
+            "these builds separately.",
+            search.before,
+            search.after,
+        )
+    assert search.step is not None
+    return styled(
+        "[red]Step[/red]: {} takes {} as long as {}", search.after, _ratio(search.step), search.before
+    )
 
 
 def _tell_differences(console: Terminal, search: Found, bench: Bench) -> None:

@@ -267,6 +267,16 @@ def _show(
                 )
             ],
         )
+    _show_missing(console, family, refused)
+    libraries = [family.bench.libraries.get(build) for build in family.builds]
+    if libraries[0] is not None and libraries[1] is not None:
+        for name, old, new in differences(libraries[0], libraries[1]):
+            console.print(Text(f"{name}: {old} → {new}"), soft_wrap=True)
+    console.print(Text(f"Runs: {' '.join(family.bench.run_ids)}"), soft_wrap=True)
+
+
+def _show_missing(console: Terminal, family: _Family, refused: Sequence[Refused]) -> None:
+    """What has no verdict, with the reason."""
     for item in family.failures.values():
         console.print(
             Text(f"No result: {item.variant}, {item.case}: {item.reason}", style="red"), soft_wrap=True
@@ -275,11 +285,6 @@ def _show(
         console.print(
             Text(f"Not comparable: {case.variant}, {label(case.case)}: {case.reason}"), soft_wrap=True
         )
-    libraries = [family.bench.libraries.get(build) for build in family.builds]
-    if libraries[0] is not None and libraries[1] is not None:
-        for name, old, new in differences(libraries[0], libraries[1]):
-            console.print(Text(f"{name}: {old} → {new}"), soft_wrap=True)
-    console.print(Text(f"Runs: {' '.join(family.bench.run_ids)}"), soft_wrap=True)
 
 
 def _place(item: Compared[Result]) -> tuple[int, float]:
