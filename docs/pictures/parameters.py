@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ciphermark_core import primes, security
-from ciphermark_core.chains import chain_for_depth
+from ciphermark_core.chains import chain_for_depth, ckks_chain
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec, Scheme
 
@@ -36,7 +36,7 @@ def _least(scheme: Scheme, depth: int) -> tuple[int, tuple[int, ...]]:
             depth=depth,
         )
         with suppress(Unsupported):
-            chain = chain_for_depth(spec)
+            chain = ckks_chain(SCALE_BITS, depth, largest_result=1) if is_ckks else chain_for_depth(spec)
             if sum(chain) <= (security.limit("2018", ring_dimension, 128) or 0):
                 return ring_dimension, chain
     raise ValueError(f"no ring for {scheme} at depth {depth}")

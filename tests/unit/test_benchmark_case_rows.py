@@ -84,20 +84,20 @@ def test_requests_are_shown_with_what_they_come_to():
     ]
     newer, older = "128 bits (2024)", "128 bits (2018)"
     assert shown == [
-        ("smallest-secure", "8", "16384", "50,30×8,50", newer),
-        ("smallest-secure", "8", "≥16384", "≈50,30×8,50", newer),
+        ("smallest-secure", "8", "16384", "34,30×8,34", newer),
+        ("smallest-secure", "8", "≥16384", "≈34,30×8,34", newer),
         ("", "", "8192", "43,43,44,44,44", older),
         ("", "", "8192", "default", older),
     ]
     resolved = [suite.as_dict(item)["resolved"] for item in cases]
     assert resolved[1] == {
         "ring_dimension": 16384,
-        "modulus_bits": (50, *[30] * 8, 50),
+        "modulus_bits": (34, *[30] * 8, 34),
         "is_estimate": True,
-        "results_below_bits": 19.0,
+        "results_below_bits": 3.0,
     }
     assert resolved[3] is None
-    assert [row["margin"] for row in rows] == ["results < 2^19", "≈results < 2^19", "", ""]
+    assert [row["margin"] for row in rows] == ["results < 2^3", "≈results < 2^3", "", ""]
 
 
 KEPT = """

@@ -41,6 +41,31 @@ def changed(old: str, new: str) -> str:
     return CHAIN.replace(old, new)
 
 
+@pytest.mark.parametrize(
+    ("kind", "operations", "outer"),
+    [
+        ("arithmetic", "add, mul_full", 34),
+        ("arithmetic", "mul_full, {add_many: [1000]}", 43),
+        ("rotation", "{rotate: [1]}", 34),
+        ("serialization", "none", 34),
+        ("depth", "mul", 34),
+        (
+            "depth",
+            "mul, add",
+            None,
+        ),  # sums that are repeated have no bound: room for 2^19, as the library takes it
+    ],
+)
+def test_a_ckks_chain_has_the_room_that_its_operations_take(
+    kind: str, operations: str, outer: int | None
+) -> None:
+    text = changed("kind: repetition", f"kind: {kind}").replace("repetitions: [2, 20]", "depth: 2")
+    text = text.replace("scale_bits: 35", "scale_bits: 30").replace("[mul]", f"[{operations}]")
+    specs = {item.case.parameters for item in cases(text) if item.case.parameters.scheme == "ckks"}
+    sizes = None if outer is None else (outer, 30, 30, outer)
+    assert {(spec.depth, spec.modulus_bits) for spec in specs} == {(2, sizes)}
+
+
 def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() -> None:
     found = [item.case for item in cases(CHAIN)]
     assert [(case.parameters.scheme, case.dimensions.get("repetitions")) for case in found] == [
@@ -56,7 +81,8 @@ def test_the_chain_is_made_for_the_repetitions_at_a_ring_that_is_searched_for() 
             True,
             1024,
         )
-        assert (spec.modulus_bits, case.dimensions.get("max_repetitions")) == (None, None)
+        sizes = None if spec.scheme == "bgv" else (39, *[35] * (spec.depth or 0), 39)
+        assert (spec.modulus_bits, case.dimensions.get("max_repetitions")) == (sizes, None)
     assert {item.reason for item in cases(CHAIN)} == {None}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
 from ciphermark_core import primes
-from ciphermark_core.chains import chain_for_depth, chains_for_depth
+from ciphermark_core.chains import chain_for_depth, chains_for_depth, ckks_chain
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure.parameter_selection import resolved
@@ -96,6 +96,15 @@ def test_ckks_has_a_prime_for_every_rescaling_and_headroom(spec: ParameterSpec) 
     first, *inner, special = chain_for_depth(spec)
     assert inner == [spec.scale_bits] * spec.depth
     assert first == special == min(60, spec.scale_bits + 20)
+
+
+@pytest.mark.parametrize(
+    ("largest_result", "outer"),
+    [(None, 50), (0.5, 34), (1, 34), (2, 34), (2.5, 35), (8, 36), (1000, 43), (1e9, 60)],
+)
+def test_ckks_has_room_for_four_times_the_largest_result(largest_result: float | None, outer: int) -> None:
+    assert ckks_chain(30, 3, largest_result) == (outer, 30, 30, 30, outer)
+    assert largest_result is None or outer == 60 or 2 ** (outer - 31) >= 4 * largest_result
 
 
 @given(exact, st.data())

@@ -23,8 +23,11 @@ _COEFFICIENT_D = 8.5
 _FEW_EMBEDDINGS = 64  # of fewer a sum is not normal: their bounds are added
 _SECRET_VARIANCE = 2 / 3
 _ERROR_VARIANCE = 3.19**2
-# What the first ckks prime has above the scale: results up to 2^19 fit beside their sign.
+# What the outer ckks primes have above the scale: results up to 2^19 fit beside their sign where no bound of them is
+# known, and otherwise four times the bound.
 _HEADROOM_BITS = 20
+_ABOVE_BOUND_BITS = 3
+_LEAST_BOUND = 2.0  # of sums of two values of at most 1, for which every suite has room
 # bfv has no levels: its modulus is cut into equal primes of at most this size, which all libraries here can take.
 _BFV_PRIME_BITS = 54
 _BFV_TAIL_BITS = 1.75
@@ -73,11 +76,21 @@ def chains_for_depth(spec: ParameterSpec) -> Iterator[tuple[int, ...]]:
         )
 
 
+def ckks_chain(scale_bits: int, depth: int, largest_result: float | None = None) -> tuple[int, ...]:
+    """One prime of the scale's size for each rescaling between two outer primes with headroom: for results of at most
+    ``largest_result`` in magnitude, of up to 2^19 without, as far as primes can be as large. The special prime is as
+    large as any, so that switching keys errs no more than with larger outer primes.
+    """
+    headroom_bits = _HEADROOM_BITS
+    if largest_result is not None:
+        headroom_bits = math.ceil(math.log2(max(largest_result, _LEAST_BOUND))) + _ABOVE_BOUND_BITS
+    outer = min(LARGEST_PRIME_BITS, scale_bits + headroom_bits)
+    return (outer, *[scale_bits] * depth, outer)
+
+
 def _ckks(spec: ParameterSpec, depth: int) -> tuple[int, ...]:
-    """One prime of the scale's size for each rescaling between two outer primes with headroom."""
     assert spec.scale_bits is not None
-    outer = min(LARGEST_PRIME_BITS, spec.scale_bits + _HEADROOM_BITS)
-    return (outer, *[spec.scale_bits] * depth, outer)
+    return ckks_chain(spec.scale_bits, depth)
 
 
 def _bgv(spec: ParameterSpec, depth: int) -> tuple[int, ...]:

@@ -92,7 +92,8 @@ class ParameterSpec:
 
     ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for the library's own
     default modulus chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after
-    another. ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale.
+    another. With both it has made these sizes for so many. ``plain_modulus`` (bfv, bgv) is the value of t;
+    ``scale_bits`` (ckks) is log2 of the encoding scale.
     ``security`` is the least classical security level by ``security_table``, 0 for none. With
     ``ring_dimension_is_minimum`` the ring dimension is the least to try: the smallest from there on at which the chain
     is that secure is taken. ``tuning`` says who chooses how keys are switched: ``matched``, all libraries alike, one

@@ -83,7 +83,8 @@ def _at_ring(library: Resolver, request: ParameterSpec) -> Parameters:
 
 
 def _chains(request: ParameterSpec) -> Iterator[tuple[int, ...] | None]:
-    return iter([request.modulus_bits]) if request.depth is None else chains_for_depth(request)
+    is_to_make = request.modulus_bits is None and request.depth is not None
+    return chains_for_depth(request) if is_to_make else iter([request.modulus_bits])
 
 
 def _is_large_enough(parameters: Parameters, request: ParameterSpec) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import product
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from ciphermark_contract import noise_bound
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
@@ -223,6 +226,17 @@ class Call:
         """How many handles each operand is."""
         return int(self.arguments[0]) if self.operation.takes_several else 1
 
+    @property
+    def largest_result(self) -> float:
+        """The largest magnitude of a result in ckks, of operands of at most 1: all are 1 or -1."""
+        ring = Ring(_SMALL_RING, None)
+        ones = np.ones(ring.slots)
+        results = (
+            self.meaning(ring, *(sign * ones for sign in signs for _ in range(self.count)))
+            for signs in product((1, -1), repeat=len(self.operation.operands))
+        )
+        return max(float(np.abs(result).max()) for result in results)
+
     def meaning(self, ring: Ring, *vectors: Any) -> Any:
         """The expected slots (a list of vectors where there are several results) for full slot vectors."""
         return self.operation.slots_after(ring, *vectors, *self.operands)
@@ -242,6 +256,7 @@ def reason_against_arguments(operation: Operation, arguments: Sequence[Number]) 
 
 
 _MAX_HANDLES = 1 << 16
+_SMALL_RING = 16  # results are as large at any
 
 
 def _whole(number: Number) -> str | None:

@@ -345,7 +345,7 @@ def _operation(case: Case) -> str:
 def _chain(item: PlannedCase) -> str:
     """Sizes of primes as the suite has them, or those that its request comes to."""
     spec = item.case.parameters
-    if spec.modulus_bits is not None:
+    if spec.modulus_bits is not None and spec.depth is None:
         return _sizes(spec.modulus_bits)
     if item.expected is None:
         return "default" if spec.depth is None else f"for depth {spec.depth}"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ciphermark_adapters import registry
 from ciphermark_benchmark.suite.fields import kind_of
 from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_core import chains
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Scheme
 from ciphermark_core.security import NEWEST, TABLES, Table
@@ -162,11 +163,8 @@ def scale_bits(wish: Wish) -> int:
 
 
 def ckks_sizes(wish: Wish) -> list[int]:
-    """Prime sizes, the special prime last: `for-depth` would leave room for results up to 2^19, and numbers here are
-    at most 1. The special prime is as large as any, so that switching keys errs as with larger outer primes.
-    """
-    scale = scale_bits(wish)
-    return [scale + _HEADROOM_BITS, *[scale] * wish.depth, scale + _HEADROOM_BITS]
+    """Prime sizes, the special prime last, for sums of two numbers of at most 1."""
+    return [*chains.ckks_chain(scale_bits(wish), wish.depth, 2.0)]
 
 
 def _require_possible(wish: Wish) -> None:

@@ -26,9 +26,10 @@ from ciphermark_benchmark.suite.feasibility import (
 from ciphermark_benchmark.suite.fields import as_list, asked_security, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_contract.declaration import Declaration
-from ciphermark_core import primes
+from ciphermark_contract.operations import OPERATIONS, read
+from ciphermark_core import chains, primes
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import DATA_SET, REPETITIONS
+from ciphermark_core.descriptor import DATA_SET, MAX_REPETITIONS, REPETITIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Scheme, Status, Trial, offered
@@ -228,7 +229,7 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
         as_list(experiment.tuning), experiment.schemes, rings, experiment.dimensions()
     ):
         point = _Point(scheme, ring_dimension, REPETITIONS.of(dimensions), tuning)
-        spec, reason = _spec(experiment, point)
+        spec, reason = _spec(experiment, point, operations)
         for operation, size, data, threads, variant in product(
             operations, experiment.vector_length, experiment.data, experiment.threads, experiment.variants
         ):
@@ -255,9 +256,12 @@ class _Point:
     tuning: Tuning
 
 
-def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str | None]:
-    """The parameter set of one point of the matrix, and why it cannot exist."""
+def _spec(
+    experiment: ExperimentText, point: _Point, operations: Sequence[str]
+) -> tuple[ParameterSpec, str | None]:
+    """The parameter set of one point of the matrix, in which these operations are executed, and why it cannot exist."""
     bits = experiment.modulus_bits
+    depth = (experiment.depth or point.repetitions) if bits == "for-depth" else None
     chain = None if isinstance(bits, str) else tuple(bits)
     ring_dimension = point.ring_dimension or _SMALLEST_RING
     is_ckks = point.scheme == "ckks"
@@ -269,6 +273,8 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
             plain_modulus = _plain_modulus(experiment, point.ring_dimension)
         elif bits == "default":
             chain = primes.default_ckks_chain(ring_dimension, experiment.scale_bits, table)
+        elif depth is not None and (largest := _largest_result(experiment.kind, operations)) is not None:
+            chain = chains.ckks_chain(experiment.scale_bits, depth, largest)
     except Unsupported as error:
         reason = str(error)
     spec = ParameterSpec(
@@ -279,13 +285,25 @@ def _spec(experiment: ExperimentText, point: _Point) -> tuple[ParameterSpec, str
         scale_bits=experiment.scale_bits if is_ckks else None,
         security=level,
         security_table=table,
-        depth=(experiment.depth or point.repetitions) if bits == "for-depth" else None,
+        depth=depth,
         ring_dimension_is_minimum=point.ring_dimension is None,
         tuning=point.tuning,
         bootstrapping=experiment.bootstrapping.parameters() if experiment.bootstrapping and is_ckks else None,
         **{name: getattr(experiment, name) for name in offered()},
     )
     return spec, reason or _reason_against_chain(spec, experiment)
+
+
+def _largest_result(kind: str, operations: Sequence[str]) -> float | None:
+    """The largest magnitude of a ckks result in an experiment, whose operands are at most 1; ``None`` where nothing
+    bounds it: what is repeated may add up.
+    """
+    calls = [read(text) for text in operations if text.partition("(")[0] in OPERATIONS]
+    if any(call.keys.bootstrapping for call in calls):  # whose primes are the library's business
+        return None
+    largest = max((call.largest_result for call in calls), default=1.0)
+    is_repeated = any(varied.dimension in (REPETITIONS, MAX_REPETITIONS) for varied in KINDS[kind].varied)
+    return None if is_repeated and largest > 1 else largest
 
 
 def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> int:
