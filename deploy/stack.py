@@ -36,7 +36,7 @@ def services(data_directory: Path, ports: argparse.Namespace, database_url: str)
             ("ciphermark", "serve"),
             data_directory,
             ports.benchmark_port,
-            of_parties | _users(data_directory),
+            of_parties,
         ),
         Service("worker", ("ciphermark", "worker"), {**_shared(data_directory), **of_parties}),
         _dashboard(data_directory, ports, database_url),
@@ -49,10 +49,6 @@ def _shared(data_directory: Path) -> dict[str, str]:
 
 def _token_files(data_directory: Path, *names: str) -> dict[str, str]:
     return {f"CIPHERMARK_{name.upper()}_TOKEN_FILE": str(data_directory / "tokens" / name) for name in names}
-
-
-def _users(data_directory: Path) -> dict[str, str]:
-    return {"CIPHERMARK_USERS_FILE": str(data_directory / "tokens" / "users")}
 
 
 def _listening(
@@ -70,7 +66,7 @@ def _dashboard(data_directory: Path, ports: argparse.Namespace, database_url: st
         "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
         "CIPHERMARK_SERVICES_FILE": str(conditions_file(data_directory)),
         **_token_files(data_directory, "benchmark", "dashboard"),
-        **_users(data_directory),
+        "CIPHERMARK_DATA": str(data_directory),  # where users are
     }
     return Service("dashboard", ("ciphermark-dashboard",), environment, ports.dashboard_port)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.benchmark import NO_TOKEN, Token
 from ciphermark_web import environment as read
-from ciphermark_web.keyring import Keyring
+from ciphermark_web.keyring import Keyring, users_file
 from ciphermark_web.logs import LEVELS
 from ciphermark_web.serving import LOOPBACK
 
@@ -66,7 +66,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
 
 def _keyring(environment: Mapping[str, str], host: str, benchmark_url: str | None) -> Keyring | None:
     if any(environment.get(name) for name in _OWN_TOKEN):
-        return read.keyring_of("dashboard", environment, has_users=True)
+        return read.keyring_of("dashboard", environment, users_file(environment))
     if host not in LOOPBACK:
         why = f"CIPHERMARK_HOST is {host}: others could reach the dashboard"
     elif benchmark_url is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
 from ciphermark_core.errors import UserError
-from ciphermark_web.keyring import Keyring, tokens_in, users_file
+from ciphermark_web.keyring import Keyring, tokens_in
 
 Environ = Mapping[str, str]
 
@@ -69,15 +69,14 @@ def require_apart(one: Path, other: Path) -> None:
         raise UserError(f"{one} and {other} must be apart: what is private must not be shared")
 
 
-def keyring_of(service: str, environ: Environ, *, has_users: bool = False) -> Keyring:
+def keyring_of(service: str, environ: Environ, users: Path | None = None) -> Keyring:
     """Who may call a service: its token is ``CIPHERMARK_<SERVICE>_TOKEN``, or in the file ``…_TOKEN_FILE``, where a
-    second one may be. Where it ``has_users``, ``CIPHERMARK_USERS_FILE`` names more callers.
+    second one may be. The file ``users`` has more callers.
 
     A file that is not there yet is made, readable by its owner alone, with a fresh token. There is no way to go
     without: raises ``UserError`` where neither variable is set, or where what they give is no token.
     """
     variable = f"CIPHERMARK_{service.upper()}_TOKEN"
-    users = users_file(environ) if has_users else None
     token, path = environ.get(variable), environ.get(f"{variable}_FILE")
     if not (token or path):
         raise UserError(

@@ -21,6 +21,7 @@ from ciphermark_core.errors import UserError
 Role = Literal["reader", "submitter", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
 USERS_VARIABLE = "CIPHERMARK_USERS_FILE"
+_DATA_VARIABLE = "CIPHERMARK_DATA"
 MAX_TOKENS = 2  # of a service or a user: the old one and the new one
 
 # Characters of a token as RFC 6750 has them; short ones can be guessed.
@@ -175,6 +176,11 @@ def user_line(name: str, role: str, token: str) -> str:
     return line
 
 
-def users_file(environ: Mapping[str, str]) -> Path | None:
-    """The file of users that the environment names."""
-    return Path(path) if (path := environ.get(USERS_VARIABLE)) else None
+def users_file(environ: Mapping[str, str], data_directory: Path | None = None) -> Path | None:
+    """The file of users that the environment names, else that of the data directory, given or named there. Commands
+    write it and services read it, so one rule finds it for both; it need not be there yet.
+    """
+    if path := environ.get(USERS_VARIABLE):
+        return Path(path)
+    folder = data_directory or environ.get(_DATA_VARIABLE)
+    return Path(folder) / "tokens" / "users" if folder else None

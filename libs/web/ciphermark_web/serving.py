@@ -11,6 +11,7 @@ import resource
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import h11
@@ -43,14 +44,14 @@ class Listening:
 
 
 def listening(
-    service: str, default_port: int, environ: environment.Environ, *, has_users: bool = False
+    service: str, default_port: int, environ: environment.Environ, users: Path | None = None
 ) -> Listening:
-    """Read ``CIPHERMARK_HOST``, ``…_PORT``, ``…_LOG_LEVEL``, the token and perhaps the users; raises ``UserError``."""
+    """Read ``CIPHERMARK_HOST``, ``…_PORT``, ``…_LOG_LEVEL``, the token and a file of users; raises ``UserError``."""
     return Listening(
         service=service,
         host=environment.text(environ, "CIPHERMARK_HOST", LOOPBACK[0]),
         port=environment.integer(environ, "CIPHERMARK_PORT", default_port, (0, 65535)),
-        keyring=environment.keyring_of(service, environ, has_users=has_users),
+        keyring=environment.keyring_of(service, environ, users),
         log_level=environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS),
     )
 

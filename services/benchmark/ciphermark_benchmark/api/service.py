@@ -35,6 +35,7 @@ from ciphermark_db.database_monitor import AWAY, DatabaseMonitor
 from ciphermark_db.sql import blocks
 from ciphermark_web import problems
 from ciphermark_web.app import Lifespan, Service, assembled
+from ciphermark_web.keyring import users_file
 from ciphermark_web.layers import OPEN_PATHS, Availability, BodyRule
 from ciphermark_web.observe import Metrics
 from ciphermark_web.problems import Problem
@@ -56,7 +57,7 @@ _log = structlog.get_logger()
 
 def serve(data_directory: DataDirectory, environ: Mapping[str, str], has_worker: bool) -> None:
     """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
-    at = listening("benchmark", PORT, environ, has_users=True)
+    at = listening("benchmark", PORT, environ, users_file(environ, data_directory.folder))
     url = prepared(data_directory)
     listen(application(url, at, data_directory.folder, has_worker), at)
 

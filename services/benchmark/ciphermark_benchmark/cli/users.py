@@ -70,7 +70,9 @@ def revoke(
 
 
 def _path() -> Path:
-    return users_file(os.environ) or data_directories.find().folder / "tokens" / "users"
+    path = users_file(os.environ, data_directories.find().folder)
+    assert path is not None  # a data directory is given
+    return path
 
 
 def _lines(path: Path) -> list[str]:
