@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
@@ -94,34 +98,83 @@ def test_an_archive_takes_no_label_from_a_run_measured_here(new_url, make) -> No
         assert database.runs_named("before") == ["colleague"]
 
 
+def listed(database: Database, **parameters: object) -> list[str]:
+    """The ids of a page of the service's list."""
+    sql = blocks("jobs")["runs"].decode()
+    return [row[0] for row in database.query(sql, {"id": None, "before": None, "limit": 9} | parameters).rows]
+
+
+def submit(database: Database, name: str) -> None:
+    columns = "id, suite, suite_text, variants, needed_variants, needed_isa, needed_memory_mb, queue, state"
+    values = f"'{name}', 'quick', '', '{{}}', '{{}}', '{{}}', 0, 'q', 'queued'"
+    database.query(f"insert into job ({columns}) values ({values})", read_only=False)
+
+
 def test_the_service_lists_in_the_order_of_recording_too(new_url, make) -> None:
-    """Page by page; a job that no host has begun has its place by its submission, until its run is recorded."""
-
-    def ids(**parameters: object) -> list[str]:
-        sql = blocks("jobs")["runs"].decode()
-        return [
-            row[0] for row in database.query(sql, {"id": None, "before": None, "limit": 9} | parameters).rows
-        ]
-
-    def submit(name: str) -> None:
-        columns = (
-            "id, suite, suite_text, variants, needed_variants, needed_isa, needed_memory_mb, queue, state"
-        )
-        values = f"'{name}', 'quick', '', '{{}}', '{{}}', '{{}}', 0, 'q', 'queued'"
-        database.query(f"insert into job ({columns}) values ({values})", read_only=False)
-
+    """Page by page; a job has its place by its submission, before and after its run is recorded."""
     with Database.open(new_url()) as database:
-        submit("waits")
+
+        def ids(**parameters: object) -> list[str]:
+            return listed(database, **parameters)
+
+        submit(database, "waits")
         for name, year in (("early", 2026), ("future", 2037), ("late", 2026)):
             database.record_run(make.run(id=name, started_at=f"{year}-01-01T00:00:00+00:00"))
-        submit("begun")
-        submit("newest")
+        submit(database, "begun")
+        submit(database, "newest")
         order = ["newest", "begun", "late", "future", "early", "waits"]
         assert ids() == order
         assert [*ids(limit=2), *ids(limit=3, before="begun"), *ids(before="early")] == order
         assert ids(id="future") == ["future"]
         database.record_run(make.run(id="begun", started_at="2020-01-01T00:00:00+00:00"))
-        assert ids() == ["begun", "newest", "late", "future", "early", "waits"]
+        assert ids() == order
+
+
+# What happens between two pages: a job is submitted, the oldest or the latest one that waits is begun by a host, or a
+# run of the command line or of another host's part of a job is recorded.
+EVENTS = st.lists(st.sampled_from(("submit", "begin oldest", "begin latest", "run", "part")), max_size=4)
+
+
+@pytest.fixture(scope="module")
+def listing(new_url) -> Iterator[Database]:
+    with Database.open(new_url()) as database:
+        yield database
+
+
+@given(before=EVENTS, between=st.lists(EVENTS, max_size=5), limit=st.integers(1, 3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_pages_are_those_of_the_first_one_whatever_is_recorded_meanwhile(
+    listing: Database, make, before: list[str], between: list[list[str]], limit: int
+) -> None:
+    """Nothing is listed twice or left out, and nothing new shifts what follows."""
+    listing.query("truncate job, run, audit cascade", read_only=False)
+    waiting: list[str] = []
+
+    def happen(event: str) -> None:
+        run = make.run(started_at=f"20{chance.randrange(10, 99)}-01-01T00:00:00+00:00")
+        if event == "submit":
+            submit(listing, run.id)
+            waiting.append(run.id)
+        elif event == "run":
+            listing.record_run(run)
+        elif event == "part" and (begun := [name for name in listed(listing) if name not in waiting]):
+            listing.record_run(run)
+            listing.query(f"update run set continues = '{begun[0]}' where id = '{run.id}'", read_only=False)
+        elif event.startswith("begin") and waiting:
+            listing.record_run(replace(run, id=waiting.pop(0 if event == "begin oldest" else -1)))
+
+    chance = random.Random(1)
+    for event in before:
+        happen(event)
+    order = listed(listing, limit=999)
+    page, steps = listed(listing, limit=limit), iter(between)
+    seen = [*page]
+    while page:
+        for event in next(steps, ()):
+            happen(event)
+        page = listed(listing, limit=limit, before=seen[-1])
+        seen += page
+    assert seen == order
 
 
 def test_jobs_from_before_the_order_of_recording_keep_their_own(empty_url, make) -> None:

@@ -178,9 +178,9 @@ join job as j on j.id = coalesce(r.continues, r.id)
 where r.id = %(id)s;
 
 -- name: runs
--- In the order in which they were recorded, the latest first, as on the command line; a job that no host has begun by
--- its submission. Clocks of hosts have no part in it, but for jobs from before migration 0003: those without a run have
--- the number of the run before them.
+-- The latest first. The place of a run never changes, so that pages stay what they are while jobs begin: a job's is by its
+-- submission, that of other runs by their recording. Clocks of hosts have no part in it, but for jobs from before
+-- migration 0003, which have the number of the run before them.
 select
     coalesce(j.id, r.id) as id,
     coalesce(j.suite, r.suite) as suite,
@@ -199,14 +199,14 @@ where
     (%(id)s::text is null or coalesce(j.id, r.id) = %(id)s)
     and (
         %(before)s::text is null
-        or (coalesce(r.sequence, j.sequence), coalesce(j.submitted_at, r.started_at), coalesce(j.id, r.id)) < (
-            select coalesce(c.sequence, b.sequence), coalesce(b.submitted_at, c.started_at), asked.id
+        or (coalesce(j.sequence, r.sequence), coalesce(j.submitted_at, r.started_at), coalesce(j.id, r.id)) < (
+            select coalesce(b.sequence, c.sequence), coalesce(b.submitted_at, c.started_at), asked.id
             from (select %(before)s::text as id) as asked
             left join job as b on b.id = asked.id
             left join run as c on c.id = asked.id
         )
     )
-order by coalesce(r.sequence, j.sequence) desc, submitted_at desc, id desc
+order by coalesce(j.sequence, r.sequence) desc, submitted_at desc, id desc
 limit %(limit)s;
 
 -- name: run_parts

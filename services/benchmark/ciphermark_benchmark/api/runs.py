@@ -104,8 +104,8 @@ async def listed(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[UUID | None, Query(description="only runs that are listed behind this one")] = None,
 ) -> dict[str, object]:
-    """Runs of the service and of the command line, in the order in which they were recorded. A run that no host has
-    begun has its place by its submission.
+    """Runs of the service, in the order of their submission, among those of the command line, in the order of their
+    recording. The place of a run never changes: a page is followed by the same runs, whatever begins meanwhile.
     """
     if before is not None:
         await state.run(str(before))
