@@ -223,7 +223,7 @@ def _run(value: Run) -> Row:
         "host_id": host_id(value.host),
         "host_clock_noise": value.host.clock_noise,
         "host_load_1min": value.host.load_1min,
-        "host_warnings": list(value.host.warnings),
+        "host_warnings": [_text(warning) for warning in value.host.warnings],
         "label": value.label,
     }
 

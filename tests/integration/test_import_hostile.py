@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ LINES = [
     json.loads(line)
     for line in lzma.decompress((REPOSITORY / "reference" / "tenseal-ml.jsonl.xz").read_bytes()).splitlines()
 ]
-HEADER = LINES[0]
+QUICK = lzma.decompress((REPOSITORY / "reference" / "quick.jsonl.xz").read_bytes())
+HEADER = LINES[0] | {"format": 1}  # which needs no digest
 WHOLE = next(
     line
     for line in LINES[1:]
@@ -188,3 +190,40 @@ def test_a_recorded_id_with_another_header_is_refused_and_named(new_url, tmp_pat
         labeled = HEADER | {"run": HEADER["run"] | {"label": "theirs"}}
         assert imported(database, packed(path, labeled, SMALL, fresh)) == 1
         assert database.query("select * from run").rows == recorded
+
+
+# What a sample and a fact of any trial may be at most, and at least.
+EXTREMES = {
+    "times of zero": ("time", 0.0, {}),
+    "times that correction makes zero": ("time", 5e-324, {"slowdown": 1e10}),
+    "precision below zero": ("precision", -1e5, {}),
+    "errors without bound": ("max_error", sys.float_info.max, {}),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_what_may_be_is_shown_however_extreme_it_is(ciphermark, tmp_path, name: str) -> None:
+    """In every output that reads it: no division by zero, and no logarithm of what has none."""
+    metric, value, changes = EXTREMES[name]
+    line = next(
+        line
+        for line in (json.loads(text) for text in QUICK.splitlines()[1:-1])
+        if line["status"] == "ok" and line["trial"]["case"]["experiment"] == "arithmetic"
+    )
+    sample = next(sample for sample in line["samples"] if sample["metric"] == "time")
+    line["facts"] |= {"slowdown": -1.0, "timed_samples": -3.0}
+    line["samples"] += [sample | {"metric": metric, "ordinal": ordinal} for ordinal in range(100, 112)]
+    other = json.loads(json.dumps(line))
+    for sample in line["samples"]:
+        if sample["metric"] == metric:
+            sample.update(changes, value=value)
+    for number, trial in enumerate((line, other)):
+        header = with_value(json.loads(QUICK.splitlines()[0]), ("run", "id"), f"extreme-{number}") | {
+            "format": 1
+        }
+        trial["trial"] |= {"run_id": f"extreme-{number}", "id": f"trial-{number}"}
+        ciphermark("runs", "import", str(packed(tmp_path / "run.xz", header, trial)))
+    for command in ("results", "summary"):
+        ciphermark(command, "extreme-0")
+    ciphermark("results", "extreme-0", "--details")
+    ciphermark("compare", "extreme-0", "extreme-1", code=None)

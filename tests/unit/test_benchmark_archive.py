@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 import shutil
 import tracemalloc
 from dataclasses import replace
@@ -15,9 +16,10 @@ from test_benchmark_journal import HEADER, outcome
 from ciphermark_benchmark import archive
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_contract.checking import UNBOUNDED
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
-from ciphermark_core.model import ProgramUse
+from ciphermark_core.model import ProgramUse, Sample
 
 anywhere = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -89,7 +91,8 @@ def test_of_two_archives_of_a_run_all_is_kept_and_what_came_first_stays(data_dir
     later = packed(tmp_path / "later.xz", HEADER, replace(outcome(1), status="incorrect"), outcome(2))
     for path in (first, later, first):
         archive.keep(data_directory, path, *archive.read(path))
-    assert archive.held(data_directory, "run-1") == (HEADER, [outcome(0), outcome(1), outcome(2)])
+    header, outcomes = archive.held(data_directory, "run-1")
+    assert (header.run, outcomes) == (HEADER.run, [outcome(0), outcome(1), outcome(2)])
 
 
 def test_what_was_measured_here_is_exported_from_its_journal(data_directory, tmp_path):
@@ -133,6 +136,70 @@ def test_content_that_was_changed_does_not_match_its_digest(data_directory, tmp_
         path.write_bytes(lzma.compress(changed))
         with pytest.raises(UserError, match="its digest is not that of its content"):
             archive.read(path)
+
+
+def test_one_without_its_digest_is_refused_unless_it_is_of_an_earlier_format(data_directory, tmp_path):
+    path = written(data_directory, tmp_path, [outcome(0), outcome(1)])
+    lines = lzma.decompress(path.read_bytes()).splitlines(keepends=True)
+    for count in range(1, len(lines)):
+        path.write_bytes(lzma.compress(b"".join(lines[:count])))
+        with pytest.raises(UserError, match="its digest is missing"):
+            archive.read(path)
+    first = wire.from_line(lines[0], Header)
+    assert archive.read(packed(path, replace(first, format=1), outcome(0)))[1] == [outcome(0)]
+
+
+def with_sample(metric, value):
+    return replace(outcome(0), samples=(Sample(metric, value, "evaluate"),))
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [
+        ("time", 1e308),
+        ("time", -1e-9),
+        ("size", 1e19),
+        ("depth", 3e9),
+        ("noise_budget", -1e308),
+        ("accuracy", 1.5),
+        ("is_at_max_repetitions", 2.0),
+        ("images", 1e30),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_with_its_trial(tmp_path, metric, value):
+    path = packed(tmp_path / "run.xz", HEADER, with_sample(metric, value))
+    expected = rf"trial {outcome(0).trial.id}: evaluate: {metric} is {re.escape(f'{value:g}')} .*must be from"
+    with pytest.raises(UserError, match=expected):
+        archive.read(path)
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1e400", "Infinity", "NaN", "null"])
+def test_a_value_that_is_no_number_is_refused(tmp_path, value):
+    content = wire.to_line(HEADER) + wire.to_line(with_sample("time", 0.5)).replace(
+        b'"value":0.5', f'"value":{value}'.encode()
+    )
+    (path := tmp_path / "run.xz").write_bytes(lzma.compress(content))
+    with pytest.raises(UserError, match="is no archive of a run"):
+        archive.read(path)
+
+
+def test_what_the_largest_error_and_other_metrics_may_be_is_read(tmp_path):
+    """An error without bound is written as the largest number; a metric of another version has bounds of its own."""
+    items = [
+        with_sample("max_error", UNBOUNDED),
+        with_sample("precision", -1024.0),
+        with_sample("new", -1e308),
+    ]
+    items = [replace(item, trial=outcome(number).trial) for number, item in enumerate(items)]
+    assert archive.read(packed(tmp_path / "run.xz", HEADER, *items))[1] == items
+
+
+@pytest.mark.parametrize("dimension", [{"repetitions": "many"}, {"repetitions": 1 << 31}, {"data_set": 1}])
+def test_a_dimension_of_another_kind_is_refused(tmp_path, dimension):
+    trial = outcome(0).trial
+    item = replace(outcome(0), trial=replace(trial, case=replace(trial.case, dimensions=dimension)))
+    with pytest.raises(UserError, match=f"trial {trial.id}: {next(iter(dimension))} is"):
+        archive.read(packed(tmp_path / "run.xz", HEADER, item))
 
 
 def test_a_program_under_the_name_of_another_is_refused(tmp_path):

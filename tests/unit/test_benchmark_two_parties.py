@@ -21,7 +21,7 @@ from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.program import Program
 from ciphermark_core import legacy_format
 from ciphermark_core.budget import Budget
-from ciphermark_core.model import Case, Sample, Trial
+from ciphermark_core.model import Case, Parameters, Sample, Trial
 from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.parties import messages
 from ciphermark_measure.parties.blobs import Blob, BlobStore
@@ -99,6 +99,20 @@ def executed(seat, trial):
         while not seat.turn():
             pass
     return seat.close()
+
+
+def test_a_party_that_reports_what_cannot_be_measured_costs_the_trial(tmp_path):
+    def loaded():
+        told = registry.load("seal").info(), Parameters(a_trial().case.parameters, 8192, (97,), (), 4096)
+        return messages.Loaded(*told, (Sample("time", 1e308, "prepare", "server"),))
+
+    seat, _ = a_seat(tmp_path, {messages.Load: loaded})
+    outcome = executed(seat, a_trial())
+    assert (outcome.status, outcome.error) == (
+        "crashed",
+        "the server answers nonsense: prepare.server: time is 1e+308 s; it must be from 0 to 1e+10",
+    )
+    assert not [sample for sample in outcome.samples if sample.value == 1e308]
 
 
 def phases(outcome, metric, *, is_warmup=False):

@@ -80,7 +80,7 @@ class Segments:
         """The median of each segment."""
         low = self.values[self.starts + (self.counts - 1) // 2]
         high = self.values[self.starts + self.counts // 2]
-        middle: Floats = (low + high) / 2
+        middle: Floats = low / 2 + high / 2  # the sum may be larger than any number
         return middle
 
     @property

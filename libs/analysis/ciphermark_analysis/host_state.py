@@ -41,8 +41,9 @@ def host_state(trials: Sequence[Trial], method: int) -> HostState:
     """The state of the host during trials that ended ``ok`` and timed something; at least one."""
     watched = [trial for trial in trials if "reference_kernel_s" in trial.facts]
     slowed = [trial for trial in trials if trial.facts.get("slowdown") is not None]
-    weights = [(trial.facts["slowdown"], trial.facts.get("timed_samples") or 0.0) for trial in slowed]
-    weighted = sum(log(factor) * weight for factor, weight in weights if factor)
+    known = [(trial.facts["slowdown"] or 0.0, trial.facts.get("timed_samples") or 0.0) for trial in slowed]
+    weights = [(factor, weight) for factor, weight in known if factor > 0 and weight > 0]
+    weighted = sum(log(factor) * weight for factor, weight in weights)
     reference_kernels = _values(trials, "reference_kernel_s")
     spreads = _values(trials, "reference_kernel_spread")
     mean = _by(weighted if slowed else None, sum(weight for _, weight in weights))

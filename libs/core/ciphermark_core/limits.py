@@ -11,20 +11,22 @@ from msgspec import Meta
 
 from ciphermark_core import names
 
-_LARGEST_32, _LARGEST_64 = (1 << 31) - 1, (1 << 63) - 1
+LARGEST_32, LARGEST_64 = (1 << 31) - 1, (1 << 63) - 1
+LONGEST_S = 1e10
 # C0 and C1 controls, line and paragraph separators, and what changes the direction of text.
 CONTROLS = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 
-Int32 = Annotated[int, Meta(ge=0, le=_LARGEST_32)]
-Positive32 = Annotated[int, Meta(ge=1, le=_LARGEST_32)]
-Int64 = Annotated[int, Meta(ge=0, le=_LARGEST_64)]
-Positive64 = Annotated[int, Meta(ge=1, le=_LARGEST_64)]
+Int32 = Annotated[int, Meta(ge=0, le=LARGEST_32)]
+Positive32 = Annotated[int, Meta(ge=1, le=LARGEST_32)]
+Int64 = Annotated[int, Meta(ge=0, le=LARGEST_64)]
+Positive64 = Annotated[int, Meta(ge=1, le=LARGEST_64)]
 # Up to 2^64 − 1: msgspec decodes no larger number where there is a bound.
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
-Seconds = Annotated[float, Meta(ge=0, le=1e10)]
-Factor = Annotated[float, Meta(gt=0, le=1e10)]
+Seconds = Annotated[float, Meta(ge=0, le=LONGEST_S)]
+Fact = Annotated[float, Meta(ge=-1e15, le=1e15)]
+Factor = Annotated[float, Meta(ge=1e-6, le=1e10)]
 
 _WORD = rf"^[^{CONTROLS}]*\Z"
 _RUN_NAME = rf"^(?!{names.LATEST}\Z)(?:{names.PATTERN})\Z"

@@ -6,12 +6,14 @@ pages, reports and comparisons ask here, or the table ``metric`` of the database
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from ciphermark_core import registry
+from ciphermark_core.limits import LARGEST_32, LARGEST_64, LONGEST_S
 
 Direction = Literal["lower", "higher"]
 ThresholdKind = Literal["factor", "difference"]
@@ -61,9 +63,35 @@ class Metric:
             return abs(a - b) <= self.threshold
         return 0 < max(a, b) <= self.threshold * min(a, b)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value that can be, by the unit; of other units any number."""
+        return _BOUNDS.get(self.unit, (-sys.float_info.max, sys.float_info.max))
+
+
+# A relative or absolute error has no bound: where nothing of a result is right, it is the largest number.
+_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "s": (0.0, LONGEST_S),
+    "bytes": (0.0, float(LARGEST_64)),
+    "bytes/s": (0.0, float(LARGEST_64)),
+    "bits": (-1e5, 1e5),
+    **dict.fromkeys(("operations", "count", "elements"), (0.0, float(LARGEST_32))),
+    **dict.fromkeys(("share", "flag"), (0.0, 1.0)),
+}
 
 _registered: dict[str, Metric] = {}
 METRICS: Mapping[str, Metric] = MappingProxyType(_registered)
+
+
+def reason_against(name: str, value: float) -> str | None:
+    """Why a sample of a metric cannot be; ``None`` where it can, and for metrics that nobody registered."""
+    metric = METRICS.get(name)
+    if metric is None:
+        return None
+    low, high = metric.bounds
+    if low <= value <= high:
+        return None
+    return f"{name} is {value:g} {metric.unit}; it must be from {low:g} to {high:g}"
 
 
 def register(metric: Metric) -> Metric:

@@ -20,6 +20,7 @@ from ciphermark_core.encryption import PUBLIC_KEY
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import KeySwitching, Scaling, Tuning
 from ciphermark_core.limits import (
+    Fact,
     Factor,
     Int32,
     Int64,
@@ -421,7 +422,7 @@ class Outcome:
     parameters: Parameters | None = None
     library: LibraryInfo | None = None
     error: str | None = None
-    facts: dict[Word, float] = field(default_factory=dict)
+    facts: dict[Word, Fact] = field(default_factory=dict)
     programs: tuple[ProgramUse, ...] = ()
 
     @property

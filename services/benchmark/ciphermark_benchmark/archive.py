@@ -15,10 +15,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ciphermark_benchmark import storage
 from ciphermark_benchmark.data_directory import DataDirectory
-from ciphermark_benchmark.runner.journal import Header, Journal
+from ciphermark_benchmark.runner.journal import SIGNED_FORMAT, Header, Journal
 from ciphermark_core import legacy_format, wire
+from ciphermark_core.descriptor import DIMENSIONS
 from ciphermark_core.errors import UserError
+from ciphermark_core.limits import LARGEST_32
+from ciphermark_core.metrics import reason_against
 from ciphermark_core.model import Outcome
 from ciphermark_core.private import private_folder
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 # 1 GB of journal: more than a week of measuring. A small file may claim to hold more than any memory does.
 _LARGEST_BYTES = 1 << 30
 _LONGEST_LINE_BYTES = 1 << 26
+_COUNTS = ("max_repetitions", "repetitions", "inputs_per_pass")  # dimensions that views count by
 _DIGEST = b'{"sha256":'
 
 
@@ -72,7 +77,8 @@ def keep(data_directory: DataDirectory, path: Path, header: Header, outcomes: li
 
 def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: Path) -> None:
     """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
-    archive_header = replace(header, run=replace(header.run, label=label), origin=Path(header.origin).name)
+    run, origin = replace(header.run, label=label), Path(header.origin).name
+    archive_header = replace(header, run=run, origin=origin, format=SIGNED_FORMAT)
     content = b"".join([wire.to_line(archive_header), *(wire.to_line(outcome) for outcome in outcomes)])
     _put(lzma.compress(content + _digest_line(sha256(content)), preset=9), path)
 
@@ -100,9 +106,10 @@ def is_unfinished(data_directory: DataDirectory, run_id: str) -> bool:
 
 def read(path: Path) -> tuple[Header, list[Outcome]]:
     """Run and outcomes of an archive, all of them checked. Raises ``UserError`` for anything else."""
+    storage.register_all()
     try:
         with lzma.open(path) as file:
-            header, outcomes = _content(_signed(path, _lines(path, file)))
+            header, outcomes = _content(path, _lines(path, file))
     except OSError as error:
         raise UserError(f"{path}: cannot read: {error.strerror or error}") from None
     except (lzma.LZMAError, EOFError) as error:
@@ -152,19 +159,37 @@ def _put(content: bytes, path: Path) -> None:
         raise UserError(f"{path}: cannot write the archive: {error.strerror}") from None
 
 
-def _content(lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]:
+def _content(path: Path, lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]:
     """The run and its outcomes in the lines of an archive; raises ``ValueError`` where they hold anything else."""
-    header = wire.from_line(next(lines, b""), Header)
-    outcomes = [legacy_format.outcome(line) for line in lines]
-    for use in (use for item in outcomes for use in item.programs):
-        if use.digest != sha256(use.content).hexdigest():
-            raise ValueError(f"program {use.digest} has another digest")
+    first = next(lines, b"")
+    header = wire.from_line(first, Header)
+    outcomes = [legacy_format.outcome(line) for line in _signed(path, header, sha256(first), lines)]
+    for item in outcomes:
+        if (reason := next(_reasons_against(item), None)) is not None:
+            raise ValueError(f"trial {item.trial.id}: {reason}")
     return header, outcomes
 
 
-def _signed(path: Path, lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines before the digest, which must be theirs; archives of earlier versions have none."""
-    digest = sha256()
+def _reasons_against(outcome: Outcome) -> Iterator[str]:
+    """What of an outcome cannot be: values that no trial yields, which views and tables could not show."""
+    for use in outcome.programs:
+        if use.digest != sha256(use.content).hexdigest():
+            yield f"program {use.digest} has another digest"
+    for sample in outcome.samples:
+        if (reason := reason_against(sample.metric, sample.value)) is not None:
+            yield f"{sample.phase}: {reason}"
+    for name, value in outcome.trial.case.dimensions.items():
+        dimension = DIMENSIONS.get(name)
+        if dimension is not None and type(value) is not dimension.kind:
+            yield f"{name} is {value!r}, no {dimension.kind.__name__}"
+        elif name in _COUNTS and not 0 <= int(value) <= LARGEST_32:
+            yield f"{name} is {value}; it must be from 0 to {LARGEST_32}"
+
+
+def _signed(path: Path, header: Header, digest: Digest, lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines before the digest, which must be theirs; ``digest`` is that of the header's line. Archives of earlier
+    formats may have none.
+    """
     for line in lines:
         if line.startswith(_DIGEST):
             if line != _digest_line(digest) or next(lines, None) is not None:
@@ -172,6 +197,8 @@ def _signed(path: Path, lines: Iterator[bytes]) -> Iterator[bytes]:
             return
         digest.update(line)
         yield line
+    if header.format >= SIGNED_FORMAT:
+        raise UserError(f"{path} is damaged: its digest is missing, so its end may be, too")
 
 
 def _digest_line(digest: Digest) -> bytes:

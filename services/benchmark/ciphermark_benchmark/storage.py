@@ -29,11 +29,17 @@ def connected(data_directory: DataDirectory, is_to_record: bool = False) -> Data
     """
     database = Database.open(url(data_directory))
     if is_to_record or not database.is_current():
-        # they register themselves: half a second, which commands that only read do without
-        import_module("ciphermark_measure.experiments")
-        import_module("ciphermark_workloads.catalogue")
+        register_all()
     database.migrate()
     return database
+
+
+def register_all() -> None:
+    """Know every experiment, metric and dimension of this program. They register themselves: half a second, which
+    commands that only read do without.
+    """
+    import_module("ciphermark_measure.experiments")
+    import_module("ciphermark_workloads.catalogue")
 
 
 def stop(data_directory: DataDirectory) -> None:

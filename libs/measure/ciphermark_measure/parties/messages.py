@@ -359,6 +359,7 @@ Reply: TypeAlias = (
 )
 
 Watched: TypeAlias = KeysMade | Encrypted | Scored | Loaded | Evaluated  # those with facts of the host
+Measured: TypeAlias = Watched | LayersCompared | LayersEvaluated  # those with samples
 
 # Each decodes one line, a request to a party of its role or a reply, and raises ``ValueError`` for anything else.
 read_request: Mapping[Role, Callable[[bytes], Request]] = {

@@ -376,7 +376,7 @@ def changes(rows: Sequence[Row]) -> int:
 
 def _smallness(row: Row) -> float:
     ratio = row["ratio"]
-    return -abs(math.log(ratio)) if ratio else -math.inf
+    return -abs(math.log(ratio)) if ratio is not None and ratio > 0 else -math.inf
 
 
 def _result(row: Row) -> str:

@@ -69,7 +69,7 @@ def _place(row: Row) -> str:
 def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     darkest = math.log(max(10, *(row["n"] for row in rows)))
     for row in rows:
-        row["shade"] = round((_SHADES - 1) * math.log(row["n"]) / darkest)
+        row["shade"] = round((_SHADES - 1) * math.log(max(1, row["n"])) / darkest)
     base = alt.Chart().encode(
         x=alt.X("level:O", title="Level", scale=alt.Scale(reverse=True), axis=alt.Axis(labelAngle=0)),
         y=alt.Y("counted:N", title=None),

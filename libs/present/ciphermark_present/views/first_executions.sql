@@ -1,7 +1,7 @@
 select
     *,
-    first_touch_s / warm_s as first_touch_ratio,
-    cold_s / warm_s as cold_ratio
+    first_touch_s / nullif(warm_s, 0) as first_touch_ratio,
+    cold_s / nullif(warm_s, 0) as cold_ratio
 from (
     select
         *,

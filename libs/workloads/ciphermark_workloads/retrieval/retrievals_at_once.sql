@@ -7,7 +7,7 @@ from (
     from retrievals
     where answer_s > 0
     window same as (
-        partition by run_id, database_size, answered_size / answers, scheme, threads, security_2018
+        partition by run_id, database_size, answered_size / nullif(answers, 0), scheme, threads, security_2018
     )
 ) as each
 where has_several

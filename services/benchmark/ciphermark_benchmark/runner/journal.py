@@ -14,6 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep
+from typing import Annotated
+
+from msgspec import Meta
 
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
@@ -31,6 +34,7 @@ WAITED_FOR = {
     errno.EROFS: "a disk that can be written",
 }
 _LOOK_S = 1.0
+SIGNED_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Header:
 
     ``data_sets`` are those of the suite that are not shipped, by what the suite says; ``workloads`` the names of those
     that it took from files, likewise; ``options`` those that name files, with what follows from their contents.
-    ``trials`` is how many outcomes the whole run has on this host, zero where that was not written.
+    ``trials`` is how many outcomes the whole run has on this host, zero where that was not written. ``format`` is that
+    of an archive: from :data:`SIGNED_FORMAT` on its last line is a digest.
     """
 
     run: Run
@@ -49,6 +54,7 @@ class Header:
     workloads: dict[str, str] = field(default_factory=dict)
     options: dict[str, dict[str, Value]] = field(default_factory=dict)
     trials: int = 0
+    format: Annotated[int, Meta(ge=1, le=SIGNED_FORMAT)] = 1
 
 
 def _say(reason: str | None) -> None:

@@ -20,6 +20,7 @@ from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKerne
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
 from ciphermark_core.descriptor import DATA_SET
+from ciphermark_core.metrics import reason_against
 from ciphermark_core.model import Accuracy, OperationCount, Outcome, ProgramUse, Sample, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.interference import host_state
@@ -220,6 +221,8 @@ class TwoParties(TrialRunner):
         assert self._passes is not None
         party = self._parties.client if role == "client" else self._parties.server
         reply = self.requests.ask(party, request, kind)
+        if isinstance(reply, messages.Measured):
+            _require_possible(role, reply.samples)
         if isinstance(reply, messages.Watched):
             self._passes.host_facts[role] = reply.host_facts
         return reply
@@ -244,6 +247,15 @@ def _costs(stage_pass: StagePass) -> list[Sample]:
         *stage_costs.stage_samples(stage, stage_pass.elapsed_s, stage_pass.samples),
         *stage_costs.size_samples(stage, sent.inputs, back.outputs, sent.plaintext_bytes),
     ]
+
+
+def _require_possible(role: Role, samples: Sequence[Sample]) -> None:
+    """A party may be a service of somebody else: raise :class:`TrialFailed` for what cannot be measured."""
+    for sample in samples:
+        if (reason := reason_against(sample.metric, sample.value)) is not None:
+            raise TrialFailed(
+                protocol.Refused("crashed", f"the {role} answers nonsense: {sample.phase}: {reason}")
+            )
 
 
 def _require_agreement(passes: _Passes) -> None:
