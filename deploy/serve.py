@@ -24,9 +24,9 @@ from urllib.parse import quote
 from stack import Service, conditions_file, services
 from supervision import Supervisor
 
+from ciphermark_core.containment import end_with
 from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_db import embedded
-from ciphermark_measure.confinement import end_with
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(sys.executable).parent

@@ -1,7 +1,8 @@
-"""Compiles a build of the user's own into a folder: `python3 setup/added_builds.py FOLDER` with a `build.json` in it.
+"""Compiles a build of the user's own into a folder with a `build.json`: `python3 setup/added_builds.py FOLDER PARENT`.
 
-`ciphermark build add` starts this and checks what it made; nothing is put into its place here. How each library is
-taken is in the `recipe.py` beside its adapter: `added(order)` says which shipped variant it is like, and what to do.
+`ciphermark build add`, the process PARENT, starts this and checks what it made; nothing is put into its place here. How
+each library is taken is in the `recipe.py` beside its adapter: `added(order)` says which shipped variant it is like,
+and what to do.
 """
 
 import ctypes
@@ -64,11 +65,11 @@ def _first_error(log: Path) -> str:
     return f": {first} (the whole log: {log})"
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     """Let all that this starts end with it, and it with the command that started it; this leads a process group."""
     signal.signal(signal.SIGTERM, _end)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() == 1:
+    if os.getppid() != parent:
         sys.exit("the command that started this is gone")
 
 
@@ -80,5 +81,5 @@ def _end(_number: int, _frame: object) -> None:
 
 
 if __name__ == "__main__":
-    _end_with_parent()
+    _end_with_parent(int(sys.argv[2]))
     sys.exit(main(Path(sys.argv[1])))

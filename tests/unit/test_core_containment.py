@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from processes import wait_until
 
 from ciphermark_core import containment
 from ciphermark_core.containment import EndedEarlyError, Limits, contained, watched
@@ -190,9 +191,13 @@ while True:
 class Led:
     """A process below another one, with three daemons that it started."""
 
-    def __init__(self):
+    def __init__(self, start_new_session=False):
         self.leader = subprocess.Popen(
-            [sys.executable, "-c", LED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", LED],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=start_new_session,
         )
         lines = {self.leader.stdout.readline().strip() for _ in range(4)}
         self.daemons = [int(line) for line in lines - {"begun"}]
@@ -228,3 +233,89 @@ def test_a_signal_is_passed_on_and_the_end_of_what_started_it_ends_all(tmp_path)
     assert led.leader.wait(60) == 1
     assert [pid for pid in led.daemons if is_running(pid)] == []
     led.leader.communicate()
+
+
+def wait_for_ends(pids):
+    """Wait until none of these processes is running."""
+    wait_until(lambda: not any(map(is_running, pids)), "the daemons have ended")
+
+
+@pytest.mark.parametrize("generation", [0, 1, 2])
+def test_daemons_end_whichever_process_above_them_is_killed(generation):
+    """The leader itself, the process between, and the one that started them."""
+    led = Led()
+    line = [led.leader.pid]
+    while len(line) < 3:
+        line += containment._children(line[-1])[:1]
+    os.kill(line[generation], signal.SIGKILL)
+    wait_for_ends([*line[1:], *led.daemons])
+    assert led.leader.wait(60) == -signal.SIGKILL
+    led.leader.communicate()
+
+
+def test_a_killed_leader_whose_group_is_ended_too_leaves_nothing():
+    """As whoever started it does when its pipe closes."""
+    led = Led(start_new_session=True)
+    led.leader.kill()
+    containment.end(led.leader.pid)
+    wait_for_ends(led.daemons)
+    led.leader.communicate()
+
+
+CONTAINING = """
+import os, pathlib, sys, time
+sys.path.insert(0, sys.argv[1])
+from test_core_containment import LIMITS, start_three
+from ciphermark_core.containment import contained
+folder = pathlib.Path(sys.argv[2])
+contained(lambda: (start_three(folder, True), (folder / "0").touch(), time.sleep(600)), LIMITS)
+"""
+
+
+@pytest.mark.parametrize("is_leader", [False, True])
+def test_nothing_outlives_a_process_that_contains_or_the_leader_below_it(tmp_path, is_leader):
+    """Killed while the action goes on; then all below them has ended."""
+    command = [sys.executable, "-c", CONTAINING, str(Path(__file__).parent), str(tmp_path)]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    wait_until((tmp_path / "0").exists, "the action has started daemons")
+    daemons = [pid for pid in pids(tmp_path) if pid]
+    os.kill(containment._children(process.pid)[0] if is_leader else process.pid, signal.SIGKILL)
+    wait_for_ends(daemons)
+    assert len(daemons) == 3
+    words = process.communicate()[1].decode()
+    assert ("EndedEarlyError: the process above it was killed" in words) == is_leader
+
+
+FIRST = """
+import os, sys
+from ciphermark_measure import protocol
+from ciphermark_measure.processes import Confinement, Process, Program
+assert os.getpid() == 1
+program = Program("ciphermark_measure.worker", protocol.VERSION, protocol.read_reply)
+process = Process(program, Confinement((), 1, 1024))
+process.meet()
+process.end()
+print("met")
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a namespace of processes needs root")
+def test_the_first_process_of_a_container_starts_workers():
+    """Its number is 1, which does not say that whoever started the worker is gone."""
+    command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", FIRST]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if "unshare failed" in done.stderr:
+        pytest.skip("no namespace of processes can be made here")
+    assert (done.stdout, done.stderr) == ("met\n", "")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_process_whose_parent_is_gone_does_not_begin(is_there):
+    code = (
+        "import signal; from ciphermark_core import containment; containment.end_with_parent(signal.SIGKILL)"
+    )
+    environ = containment.started_by(os.environ) | ({} if is_there else {"CIPHERMARK_PARENT": "1"})
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, check=False)
+    assert (b"is gone" in done.stderr, done.returncode) == (not is_there, int(not is_there))

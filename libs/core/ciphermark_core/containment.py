@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -22,6 +22,7 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 from ciphermark_core.errors import UserError
 
+_PARENT_VARIABLE = "CIPHERMARK_PARENT"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.1
@@ -105,11 +106,13 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     :class:`EndedEarlyError`. Only for a process of one thread.
     """
     ours, theirs = Pipe(duplex=False)
-    inherited_bytes = 2 * _bytes_of(os.getpid(), _SHARED_OR_OWN)  # by the leader, and by the worker
+    own, known = os.getpid(), {*descendants(os.getpid())}
+    inherited_bytes = 2 * _bytes_of(own, _SHARED_OR_OWN)  # by the leader, and by the worker
+    adopt()  # what is left where somebody kills the leader
     leader = os.fork()
     if leader == 0:
         ours.close()
-        _lead(action, theirs, limits)
+        _lead(action, theirs, limits, own)
     theirs.close()
     try:
         kind, value, worker = _answered(ours, leader, limits, inherited_bytes)
@@ -117,6 +120,8 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     finally:
         end(leader)
         os.waitpid(leader, 0)
+        _end_new(known)
+        adopt(False)
         ours.close()
     if kind == _ERROR:
         raise value
@@ -182,35 +187,69 @@ def _end_new(known: Collection[int]) -> int:
     return len(first)
 
 
+def started_by(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment for a process that this one starts, which then knows its parent: see :func:`end_with_parent`."""
+    return dict(environ) | {_PARENT_VARIABLE: str(os.getpid())}
+
+
+def end_with_parent(number: int) -> None:
+    """Have the kernel send this process a signal when the process that started it has ended, killed even; exit now
+    where it has already. That is known by the environment of :func:`started_by`: the number of the process to which
+    this one belongs says nothing, since it is 1 in a container of one service, too.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    parent = os.environ.pop(_PARENT_VARIABLE, None)
+    if parent is not None and os.getppid() != int(parent):
+        sys.exit("the process that started this one is gone")
+
+
+def end_with(parent: int, number: int) -> None:
+    """The same for a fork of the process ``parent``, which ends by the signal where that has ended already."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
+
+
 def lead(forwarded: int) -> None:
     """Return in a fork of this process, and stay above it: what the fork started ends when it ends, in whatever way, or
     the process that started this one. Then this process ends as the fork did. It passes on a signal, ``forwarded``.
     Only for a process of one thread.
+
+    Two processes stay above the fork. Where one of them is killed the other ends all, which are its descendants then.
     """
-    worker = 0
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_with_parent(signal.SIGTERM)
+    first = os.getpid()
+    _stay_above(forwarded)
+    os.setpgid(0, 0)  # whoever kills the first one's group leaves this one time to end what is below it
+    end_with(first, signal.SIGTERM)
+    second = os.getpid()
+    _stay_above(forwarded)
+    end_with(second, signal.SIGKILL)
+
+
+def _stay_above(forwarded: int) -> None:
+    """Return in a fork of this process, and stay until that ends, or until SIGTERM; then end all below this process."""
+    below = 0
 
     def pass_on(number: int, _: object) -> None:
-        if worker:
-            _send(worker, number)
+        if below:
+            _send(below, number)
 
     def end_all(*_: object) -> NoReturn:
         _end_children()
         os._exit(1)
 
     adopt()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     usual = {number: signal.getsignal(number) for number in (forwarded, signal.SIGTERM)}
     signal.signal(forwarded, pass_on)
     signal.signal(signal.SIGTERM, end_all)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() == 1:
-        sys.exit("the process that started this one is gone")
-    worker = os.fork()
-    if worker == 0:
+    below = os.fork()
+    if below == 0:
         for number, handler in usual.items():
             signal.signal(number, handler)
         return
-    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    code = os.waitstatus_to_exitcode(os.waitpid(below, 0)[1])
     _end_children()
     end_like(code)
 
@@ -239,19 +278,32 @@ def _answered(answers: Connection, leader: int, limits: Limits, inherited_bytes:
             raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
         if memory_bytes(leader) - inherited_bytes > limits.memory_mb << 20:
             raise MemoryError(f"its processes took more than {limits.memory_mb} MB together")
-    answer: tuple[str, Any, int] = answers.recv()
+    try:
+        answer: tuple[str, Any, int] = answers.recv()
+    except EOFError:
+        return _ENDED, "the process above it was killed", 0
     return answer
 
 
-def _lead(action: Callable[[], object], answers: Connection, limits: Limits) -> NoReturn:
-    """Have another process do it, and stay above it and what it leaves behind, until this process is ended."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def _lead(action: Callable[[], object], answers: Connection, limits: Limits, parent: int) -> NoReturn:
+    """Have another process do it, and stay above it and what it leaves behind, until this process is ended, or until
+    its parent has: then it ends all.
+    """
+
+    def end_all(*_: object) -> NoReturn:
+        _end_children()
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, end_all)
+    end_with(parent, signal.SIGTERM)
     os.setsid()
     adopt()
     _let_go_of_output()
+    own = os.getpid()
     worker = os.fork()
     if worker == 0:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        end_with(own, signal.SIGKILL)
         _work(action, answers, limits.memory_mb)
     with suppress(BaseException):
         code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])

@@ -9,7 +9,6 @@ import mmap
 import os
 import resource
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -20,20 +19,12 @@ from ciphermark_core import containment, wire
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 _CAP_IPC_LOCK = 14
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
 WHERE = signal.SIGUSR1
 _FIRST_TO_GO = "1000"  # of the kernel's scale when memory runs out
-
-
-def end_with(parent: int, number: int) -> None:
-    """Have the kernel send this process a signal when its parent has ended, killed even; now, where it has already."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), number)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -55,10 +46,8 @@ def confine(memory_mb: int) -> None:
     """
     faulthandler.register(WHERE)
     containment.adopt()
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    containment.end_with_parent(signal.SIGKILL)
     ctypes.CDLL(None).prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if os.getppid() == 1:
-        sys.exit("the executor is gone")
     limit = memory_mb * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -169,7 +158,7 @@ def branch() -> bool:
     ours, pages = os.getpid(), file_pages()
     child = os.fork()
     if child == 0:
-        end_with(ours, signal.SIGKILL)
+        containment.end_with(ours, signal.SIGKILL)
         map_again(pages)
         return True
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -179,7 +168,7 @@ def branch() -> bool:
 
 
 def _answer(action: Callable[[], object], answers: Connection, parent: int) -> None:
-    end_with(parent, signal.SIGKILL)
+    containment.end_with(parent, signal.SIGKILL)
     try:
         answers.send(action())
     except Exception as error:  # the parent raises it

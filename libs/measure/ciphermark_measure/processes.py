@@ -92,7 +92,7 @@ class Process(Generic[Reply]):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=_environment(os.environ, confinement.threads),
+            env=containment.started_by(_environment(os.environ, confinement.threads)),
             start_new_session=True,  # Ctrl-C reaches the executor alone
         )
         self._inherited_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -235,7 +235,13 @@ def executed(command: Sequence[str], limits: containment.Limits) -> Ended:
     Raises ``TimeoutError`` and ``MemoryError`` where all its processes take more than ``limits``.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=output, stderr=errors, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=errors,
+            env=containment.started_by(os.environ),
+            start_new_session=True,
+        )
         deadline = monotonic() + limits.deadline_s
         try:
             while not _ends_within(process.pid, _LOOK_S):

@@ -254,7 +254,9 @@ def _compile(folder: Path) -> None:
             "builds are added where Ciphermark was set up from its repository, and this is no such place"
         )
     process = subprocess.Popen(
-        [sys.executable, str(_SET_UP), str(folder)], stderr=subprocess.PIPE, start_new_session=True
+        [sys.executable, str(_SET_UP), str(folder), str(os.getpid())],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         _, complaint = process.communicate()

@@ -15,7 +15,7 @@ from ciphermark_benchmark.jobs import attempts, execution
 from ciphermark_benchmark.jobs import worker as workers
 from ciphermark_benchmark.jobs.store import install_queue
 from ciphermark_core import host
-from ciphermark_measure.confinement import end_with
+from ciphermark_core.containment import end_with
 
 app = typer.Typer(add_completion=False)
 

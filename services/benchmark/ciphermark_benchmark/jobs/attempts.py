@@ -17,9 +17,9 @@ from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.jobs.decisions import Claim, End
 from ciphermark_benchmark.runner.journal import WAITED_FOR
 from ciphermark_core import interruption
+from ciphermark_core.containment import end_with
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import DatabaseUnavailable
-from ciphermark_measure.confinement import end_with
 from ciphermark_web import environment, logs
 
 _LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
