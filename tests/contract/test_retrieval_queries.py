@@ -105,7 +105,8 @@ def test_a_batch_without_a_bucket_for_each_index_is_refused_before_anything_is_s
     refused = answered(parties.client, messages.Encrypt("answer", messages.Source(9507)), messages.Refused)
     assert (refused.status, refused.error.partition(":")[0]) == (
         "unsupported",
-        "16 indices do not find a bucket each among 24",
+        "16 indices cannot be assigned to different buckets of 24. All indices must differ. Rarely, different indices "
+        "collide",
     )
     assert {*tmp_path.iterdir()} == before
     parties.sent(9508)

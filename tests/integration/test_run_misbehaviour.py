@@ -226,4 +226,4 @@ def test_deeds_in_other_experiments(ciphermark):
     assert found["repetition", "caches"][0] == "incorrect"
     assert "results look cached" in found["repetition", "caches"][1]
     # cleartext has no noise to tell of, and that is found out before the first operation
-    assert found["noise", "segfaults"] == ("unsupported", "Planted tells no noise budget in bfv")
+    assert found["noise", "segfaults"] == ("unsupported", "Planted reports no noise budget in bfv")

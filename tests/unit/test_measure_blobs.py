@@ -151,7 +151,7 @@ def test_a_blob_with_bytes_after_its_end_is_told(tmp_path, store):
     blob = store.put(b"x" * 1000)
     with (tmp_path / "blobs" / blob.digest).open("ab") as file:
         file.write(b"y")
-    with pytest.raises(BlobError, match="has 1001 bytes, and 1000 were told"):
+    with pytest.raises(BlobError, match="has 1001 bytes instead of 1000"):
         store.get(blob)
 
 
@@ -162,7 +162,7 @@ def test_a_large_file_under_the_name_of_a_small_blob_is_not_read(tmp_path, monke
     os.truncate(tmp_path / "blobs" / blob.digest, 1 << 26)  # sparse
     asked = []
     monkeypatch.setattr(blobs, "_Digest", asked.append)
-    with pytest.raises(BlobError, match=f"has {1 << 26} bytes, and {told_bytes} were told"):
+    with pytest.raises(BlobError, match=f"has {1 << 26} bytes instead of {told_bytes}"):
         store.get(Blob(blob.digest, told_bytes))
     assert asked == []
 
@@ -256,7 +256,7 @@ def test_a_blob_that_is_too_large_leaves_nothing_behind(tmp_path):
             small.put(data)
     assert files(tmp_path) == [named(b"0123456789")]
     large = BlobStore(tmp_path / "blobs").put(b"01234567890")
-    with pytest.raises(BlobError, match="has 11 bytes, and 10 are allowed"):
+    with pytest.raises(BlobError, match="has 11 bytes, but only 10 are allowed"):
         small.get(large)
 
 

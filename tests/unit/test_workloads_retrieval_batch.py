@@ -74,16 +74,18 @@ def test_indices_that_cannot_be_asked_for_are_refused():
     parameters = resolved(workload)
     with pytest.raises(UserError, match="there is no element 4096: the database has 4096"):
         workload.vectors("answer", [*range(15), 4096], parameters)
-    with pytest.raises(Unsupported, match="16 indices do not find a bucket each among 24"):
+    with pytest.raises(Unsupported, match="16 indices cannot be assigned to different buckets of 24"):
         workload.vectors("answer", [7] * 16, parameters)
     groups: dict[tuple[int, ...], list[int]] = {}
     for index, choice in enumerate(batch_pir.batch_code(4096, 16).buckets.tolist()):
         groups.setdefault(tuple(choice), []).append(index)
     alike = next(indices for indices in groups.values() if len(indices) >= 4)[:4]
     others = [index for index in range(4096) if index not in alike][:12]
-    with pytest.raises(Unsupported, match="do not find a bucket each"):
+    with pytest.raises(Unsupported, match="cannot be assigned to different buckets"):
         workload.vectors("answer", alike + others, parameters)
-    with pytest.raises(Unsupported, match="do not find a bucket each"):  # before anything is packed
+    with pytest.raises(
+        Unsupported, match="cannot be assigned to different buckets"
+    ):  # before anything is packed
         workload.require_room(alike + others, parameters)
 
 

@@ -140,7 +140,7 @@ class KeyOwner(Operator):
     def bind_key_generation(self, item: str) -> Bound:
         """Bind the making of a new key, one of those that the declaration ``generates``; results are nothing, and the
         owner's keys stay what they are. A rotation key is for one step. Raises ``Unsupported`` for any other."""
-        raise Unsupported(f"no {item.replace('_', ' ')} is made by itself here")
+        raise Unsupported(f"this adapter does not generate {item.replace('_', ' ')} separately")
 
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:

@@ -85,8 +85,8 @@ def warnings(host: Host, busy: float | None = None) -> list[str]:
         messages.append(f"load is {host.load_1min:.1f} on {host.cores} cores: stop other work first")
     if host.clock_noise > NOISE_LIMIT:
         messages.append(
-            f"the same work varies by {host.clock_noise:.0%} from one time to the next: "
-            "noisy neighbours or an unstable clock; ask for more samples"
+            f"equal work varies by {host.clock_noise:.0%}: "
+            "noisy neighbors or an unstable clock; request more samples"
         )
     if host.clock_source not in (None, "tsc", "arch_sys_counter"):
         messages.append(
@@ -121,7 +121,7 @@ def clock_noise(repeats: int = 60, work: int = 20_000) -> float:
 
 
 def busy_cores(seconds: float = 0.3) -> float | None:
-    """How many cores worked on average while this process slept so long; ``None`` where the kernel does not tell."""
+    """How many cores worked on average while this process slept so long; ``None`` where the kernel reports none."""
     start, before = time.monotonic(), _worked_ticks()
     time.sleep(seconds)
     after, end = _worked_ticks(), time.monotonic()

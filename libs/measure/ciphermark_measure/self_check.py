@@ -71,7 +71,9 @@ def _require_right(session: Session, variant: str, operation: str) -> None:
         results, operand_set.expected, checking.tolerance(session.parameters, operation=call.operation)
     )
     if not checking.is_right(accuracy):
-        raise CheckError(f"{operation} in {spec.scheme} comes out wrong in {accuracy.incorrect_slots} slots")
+        raise CheckError(
+            f"{operation} in {spec.scheme} has incorrect results in {accuracy.incorrect_slots} slots"
+        )
 
 
 def main() -> None:

@@ -209,7 +209,7 @@ class _ParametersAsked(BaseModel):
         examples=[[60, 49]],
     )
     plain_modulus: int | None = Field(
-        default=None, ge=2, lt=1 << 61, description="t; bfv and bgv", examples=[268369921]
+        default=None, ge=2, lt=1 << 61, description="t; BFV and BGV", examples=[268369921]
     )
     scale_bits: int | None = Field(default=None, ge=1, le=60, description="ckks", examples=[40])
     security: int = Field(default=128, ge=0, le=256, description="at least, by security_table; 0 for none")
@@ -260,7 +260,7 @@ Machine = Annotated[
     str | None,
     Field(
         description="the same for all processes on a machine since it started, containers included; null where the "
-        "kernel does not tell",
+        "kernel does not report it",
         examples=["0f" * 8],
     ),
 ]

@@ -48,7 +48,9 @@ def folder(environ: Environ, name: str, purpose: str) -> Path:
     except OSError as error:
         raise UserError(f"{name}: the folder {path} cannot be created: {error.strerror}") from None
     if not os.access(path, os.W_OK | os.X_OK):
-        raise UserError(f"{name}: the folder {path} cannot be written; mend its permissions or name another")
+        raise UserError(
+            f"{name}: the folder {path} cannot be written; correct its permissions or name another"
+        )
     return path
 
 

@@ -26,12 +26,12 @@ class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tuple[Annotated[int, Meta(ge=2, le=60)], ...] | None,
         Meta(description="prime sizes, the special prime last"),
     ] = None
-    scale_bits: Annotated[int | None, Meta(ge=10, le=60, description="log2 of the ckks scale")] = None
-    plain_modulus: Annotated[int | None, Meta(ge=2, lt=1 << 60, description="t; bfv and bgv")] = None
+    scale_bits: Annotated[int | None, Meta(ge=10, le=60, description="log2 of the CKKS scale")] = None
+    plain_modulus: Annotated[int | None, Meta(ge=2, lt=1 << 60, description="t; BFV and BGV")] = None
     plain_modulus_bits: Annotated[
         int | None, Meta(ge=2, le=60, description="size of t, which is then the largest that gives slots")
     ] = None
-    security: Annotated[int | None, Meta(ge=0, le=256, description="least level; 0 for none")] = None
+    security: Annotated[int | None, Meta(ge=0, le=256, description="minimum level; 0 for none")] = None
     security_table: Annotated[Table | None, Meta(description="table that the level is of")] = None
 
 

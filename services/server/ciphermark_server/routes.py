@@ -39,7 +39,7 @@ def router(parties: PartyHost) -> APIRouter:
 
     @routes.post(
         "/sessions/{session_id}/describe",
-        summary="Tell the program of a stage that was evaluated",
+        summary="Describe the program of an evaluated stage",
         response_model=model_of(messages.Described),
         responses=documented(*_IN_SESSION),
     )

@@ -75,7 +75,7 @@ DECLARATIONS = (
             "destination": "HElib works in place, so every time includes a copy of the first operand",
             "encrypt": "encodes, then encrypts with the public key; CKKS at the scale of the parameter set",
             "decrypt": (
-                "decrypts and decodes all slots. BGV decodes each slot by a separate division, N² "
+                "decrypts and decodes all slots. BGV decodes the slots separately, N² "
                 "steps in total. CKKS uses rawDecrypt, which omits the noise that HElib's decrypt "
                 "adds against key recovery"
             ),

@@ -76,7 +76,7 @@ DECLARATIONS = (
             ),
             "tuning": (
                 "matched: HYBRID with one digit per prime and one special prime, as in SEAL. "
-                "recommended, BFV: BV, OpenFHE's default. recommended, BGV and CKKS: HYBRID with the "
+                "Recommended in BFV: BV, OpenFHE's default. Recommended in BGV and CKKS: HYBRID with the "
                 "fewest digits whose special primes keep the requested security, or OpenFHE's "
                 "default number if no security is requested"
             ),

@@ -57,8 +57,8 @@ def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None
     first, *inner = (chain[:-1] or chain) if chain else (MAX_DATA_BITS,)
     if scale_bits >= MAX_DATA_BITS:
         return (
-            f"OpenFHE's data primes have at most {MAX_DATA_BITS} bits here, because larger ones need a second special "
-            f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits needs larger ones; request at most "
+            f"OpenFHE's data primes have at most {MAX_DATA_BITS} bits here, as larger ones need a second special "
+            f"prime of {SPECIAL_BITS} bits: a scale of {scale_bits} bits is too large. Request at most "
             f"{MAX_DATA_BITS - 1} bits"
         )
     if any(size != scale_bits for size in inner):

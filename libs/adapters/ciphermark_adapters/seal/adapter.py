@@ -148,8 +148,8 @@ class SealKeyOwner(KeyOwner):
 def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContext) -> None:
     if keys and not context.switches_keys:
         raise Unsupported(
-            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this modulus chain: key "
-            "switching needs a special prime and a ciphertext modulus larger than t; use a larger N or "
+            f"SEAL cannot relinearize or rotate at N = {parameters.ring_dimension} with this modulus chain. Key "
+            "switching needs a special prime and a ciphertext modulus larger than t. Use a larger N, or "
             "write modulus_bits with two primes or more"
         )
 

@@ -180,7 +180,7 @@ class Depth(Repeated):
         if end.status == "incorrect":
             return replace(end, facts=self.facts)
         if self._deepest == 0:
-            error = f"not one {self.case.operation} decrypts right"
+            error = f"even one {self.case.operation} does not decrypt correctly"
             return Findings("budget_exhausted", samples, self.accuracy, error, self.facts)
         return Findings("ok", samples, self.accuracy, None, self.facts)
 

@@ -302,11 +302,11 @@ class BlobStore(Blobs):
 
     def _require_size(self, size: int, blob: Blob) -> None:
         if size > self._max_bytes:
-            raise BlobError(f"blob {blob.digest} has {size} bytes, and {self._max_bytes} are allowed")
+            raise BlobError(f"blob {blob.digest} has {size} bytes, but only {self._max_bytes} are allowed")
         if size < blob.size_bytes:
             raise BlobError(f"blob {blob.digest} is truncated: {size} bytes of {blob.size_bytes}")
         if size > blob.size_bytes:
-            raise BlobError(f"blob {blob.digest} has {size} bytes, and {blob.size_bytes} were told")
+            raise BlobError(f"blob {blob.digest} has {size} bytes instead of {blob.size_bytes}")
 
     def _sync_folder(self) -> None:
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)

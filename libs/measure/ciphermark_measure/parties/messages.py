@@ -170,7 +170,7 @@ class Source(msgspec.Struct, frozen=True):
         Annotated[tuple[float, ...], Meta(min_length=1, max_length=MAX_GIVEN)] | None,
         Meta(
             description="the input itself, for workloads that take one: of inference pixels from 0 to 1, row by row; "
-            "whoever gives it is told what was found",
+            "its result is returned",
             examples=[None],
         ),
     ] = None
@@ -307,7 +307,7 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
 
 
 class Describe(msgspec.Struct, tag="describe", frozen=True):
-    """Tell the program of a stage that was evaluated."""
+    """Describe the program of an evaluated stage."""
 
     stage: StageName
 

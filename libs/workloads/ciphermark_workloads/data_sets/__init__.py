@@ -165,7 +165,7 @@ def _checked(field: str, place: str) -> float:
     value = _number(field)
     if value is None:
         raise UserError(
-            f"{place}: {field!r} is not a finite number: mend it, or leave the row or the column out"
+            f"{place}: {field!r} is not a finite number: correct it, or omit the row or the column"
         )
     if abs(value) > LARGEST:
         raise UserError(

@@ -547,7 +547,7 @@ _drawn = lru_cache(maxsize=2)(drawn)
 WORKLOADS = (
     ByParity(
         "lola-cifar",
-        "logits of an encrypted colour image of 32 × 32 pixels (LoLa's network, random weights)",
+        "logits of an encrypted color image of 32 × 32 pixels (LoLa's network, random weights)",
         Parities(LOLA_CIFAR, 8192),
     ),
 )

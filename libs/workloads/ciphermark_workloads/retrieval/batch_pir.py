@@ -237,8 +237,8 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         buckets = matched([code.buckets[index].tolist() for index in given])
         if buckets is None:
             raise Unsupported(
-                f"{len(given)} indices do not find a bucket each among {code.count}: each has to differ from all "
-                "others, and seldom different ones do not, either; ask for some of them in another batch"
+                f"{len(given)} indices cannot be assigned to different buckets of {code.count}. "
+                "All indices must differ. Rarely, different indices collide: put some of them into another batch"
             )
         hashes = [bucket // (code.count // HASHES) for bucket in buckets]
         return [

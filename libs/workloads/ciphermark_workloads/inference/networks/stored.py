@@ -92,7 +92,7 @@ def _opened(folder: Path, name: str, provenance: Provenance) -> dict[str, npt.ND
     digest = hashlib.sha256(data).hexdigest()
     if digest != provenance.digests[name]:
         raise UserError(
-            f"{name} has SHA-256 {digest}, and its provenance tells of {provenance.digests[name]}: it is not the "
+            f"{name} has SHA-256 {digest}, but its provenance states {provenance.digests[name]}: it is not the "
             "network that was trained"
         )
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
