@@ -116,7 +116,7 @@ class Guarded:
             ACTOR.set(principal.name)
             is_small = scope["path"] != LOGOUT_PATH and not principal.may(_role_for(scope["method"]))
             refusal = PlainTextResponse(
-                f"{principal.name} is a {principal.role}; this needs a submitter.", 403
+                f"{principal.name} has the role {principal.role}; this action requires submitter.", 403
             )
             await (refusal if is_small else self._app)(scope, receive, send)
         elif scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
@@ -159,10 +159,10 @@ async def form(request: Request) -> dict[str, str]:
     """The fields of a form of ours. Raises :class:`ForeignError` where another site sent it."""
     origin = request.headers.get("origin")
     if origin is None or urlsplit(origin).netloc != request.headers.get("host"):
-        raise ForeignError("Only this site's own pages may send forms here.")
+        raise ForeignError("This site accepts forms only from its own pages.")
     data = b""
     async for part in request.stream():
         data += part
         if len(data) > _LARGEST_FORM_BYTES:
-            raise UserError(f"A form of more than {formats.size(_LARGEST_FORM_BYTES)} is too large.")
+            raise UserError(f"The form exceeds {formats.size(_LARGEST_FORM_BYTES)}.")
     return {name: values[0] for name, values in parse_qs(data.decode(errors="replace")).items()}

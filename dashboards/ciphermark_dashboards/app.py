@@ -45,10 +45,10 @@ _HEADERS = {
 }
 _MISTAKES = (
     (NotFoundError, "Not found", 404),
-    (ForeignError, "Not from here", 403),
-    (ServiceAwayError, "The benchmark service is away", 503),
-    (UnpreparedError, "The database is not ready", 503),
-    (TooSlowError, "Too much at once", 503),
+    (ForeignError, "Request from another site", 403),
+    (ServiceAwayError, "Benchmark service unavailable", 503),
+    (UnpreparedError, "Database not ready", 503),
+    (TooSlowError, "Query too large", 503),
 )
 _OF_RUNS = frozenset(page.path for page in PAGES)
 
@@ -212,7 +212,9 @@ def _no_such_route(request: Request, error: Exception) -> HTMLResponse:
     assert isinstance(error, HTTPException)
     if error.status_code != 405:
         return templating.message("Not found", f"There is no page {request.url.path}.", error.status_code)
-    answer = templating.message("Not that way", f"{request.url.path} takes no {request.method}.", 405)
+    answer = templating.message(
+        "Method not allowed", f"{request.url.path} does not accept {request.method}.", 405
+    )
     answer.headers.update(error.headers or {})
     return answer
 
@@ -229,7 +231,7 @@ def _mistake(request: Request, error: Exception) -> HTMLResponse:
             return templating.message(title, str(error), status_code)
     path, run = request.url.path, request.query_params.get("run")
     link = path + (f"?{urlencode({'run': run})}" if run else "") if path in _OF_RUNS else None
-    return templating.message("That does not fit", str(error), 400, link=link)
+    return templating.message("Invalid request", str(error), 400, link=link)
 
 
 def _needs_no_database(path: str) -> bool:
@@ -239,7 +241,7 @@ def _needs_no_database(path: str) -> bool:
 
 async def _is_away(scope: Scope, receive: Receive, send: Send) -> None:
     is_health = scope["path"] == READY
-    page = _away_page("It takes connections, or refuses them, and says nothing.")
+    page = _away_page("The server accepts or refuses connections, but does not respond.")
     await (readiness({"database": AWAY}) if is_health else page)(scope, receive, send)
 
 
@@ -250,8 +252,8 @@ def _away(_: Request, error: Exception) -> HTMLResponse:
 def _away_page(told: str) -> HTMLResponse:
     """PostgreSQL does not answer: the page tries again by itself."""
     return templating.message(
-        "The database is away",
-        f"PostgreSQL does not answer. This page tries again every {_RETRY_S} seconds.",
+        "Database unavailable",
+        f"PostgreSQL does not answer. This page retries every {_RETRY_S} s.",
         503,
         example=told,
         retry_s=_RETRY_S,

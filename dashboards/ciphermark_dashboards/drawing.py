@@ -16,22 +16,20 @@ from ciphermark_dashboards.benchmark import Benchmark
 
 PATH = "/draw"
 SIDE = 28
-_UNCONNECTED = (
-    "This dashboard only reads: it was started without a benchmark service, which has the libraries."
-)
+_UNCONNECTED = "This dashboard is read-only: no benchmark service with libraries is configured."
 # What a party does in a step, in words.
 STEPS = {
     "load": "loads the library",
-    "keygen": "makes the keys; the secret one stays in its memory",
-    "deserialize": "reads what it was sent",
-    "pack": "lays the pixels out as the network's first layer meets them",
-    "encrypt": "encrypts them",
-    "trace": "lays out the network's circuit",
+    "keygen": "generates the keys; the secret key stays in its memory",
+    "deserialize": "deserializes the received objects",
+    "pack": "arranges the pixels for the first layer",
+    "encrypt": "encrypts the pixels",
+    "trace": "builds the network's circuit",
     "encode": "encodes the weights",
-    "evaluate": "computes the network on ciphertexts",
-    "serialize": "writes ciphertexts",
+    "evaluate": "evaluates the network on ciphertexts",
+    "serialize": "serializes ciphertexts",
     "decrypt": "decrypts ten scores",
-    "unpack": "finds the largest",
+    "unpack": "finds the highest score",
 }
 
 
@@ -79,9 +77,9 @@ def pixels_of(text: str) -> list[float]:
     try:
         pixels = [float(part) for part in parts]
     except ValueError:
-        raise UserError("There is no drawing: draw a digit first.") from None
+        raise UserError("The drawing is missing: draw a digit first.") from None
     if len(pixels) != SIDE * SIDE or not all(0 <= value <= 1 for value in pixels):
-        raise UserError(f"A drawing is {SIDE} × {SIDE} numbers from 0 to 1.")
+        raise UserError(f"A drawing has {SIDE} × {SIDE} numbers from 0 to 1.")
     if not any(pixels):
         raise UserError("The drawing is empty: draw a digit first.")
     return pixels

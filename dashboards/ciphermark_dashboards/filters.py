@@ -41,7 +41,7 @@ class Choice:
     def note(self) -> str:
         """What is shown instead of the values that were let go."""
         shown = ", ".join(map(self.filter.write, self.chosen)) or "nothing"
-        return f"{self.filter.label} {', '.join(self.let_go)}: not with what is chosen before it. Shown: {shown}."
+        return f"{self.filter.label} {', '.join(self.let_go)}: not available with earlier filters. Shown: {shown}."
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         run_id = row["run_id"] if row else run
         live = await _live(benchmark, run_id, is_recorded=row is not None)
         if row is None and live is None:
-            raise NotFoundError(f"{run} is no run here: choose one on the page Runs.")
+            raise NotFoundError(f"There is no run {run}. Select one on the page Runs.")
         if run_id != run:
             return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
         context = await run_in_threadpool(_recorded, store, run_id)
@@ -145,7 +145,7 @@ def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sh
     """A page of what a block lists, which is asked for one row more than the page shows."""
     number = params.get(name, "1")
     if not _NUMBER.fullmatch(number):
-        raise UserError(f"{name} {number!r}: pages of the list are numbered 1, 2, …")
+        raise UserError(f"{name} {number!r}: page numbers start at 1")
     page = int(number)
     bounds = {"limit": _RUNS_PER_PAGE + 1, "offset": (page - 1) * _RUNS_PER_PAGE}
     rows = store.ask(block, bounds).mappings
@@ -155,7 +155,7 @@ def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sh
 async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
     """The suites that can be started; or why nothing can be started now."""
     if benchmark is None:
-        return [], "This dashboard only reads: it was started without a benchmark service."
+        return [], "This dashboard is read-only: no benchmark service is configured."
     try:
         return await benchmark.suites(), None
     except UserError as error:
@@ -187,6 +187,6 @@ def _uuid(text: str) -> UUID | None:
 def _service(benchmark: Benchmark | None) -> Benchmark:
     if benchmark is None:
         raise UserError(
-            "This dashboard was started without a benchmark service: set CIPHERMARK_BENCHMARK_URL to start runs here."
+            "This dashboard has no benchmark service: set CIPHERMARK_BENCHMARK_URL to start runs here."
         )
     return benchmark

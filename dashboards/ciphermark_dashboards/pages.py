@@ -27,7 +27,7 @@ _COMMON = (*_PLACE, page.VARIANT)
 OVERVIEW_PAGE = Page(
     "/",
     "Overview",
-    "Which library for which computation, at one security level.",
+    "The fastest library for each computation, at one security level.",
     _COMMON,
     (times.LEADERBOARD, times.MATRIX),
     place=0,
@@ -35,7 +35,7 @@ OVERVIEW_PAGE = Page(
 OPERATIONS_PAGE = Page(
     "/operations",
     "Operations",
-    "What each operation costs.",
+    "The time of each operation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (times.LATENCY, times.LATENCY_BY_SIZE, times.BY_DATA),
     place=10,
@@ -43,7 +43,7 @@ OPERATIONS_PAGE = Page(
 HEXL_PAGE = Page(
     "/hexl",
     "HEXL",
-    "Speedup from Intel HEXL: the same library, built with and without it, interleaved.",
+    ("Speedup from Intel HEXL: one library built with and without it, sampled alternately."),
     (*_PLACE, page.PHASE, *page.VECTOR),
     (times.SPEEDUP,),
     place=20,
@@ -59,7 +59,7 @@ NOISE_PAGE = Page(
 MEMORY_PAGE = Page(
     "/memory",
     "Memory and sizes",
-    "What a computation takes in memory and on the wire.",
+    "Memory use and serialized sizes of a computation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (memory.MEMORY, memory.SIZES),
     place=40,
@@ -67,7 +67,7 @@ MEMORY_PAGE = Page(
 WORKLOADS_PAGE = Page(
     "/workloads",
     "Workloads",
-    "Workloads of every other family, by what each of their stages took and what they measure of their own.",
+    "Stages and metrics of workloads without a page of their own.",
     (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
     (workloads.WORKLOADS,),
     place=90,
@@ -75,7 +75,7 @@ WORKLOADS_PAGE = Page(
 PROGRAMS_PAGE = Page(
     "/programs",
     "Programs",
-    "Which operations the workloads of a run came to, and whether variants executed the same ones.",
+    ("The operations that workloads executed, and whether variants executed the same ones."),
     (page.FAMILY, page.WORKLOAD, page.VARIANT),
     (programs.COUNTS, programs.PROGRAMS),
     place=95,
@@ -83,7 +83,7 @@ PROGRAMS_PAGE = Page(
 CASE_PAGE = Page(
     "/case",
     "Case",
-    "One case, every variant.",
+    "One case with every variant.",
     (page.TIMES,),
     (case.CASE_OUTCOMES, case.CASE_RESULTS, case.CASE_SAMPLES),
     parameters=("case",),
@@ -92,7 +92,7 @@ CASE_PAGE = Page(
 COMPARE_PAGE = Page(
     "/compare",
     "Compare",
-    "Two runs, or the latest runs of two hosts: what changed, what did not, and what cannot be compared.",
+    "Changes between two runs, or between the latest runs of two hosts.",
     (page.LEVELS, page.SHOW, page.THRESHOLD, page.TIMES),
     (comparing.TWO_RUNS,),
     run_parameter="b",

@@ -60,7 +60,7 @@ class Cell:
         length = self.length or len(self.text)
         if length <= most:
             return self
-        return replace(self, text=f"{self.text[:most]}… (the first {most:,} of {length:,} characters)")
+        return replace(self, text=f"{self.text[:most]}… (first {most:,} of {length:,} characters)")
 
 
 _MISSING = Cell("not in this run", "status-missing")
@@ -96,7 +96,7 @@ class Table:
             self,
             head=[self.head[place] for place in columns],
             rows=[[row[place] for place in columns] for row in self.rows],
-            same=f"All with: {'; '.join(said)}." if said else "",
+            same=f"All rows: {'; '.join(said)}." if said else "",
             places=sum(place < self.places for place in columns),
         )
 
@@ -376,10 +376,10 @@ def _drawn(draw: Callable[[Row], bytes]) -> Callable[[Filled], bytes]:
 
     def write(item: Filled) -> bytes:
         if not item.figure.chart:
-            raise NotFoundError(f"Figure {item.figure.name} is a table and has no chart: it comes as csv.")
+            raise NotFoundError(f"Figure {item.figure.name} is a table without a chart: use csv.")
         if item.specification is None:
             raise NotFoundError(
-                f"Figure {item.figure.name} has nothing to draw for this run and these filters; its rows come as csv."
+                f"Figure {item.figure.name} has no chart for this run and these filters: use csv."
             )
         return draw(item.specification)
 

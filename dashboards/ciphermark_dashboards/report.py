@@ -109,9 +109,9 @@ def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
     for row in outcomes:
         counted[row["status"]] += row["trials"]
     total = sum(counted.values())
-    counts = ", ".join(f"{count} {status}" for status, count in counted.most_common())
+    counts = ", ".join(f"{count:,} {status}" for status, count in counted.most_common())
     noun = "trial" if total == 1 else "trials"
-    yield f"{total} {noun}: {counts}. Only trials whose results were checked and right have times here."
+    yield f"{total:,} {noun}: {counts}. Only trials with correct results have times."
     yield from verdicts
 
 
@@ -127,7 +127,7 @@ def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[st
             failed.setdefault(row["variant"], []).append(f"{row['trials']} {row['status']}")
     if failed:
         counts = "; ".join(f"{variant}: {', '.join(counts)}" for variant, counts in sorted(failed.items()))
-        yield f"Not measured: {counts}. The reasons are below."
+        yield f"Not measured: {counts}. The reasons are under Failed and unsupported trials."
 
 
 def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
         yield from host_state.told(row)
     for build in builds:
         if build["is_debug"]:
-            yield f"{build['variant']} is a debug build: its times mean nothing"
+            yield f"{build['variant']} is a debug build: its times are not meaningful"
 
 
 def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
@@ -207,8 +207,8 @@ def _scope(selection: Selection) -> str:
     if not left_out:
         return f"Shown: {shown}." if shown else ""
     return (
-        f"Shown: {shown}. Left out: {', '.join(left_out)}; the dashboard's filters show them, and so does "
-        "`ciphermark figure` with its option --filter. Not every figure depends on all of these."
+        f"Shown: {shown}. Not shown: {', '.join(left_out)}. To show them, use the dashboard's filters or "
+        "`ciphermark figure --filter`. Some figures do not depend on these filters."
     )
 
 
@@ -225,11 +225,11 @@ class Limits:
     note: str = ""
 
 
-_SHORTER = "Tables and texts are shorter than usual, {}so that this file stays below 5 MB."
+_SHORTER = "Tables and texts are shortened{} to keep this file below 5 MB."
 _STEPS = (
     Limits(200, 2_000, 300),
     Limits(40, 300, 100, note=_SHORTER.format("")),
-    Limits(10, 100, 60, is_drawn=False, note=_SHORTER.format("and charts are left out, ")),
+    Limits(10, 100, 60, is_drawn=False, note=_SHORTER.format(" and charts omitted")),
 )
 
 
@@ -275,7 +275,7 @@ def write(report: Report, path: Path, name: str) -> None:
                 place.parent.mkdir(exist_ok=True)
             place.write_bytes(content)
     except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+        raise UserError(f"{path}: cannot write: {error.strerror}") from None
 
 
 def _with_pictures(path: Path, text: bytes) -> dict[Path, bytes]:
@@ -345,6 +345,7 @@ def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict
             }
             for section in report.sections
         ],
+        "reading": _readings(figures),
         "notes": [(number, str(note)) for note, number in numbers.items()],
         "failures": rendering.failures(report.failures).first(step.rows, step.characters),
         "whole": rendering.whole(
@@ -358,6 +359,11 @@ def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict
         ],
         "suite": _cut(report.facts["suite_text"], _MAX_SUITE_CHARACTERS),
     }
+
+
+def _readings(figures: Iterable[Filled]) -> list[tuple[str, str]]:
+    """Title and explanation of each figure that has one, once."""
+    return list({item.figure.title: item.figure.reading for item in figures if item.figure.reading}.items())
 
 
 def _needed(report: Report, item: Filled) -> list[Note]:

@@ -40,7 +40,7 @@ class Selections:
         case = given.get("case", "")
         if not case:
             raise NotFoundError(
-                "Which case? It is named by its key, the column comparison_group of `results`: case=KEY."
+                "Missing case: add case=KEY, a value of the column comparison_group of `results`."
             )
         subject = (("run", run["run_id"]),)
         rest = [(name, value) for name, value in query if name != "case"]

@@ -43,8 +43,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     url = environment.get("CIPHERMARK_DATABASE_URL")
     if not url:
         raise UserError(
-            "CIPHERMARK_DATABASE_URL is not set: name the PostgreSQL that runs are recorded in "
-            "(`ciphermark db url` prints the embedded one)"
+            "CIPHERMARK_DATABASE_URL is not set: set it to the URL of the PostgreSQL with the runs "
+            "(`ciphermark db url` prints that of the embedded server)"
         )
     host = read.text(environment, "CIPHERMARK_HOST", LOOPBACK[0])
     benchmark_url = environment.get("CIPHERMARK_BENCHMARK_URL") or None
@@ -74,6 +74,6 @@ def _keyring(environment: Mapping[str, str], host: str, benchmark_url: str | Non
     else:
         return None
     raise UserError(
-        f"{why}, so it needs a token. Set CIPHERMARK_DASHBOARD_TOKEN_FILE to a file (one that is missing is made), "
+        f"{why}, so it needs a token. Set CIPHERMARK_DASHBOARD_TOKEN_FILE to a file, which is created if missing, "
         "or CIPHERMARK_DASHBOARD_TOKEN"
     )

@@ -109,14 +109,14 @@ class Store:
             return run
         latest = self.find_run("last")
         if latest is None:
-            raise NotFoundError("No run is recorded yet: make one with `ciphermark run quick`.")
-        raise NotFoundError(f"{name} is no run here; the latest is {latest['run_id']}.")
+            raise NotFoundError("No run is recorded yet. Start one: `ciphermark run quick`.")
+        raise NotFoundError(f"There is no run {name}; the latest is {latest['run_id']}.")
 
     def find_run(self, name: str) -> Row | None:
         """As :meth:`run`, but nothing where there is no such run."""
         rows = self.ask("run_named", {"asked": name}).mappings
         if len(rows) > 1:
-            raise NotFoundError(f"{name} is the beginning of several runs: give more of the id.")
+            raise NotFoundError(f"Several runs begin with {name}: enter more of the id.")
         return rows[0] if rows else None
 
     def run_before(self, run_id: str) -> str:
@@ -143,13 +143,13 @@ def _answer(connection: psycopg.Connection[TupleRow], query: Query) -> Answer:
 def _refuse(error: PoolTimeout | psycopg.Error) -> NoReturn:
     """Raise what PostgreSQL's complaint means for a reader."""
     if isinstance(error, errors.QueryCanceled):
-        raise TooSlowError(f"The database took more than {QUERY_TIMEOUT_S} s: choose less.") from error
+        raise TooSlowError(f"The query took more than {QUERY_TIMEOUT_S} s: select fewer rows.") from error
     if isinstance(error, _UNPREPARED):
         raise UnpreparedError(
-            "This database has not what this version of Ciphermark reads: run `ciphermark db migrate`."
+            "The schema of this database is outdated: run `ciphermark db migrate`."
         ) from error
     if isinstance(error, _NO_NAME) or _is_refused_here(error):
-        raise NotFoundError("There is nothing of that name here.") from error
+        raise NotFoundError("This name does not exist.") from error
     if isinstance(error, PoolTimeout | psycopg.OperationalError | psycopg.InterfaceError):
         raise DatabaseUnavailable(str(error).strip()) from error
     raise error

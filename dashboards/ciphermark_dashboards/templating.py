@@ -31,7 +31,7 @@ _SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
 _LINE_CHARACTERS = 40  # that a cell does not break
 LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
-_UNKNOWN = "cannot be read"
+_UNKNOWN = "unknown"
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _VEGA = "vega.js"
@@ -111,7 +111,7 @@ def host_facts(row: Row) -> list[tuple[str, str]]:
         ("Turbo", switch(row["turbo"])),
         ("SMT", switch(row["smt"])),
         ("Clock source", row["clock_source"] or _UNKNOWN),
-        ("Variation of equal work", formats.share(row["host_clock_noise"])),
+        ("Clock noise", formats.share(row["host_clock_noise"])),
         ("Load at the start", formats.digits(row["host_load_1min"])),
         ("Ciphermark", row["software_version"]),
         ("Seed", str(row["seed"])),

@@ -27,9 +27,9 @@ from ciphermark_present.query import AS_MEASURED, Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
-_ANY_LEVEL = "Security levels are mixed: a ratio between unequal levels compares unlike things."
-_OTHER_HOST = "The hosts are not the same: what differs may be theirs."
-_SAME_RUN = "Both are one and the same run: choose another."
+_ANY_LEVEL = "Security levels differ: ratios across levels do not compare equal protection."
+_OTHER_HOST = "The hosts differ: differences may come from the hosts."
+_SAME_RUN = "Both sides are the same run: select another one."
 
 
 class Views:
@@ -72,7 +72,9 @@ class Views:
         (run_id,) = selection.runs
         figures = self._filled(CASE_PAGE, selection)
         if not figures[0].rows:
-            raise NotFoundError("This run has no such case: it may be of another run, or the link is old.")
+            raise NotFoundError(
+                "This run has no such case. The link may be outdated or belong to another run."
+            )
         states = self._states(run_id, selection.is_uncorrected)
         return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=states)
 
@@ -99,18 +101,19 @@ class Views:
             runs=self._offered(choices, selection),
             chosen={"a": a, "b": b},
             hosts=hosts,
+            verdict=_verdict(selection, figures[0].rows),
             notes=self._notes(selection, figures[0].rows, a, b),
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
         """One figure by itself, in one of the forms of ``rendering``."""
         if name not in FIGURES:
-            raise NotFoundError(f"There is no figure {name}.")
+            raise NotFoundError(f"There is no figure named {name}.")
         selection = self._selections.of_figure(name, request.query_params.multi_items())
         item = self._figures.filled(FIGURES[name], selection)
         form = FORMS.get(kind)
         if form is None:
-            raise NotFoundError(f"A figure comes as {', '.join(FORMS)}, not {kind}.")
+            raise NotFoundError(f"Figures are available as {', '.join(FORMS)}, not as {kind}.")
         named = {"Content-Disposition": f'attachment; filename="{name}.csv"'} if kind == "csv" else {}
         return Response(form.write(item), media_type=form.media_type, headers=named)
 
@@ -129,16 +132,9 @@ class Views:
         return [sentence for row in rows for sentence in host_state.told(row)]
 
     def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
-        """What to know of a comparison: how many results were judged how, as the command line counts them, and the
-        verdict where all of them are here; what the hosts were like; what makes the runs unlike.
-        """
-        judged = comparing.said_once(rows)
-        if selection.parameters["show"] == SHOW.preferred:
-            notes = [
-                _sentence(text) for text in (comparing.verdict_of_runs(judged), *comparing.certainty(judged))
-            ]
-        else:
-            notes = [", ".join(comparing.counted(judged))] if judged else []
+        """Conditions of a comparison: its certainty, the state of the hosts, and the differences between the runs."""
+        is_whole = selection.parameters["show"] == SHOW.preferred
+        certainty = comparing.certainty(comparing.said_once(rows)) if is_whole else ()
         drift = comparison.drift(rows)
         states = [
             self._store.ask("host_state", {"run_id": run_id}, selection.is_uncorrected).mappings
@@ -146,7 +142,7 @@ class Views:
         ]
         others = (two_runs.shared(rows), host_state.unlike_corrections(*states))
         return [
-            *notes,
+            *map(_sentence, certainty),
             *([f"Host: {drift}."] if drift else []),
             *[_sentence(text) for text in others if text],
             *([_SAME_RUN] if a == b else []),
@@ -160,18 +156,24 @@ class Views:
         host_ids = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
         latest = self._store.ask("latest_of_hosts", host_ids).mappings
         if not latest:
-            raise UserError(
-                "These two hosts have executed no suite in common: run one suite on both, then compare."
-            )
+            raise UserError("These hosts have no suite in common: run the same suite on both, then compare.")
         pair = urlencode({"a": latest[0]["run_a"], "b": latest[0]["run_b"]})
         return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)
+
+
+def _verdict(selection: Selection, rows: Sequence[Row]) -> list[str]:
+    """The number of results by verdict, as the command line counts them; the whole verdict where all rows are here."""
+    judged = comparing.said_once(rows)
+    if selection.parameters["show"] == SHOW.preferred:
+        return [_sentence(comparing.verdict_of_runs(judged))]
+    return [", ".join(comparing.counted(judged))] if judged else []
 
 
 def asset(digest: str, name: str, request: Request) -> Response:
     """A stylesheet, script or picture, for a year."""
     item = templating.assets().get(name)
     if item is None or item.digest != digest:
-        raise NotFoundError("There is no such file.")
+        raise NotFoundError("This file does not exist.")
     headers = {"Cache-Control": f"public, max-age={_YEAR_S}, immutable"}
     packed = item.read()
     if "gzip" not in request.headers.get("accept-encoding", ""):
@@ -200,8 +202,8 @@ def _nothing_yet() -> HTMLResponse:
     """What an empty database has to say."""
     return templating.message(
         "No run yet",
-        "Nothing has been recorded in this database. Make a first run, on the command line as here or on the page "
-        "Runs where a benchmark service is connected, and open this page again:",
+        "This database has no runs. Start one with the command below, or on the page Runs if a benchmark service is "
+        "connected. Then reload this page.",
         example="ciphermark run quick",
     )
 

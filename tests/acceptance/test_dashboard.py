@@ -394,14 +394,14 @@ def test_a_drawn_digit_is_classified_and_both_parties_are_told_of(serving: Servi
     draw(page, SEVEN)
     page.get_by_label("Library").select_option("seal")
     page.get_by_role("button", name="Classify").click()
-    expect(page.locator("#answer")).to_have_text("It says 7")
-    expect(page.locator("main")).to_contain_text("So does the network in the clear.")
+    expect(page.locator("#answer")).to_have_text("Classified as 7")
+    expect(page.locator("main")).to_contain_text("The unencrypted network agrees.")
     expect(page.get_by_label("Library")).to_have_value("seal")
     told = page.get_by_role("region", name="Steps").locator("tbody tr").all_inner_texts()
     assert any(row.startswith("client") and "encrypts" in row for row in told)
     assert any(row.startswith("server") and "on ciphertexts" in row for row in told)
     assert not any(row.startswith("server") and ("decrypts" in row or "keys" in row) for row in told)
-    sent = page.get_by_role("region", name="What was sent").locator("tbody tr").all_inner_texts()
+    sent = page.get_by_role("region", name="Transfers").locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[1] for row in sent] == ["server", "server", "client"]
     for width in (360, 1200):
         page.set_viewport_size({"width": width, "height": 900})
@@ -425,13 +425,13 @@ def test_a_picture_is_classified(watched: Watched, is_dark: bool) -> None:
     number = int(np.argmax(logits[:, -1] - logits[:, -2]))
     ink = np.round(255 * shipped.images[number])
     picture = {"name": "digit.png", "mimeType": "image/png", "buffer": png(ink if is_dark else 255 - ink)}
-    page.get_by_label("Or a picture of one").set_input_files([picture])  # type: ignore[list-item]
+    page.get_by_label("Or choose a picture").set_input_files([picture])  # type: ignore[list-item]
     # It is on the pad when the pad has ink.
     page.wait_for_function(
         "document.getElementById('pad').getContext('2d').getImageData(0, 0, 280, 280).data.some(value => value > 0)"
     )
     page.get_by_role("button", name="Classify").click()
-    expect(page.locator("#answer")).to_have_text(f"It says {shipped.labels[number]}")
+    expect(page.locator("#answer")).to_have_text(f"Classified as {shipped.labels[number]}")
     watched.require_silence()
 
 
@@ -498,7 +498,7 @@ def test_a_run_started_from_the_page_finishes_on_the_page(watched: Watched) -> N
     expect(page.locator("#outcomes")).to_be_visible(timeout=RUN_TIMEOUT_MS)
     expect(page.locator("#run-state")).to_have_text("done")
     expect(page.locator("#run-done")).to_have_text("3")
-    page.get_by_role("link", name="See its results").click()
+    page.get_by_role("link", name="Show the results").click()
     expect(page.locator("table.grid")).to_contain_text("mul")
     watched.require_silence()
 

@@ -211,7 +211,7 @@ def test_a_request_by_the_older_table_is_no_level_of_the_newer_one(
     assert [row["unsupported"] for row in rows if row["variant"] == "pyfhel"] == ["1"]
     assert {row["variant"] for row in rows_of(client, "matrix", **chosen)} == {"pyfhel", *variants}
     told = Ciphermark(tmp_path / "data", url)("results", run_id, "--security-table", tables[1]).out
-    assert f"bfv, recommended tuning: of 1 case {variants[0]} is fastest in 1" in told
+    assert f"BFV, recommended  1 case: {variants[0]} fastest in 1" in told
 
 
 def test_reports_have_the_levels_of_the_suites_table(url: str, database: Database, make: Maker) -> None:
@@ -258,7 +258,7 @@ def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make
     ]
     database.record_outcomes(outcomes)
     page = client.get("/", params={"run": run.id}).text
-    assert "The first 250 of 301 cases; all are in the CSV." in page
+    assert "First 250 of 301 cases. The CSV has all of them" in page
     assert len(rows_of(client, "matrix", run=run.id)) == 301
 
 

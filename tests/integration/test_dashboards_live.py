@@ -109,8 +109,8 @@ def test_a_dashboard_without_the_service_leads_to_no_run_that_waits(
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        ("given up", "client died 3 times within a minute and was left alone"),
-        ("waiting", "client died and is being started again"),
+        ("given up", "client died 3 times within a minute and is not restarted"),
+        ("waiting", "client died and is restarting"),
         ("running", None),
     ],
 )

@@ -210,12 +210,12 @@ def test_times_against_size_are_of_one_ring_that_has_several(client: TestClient,
     assert len(rows) == len(VARIANTS) * 2 * 2
     assert rows_of(client, "latency-by-size", run=run_id, vector_length=16) == []
     page = client.get("/operations", params={"run": run_id, "vector_length": 16}).text
-    assert "vectors of one size only" in page
+    assert "vectors of one length only" in page
 
 
 def test_what_all_rows_of_the_grid_share_is_said_once(client: TestClient, run_id: str) -> None:
     page = client.get("/", params={"run": run_id}).text
-    assert "All with: N 8192; Threads 1." in page
+    assert "All rows: N 8192; Threads 1." in page
     assert page.count('<th scope="row">add<span class="narrow">16 · random</span></th>') == 1
 
 
@@ -226,9 +226,9 @@ def test_a_page_without_anything_says_where_to_look(
     database.record_run(run)
     database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
     page = client.get("/learning", params={"run": run.id}).text
-    assert "Nothing to show for" in page
-    assert f'It has something on <a href="/?run={run.id}">Overview</a>.' in page
-    assert "It has something on" not in client.get("/", params={"run": run.id}).text
+    assert "Figures without results" in page
+    assert f'It has results on <a href="/?run={run.id}">Overview</a>.' in page
+    assert "It has results on" not in client.get("/", params={"run": run.id}).text
 
 
 def test_a_run_is_compared_with_the_one_before_it_of_its_suite(
@@ -371,16 +371,16 @@ def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
 @pytest.mark.parametrize(
     ("address", "status", "told"),
     [
-        ("/?run=nope", 404, "nope is no run here"),
+        ("/?run=nope", 404, "There is no run nope"),
         ("/case?run=last&case=gone", 404, "no such case"),
-        ("/case?run=last&case=%00", 404, "nothing of that name"),
-        ("/runs/gone", 404, "gone is no run here"),
+        ("/case?run=last&case=%00", 404, "This name does not exist"),
+        ("/runs/gone", 404, "There is no run gone"),
         ("/?colour=red", 400, "there is no filter"),
         ("/?scheme=rsa", 400, "this run has bfv"),
         ("/?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
-        ("/compare?a=nope", 404, "nope is no run here"),
+        ("/compare?a=nope", 404, "There is no run nope"),
         ("/compare?host_a=x&host_b=y", 400, "no suite in common"),
-        ("/assets/0/style.css", 404, "no such file"),
+        ("/assets/0/style.css", 404, "This file does not exist"),
         ("/assets/0/..%2f..%2fmain.py", 404, ""),
     ],
 )
@@ -470,7 +470,7 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     assert not unfiltered.search(
         client.get("/compare", params={"a": run_id, "b": other, "show": "unchanged"}).text
     )
-    assert "The hosts are not the same" not in page
+    assert "The hosts differ" not in page
     shown = rows_of(client, "two-runs", a=run_id, b=other, show="not comparable")
     assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
 
@@ -495,7 +495,7 @@ def test_two_hosts_are_compared_by_their_latest_runs_of_one_suite(
     answer = client.get("/compare", params={"host_a": hosts["bench"], "host_b": hosts["elsewhere"]})
     assert answer.status_code == 200
     assert dict(answer.url.params) == {"a": ours, "b": theirs}
-    assert "The hosts are not the same" in answer.text
+    assert "The hosts differ" in answer.text
 
 
 def test_parts_of_a_run_are_told_apart(client: TestClient, database: Database, make: Maker) -> None:

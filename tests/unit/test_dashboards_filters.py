@@ -75,8 +75,8 @@ def test_what_is_let_go_is_told_and_leaves_the_address():
     query = [("scheme", "ckks"), ("security", "128"), ("n", "1024"), ("n", "8192"), ("variant", "seal")]
     selection = selected(RUN, COMMON, ROWS, query)
     assert selection.notes == [
-        "Security (2018) 128: not with what is chosen before it. Shown: 192 bits.",
-        "N 1024: not with what is chosen before it. Shown: 8192.",
+        "Security (2018) 128: not available with earlier filters. Shown: 192 bits.",
+        "N 1024: not available with earlier filters. Shown: 8192.",
     ]
     assert selection.query_string == "run=r1&scheme=ckks&n=8192&variant=seal"
     again = [("scheme", "ckks"), ("n", "8192"), ("variant", "seal")]

@@ -29,7 +29,9 @@ def pages(folder: Path, **changes: Any) -> list[str]:
     table = {"head": [["rotate_columns", False]], "rows": [["a"]], "same": "", "legend": "", "left_out": 0}
     figure = {"title": HEADING, "lead": "What it is.", "chart": "chart.svg", "table": table, "notes": []}
     texts = dict.fromkeys(("title", "version", "started", "run", "note", "whole", "method", "suite"), "text")
-    lists: dict[str, Any] = {name: [] for name in ("headline", "caveats", "notes", "facts", "builds")}
+    lists: dict[str, Any] = {
+        name: [] for name in ("headline", "caveats", "reading", "notes", "facts", "builds")
+    }
     sections = [{"title": "Section", "scope": "", "figures": [figure | changes]}]
     failures = {"head": [], "rows": [], "same": "", "legend": "", "left_out": 0}
     summary = ["A sentence that stands above."] * 12

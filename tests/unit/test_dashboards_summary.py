@@ -110,7 +110,10 @@ def test_failures_are_counted_by_variant() -> None:
     assert first.startswith("6 trials: 3 ok, 2 crashed, 1 unsupported.")
     assert second == verdict
     (last,) = report.sentences(outcomes, [])
-    assert last == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are below."
+    assert (
+        last
+        == "Not measured: a: 2 crashed; b: 1 unsupported. The reasons are under Failed and unsupported trials."
+    )
 
 
 def test_programs_that_differ_are_named() -> None:

@@ -126,10 +126,11 @@ class Figure:
     ``chart`` draws it, and gives nothing where the rows have nothing to draw; ``tell`` puts it into
     sentences. ``printed`` is how it is printed where there is little room; with several layouts in as many ways, and
     without one it is not. ``page`` is the path of a page that it asks to
-    be shown on, after the figures that the page names. ``lead`` tells how to read it, ``empty`` what it means when
-    there is no row. ``is_table_open``: the table says more than the chart. ``on_page`` is what a page adds to the lead,
-    where one can follow links and choose. ``noted_by``: what notes on libraries have to be about to stand below it (see
-    ``Note.about``), and the column that has it.
+    be shown on, after the figures that the page names. ``lead`` states what it shows, ``reading`` how to read it:
+    pages and reports have the latter at their end. ``empty`` is what it means when there is no row. ``is_table_open``:
+    the table says more than the chart. ``on_page`` is what a page adds, where one can follow links and choose.
+    ``noted_by``: what notes on libraries have to be about to stand below it (see ``Note.about``), and the column that
+    has it.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Figure:
     grid: Grid | None = None
     empty: str = "This run has nothing of the kind under these filters."
     is_table_open: bool = False
+    reading: str = ""
     on_page: str = ""
     noted_by: tuple[str, str] = ("", "")
 

@@ -77,9 +77,9 @@ def with_corrected(answer: Answer, _: Row) -> Answer:
 CASE_SAMPLES = Figure(
     name="case-samples",
     title="Every sample",
-    lead=(
-        "In the order they were taken, each divided by how much the host slowed it; pale ones do not count: warm-ups, "
-        "and what others had the core in."
+    lead="Samples in the order of measurement, corrected for the host's slowdown.",
+    reading=(
+        "Pale samples are not counted: warm-ups, and samples during which other processes had the core."
     ),
     view="case_samples",
     derive=with_corrected,
@@ -97,12 +97,12 @@ CASE_SAMPLES = Figure(
         Column("is_warmup", "Warm-up", formats.yes),
         Column("is_disturbed", "Disturbed", formats.yes),
     ),
-    empty="No time was taken of this case.",
+    empty="This case has no time samples.",
 )
 CASE_OUTCOMES = Figure(
     name="case-outcomes",
     title="Outcomes",
-    lead="What came of each trial, and the parameters that the library resolved the request to.",
+    lead="Outcome of each trial, and the parameters that the library resolved.",
     view="case_outcomes",
     printed=(),
     columns=(
@@ -121,8 +121,8 @@ CASE_OUTCOMES = Figure(
 )
 CASE_RESULTS = Figure(
     name="case-results",
-    title="Figures",
-    lead="Medians over all samples that count, with the 95% interval of the median.",
+    title="Results",
+    lead="Medians over all counted samples, with their 95% intervals.",
     view="case_results",
     printed=(),
     columns=(

@@ -191,15 +191,15 @@ def _case_of_two(row: Row) -> str:
 TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
-    lead=(
-        "Ratios are run B divided by run A: above 1, B is slower or larger. A time is slower or faster where its whole "
-        "interval lies beyond the significance threshold (5% for most, or as chosen), unchanged where all of it lies "
-        "within, else undecided. "
-        f"Intervals hold together: of comparisons of equal builds, {ERROR:.0%} at most report a difference. They are "
-        "widened by what the hosts' reference kernels differ. The detectable slowdown is the smallest that a "
-        f"comparison reports with a probability of {POWER:.0%}. Peak memory within 15% and sizes within 5% are "
-        f"unchanged, as are noise budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. "
-        "What failed in b alone is a regression. The SQL has the results that are judged here."
+    lead="Run B divided by run A: above 1, B is slower or larger.",
+    reading=(
+        "A time is slower or faster if its whole interval exceeds the significance threshold: 5% for most metrics, or "
+        "as selected. It is unchanged if the whole interval stays within the threshold, else undecided. The intervals "
+        f"hold jointly: at most {ERROR:.0%} of comparisons of equal builds report any difference. They are widened by "
+        "the difference of the hosts' reference kernels. The detectable slowdown is the smallest that a comparison "
+        f"reports with a probability of {POWER:.0%}. Unchanged are peak memory within 15%, sizes within 5%, noise "
+        f"budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. A trial that failed only "
+        "in B is a regression. The downloaded SQL returns the results that are judged here."
     ),
     view="run_results",
     narrowed_by=(),
@@ -229,7 +229,7 @@ TWO_RUNS = Figure(
         columns.count("reference_kernel_ratio", "Reference kernel A / B"),
         Column("remark", "Parameters", _text),
     ),
-    empty="No case is judged so.",
+    empty="No case has this verdict.",
 )
 
 

@@ -39,13 +39,12 @@ LAYOUT = Layout(
 )
 FIRST_EXECUTIONS = Figure(
     name="first-executions",
-    title="Cold beside warm",
-    lead=(
-        "Cold is the first execution of an operation in its process, which has made keys and operands and nothing else "
-        "of the kind: one for each process, so as many as a suite asks for by processes. First touch is one "
-        "execution on operands never touched before, once the operation is warm. Neither is among the samples of the "
-        "warm time beside them. Where a process executed the operation before, for a case that came earlier or to make "
-        "operands, it has no cold time."
+    title="Cold and warm executions",
+    lead=("Time of the first execution in a process, of the first on new operands, and of warm executions."),
+    reading=(
+        "Cold: the first execution of an operation in a process that has only made keys and operands. Each "
+        "process yields one value, unless it ran the operation before. First touch: one execution on operands"
+        " that were never used, after the operation is warm. Neither is part of the warm samples."
     ),
     view="first_executions",
     subject=subject.OPERATION,

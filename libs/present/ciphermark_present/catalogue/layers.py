@@ -176,7 +176,13 @@ LAYOUT = Layout(
 LAYERS = Figure(  # families give it its name, words and subject
     name="layers",
     title="Layers",
-    lead="",
+    lead="Median time of each part of the network.",
+    reading=(
+        "Each part runs separately on one input; in the timed passes the network stays whole. Scale is the "
+        "scale at the end of a layer. Input and output are bytes in memory, 8 per coefficient and prime. In "
+        "CKKS the client decrypts the output of each layer and compares every slot with the unencrypted "
+        "operations."
+    ),
     view="layers",
     order="operation, options, scheme, threads, ring_dimension, variant, comparison_group, position",
     tell=tell_longest,

@@ -180,10 +180,11 @@ KEYS = replace(
 )
 KEY_GENERATION = Figure(
     name="key-generation",
-    title="Time to make keys",
-    lead=(
-        "Median time to make one key: a secret key with its public key, the key that relinearizes, the key of one "
-        "rotation. The number of samples is told: large keys are made few times."
+    title="Key generation time",
+    lead="Median time to generate one key.",
+    reading=(
+        "Keys are a secret key with its public key, a relinearization key, and the key of one rotation. Large"
+        " keys are generated only a few times: see the number of samples."
     ),
     view="key_generation",
     subject=subject.KEY,
@@ -202,15 +203,16 @@ KEY_GENERATION = Figure(
         LOG_QP,
         SECURITY_2018,
     ),
-    empty="This run has not measured the making of keys: ask for the experiment key_generation.",
+    empty="This run has not measured key generation: add the experiment key_generation.",
 )
 MEMORY = Figure(
     name="memory",
     title="Peak memory",
-    lead=(
-        "The kernel's high-water mark of the process's resident memory during the phase, Python and library included, "
-        "in a worker where nothing is timed. What encryption takes belongs to the parameters, and stands once. The "
-        "chart has one ciphertext's vector, the table every size."
+    lead="Maximum resident memory of a worker process during an operation.",
+    reading=(
+        "The value is the kernel's high-water mark of the process, Python and library included. The worker "
+        "times nothing. Encryption depends only on the parameters and is listed once. The chart shows one "
+        "full ciphertext, the table every vector length."
     ),
     view="memory",
     subject=subject.OPERATION,
@@ -225,10 +227,10 @@ MEMORY = Figure(
 SIZES = Figure(
     name="sizes",
     title="Serialized sizes",
-    lead=(
-        "Exact bytes of ciphertexts, plaintexts and keys. Expansion is ciphertext bytes by those of the values inside: "
-        "the elements of the case, at most as many as a ciphertext holds (slots). "
-        "The axis is logarithmic."
+    lead="Bytes of serialized ciphertexts, plaintexts and keys.",
+    reading=(
+        "Expansion is the ciphertext bytes divided by the bytes of the values inside: at most as many values "
+        "as a ciphertext has slots. The axis is logarithmic."
     ),
     view="sizes",
     subject=subject.OBJECT,

@@ -338,11 +338,14 @@ def _layouts(
 
 NOISE = Figure(
     name="noise",
-    title="Noise budget or precision over operations",
+    title="Remaining bits by number of operations",
     lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) after 0, 1, 2, 4, 8, … consecutive operations. Variants that "
-        "agree lie upon each other, each with a mark of its own size. Fresh keys move a budget by a bit or two: less "
-        "is no difference. Decryption noise (IND-CPA-D) that a library adds stands beside."
+        "Remaining noise budget (BFV, BGV) or precision (CKKS) after 0, 1, 2, 4, 8, … consecutive operations."
+    ),
+    reading=(
+        "Marks of different sizes show variants that coincide. New keys change a budget by a bit or two: "
+        "smaller differences are not significant. The column on decryption noise states what a library adds "
+        "when it decrypts (IND-CPA-D)."
     ),
     view="noise",
     subject=subject.NOISE,
@@ -367,11 +370,11 @@ NOISE = Figure(
 )
 REMAINING_BITS = Figure(
     name="remaining-bits",
-    title="Noise budget or precision of one operation",
-    lead=(
-        "Noise budget (bfv, bgv) or precision (ckks) of the result of one operation on fresh ciphertexts. The chart "
-        "has one ciphertext's vector, the table every size. Fresh keys move a budget by a bit or two: less is no "
-        "difference."
+    title="Remaining bits after one operation",
+    lead=("Remaining noise budget (BFV, BGV) or precision (CKKS) after one operation on fresh ciphertexts."),
+    reading=(
+        "The chart shows one full ciphertext, the table every vector length. New keys change a budget by a "
+        "bit or two: smaller differences are not significant."
     ),
     view="remaining_bits",
     subject=subject.OPERATION,
@@ -396,9 +399,9 @@ REMAINING_BITS = Figure(
 )
 DEPTH = Figure(
     name="depth",
-    title="Depth",
-    lead="The most consecutive operations whose result still decrypts right; ≥ where the search ended at "
-    "max_repetitions.",
+    title="Maximum number of consecutive operations",
+    lead="Maximum number of consecutive operations whose result decrypts correctly.",
+    reading="≥ marks a search that ended at max_repetitions.",
     view="depths",
     subject=subject.DEPTH,
     may_lack=tuple(COMPARED_BY.values()),

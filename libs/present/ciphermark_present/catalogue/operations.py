@@ -28,10 +28,11 @@ def explained(answer: Answer, _: Row) -> Answer:
 
 OPERATIONS = Figure(
     name="operations",
-    title="What the operations are",
-    lead=(
-        "What each operation of the run computes, and by whom it was tried. Composed: the adapter makes it of several "
-        "calls of its library. Unsupported: the library or this run's parameters do not allow it."
+    title="Operations and their support",
+    lead="Definition of each operation in this run, and the variants that tried it.",
+    reading=(
+        "Composite: the adapter combines several library calls. Unsupported: the library or the parameters of"
+        " this run do not allow the operation."
     ),
     view="operations",
     subject=subject.OPERATION,

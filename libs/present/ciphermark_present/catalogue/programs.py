@@ -101,11 +101,12 @@ STAGE = Column("stage", "Stage")
 PROGRAM = Column("program", "Program", _digest)
 PROGRAMS = Figure(
     name="programs",
-    title="Programs",
-    lead=(
-        "What each variant executed in each stage. A program is named by the hash of its operations, chain and "
-        "constants: what has one name is the same computation, and times of unequal programs compare those as well. "
-        "The command “ciphermark program draw RUN” draws their graphs."
+    title="Programs by stage",
+    lead="Program that each variant executed in each stage.",
+    reading=(
+        "A program's name is the hash of its operations, modulus chain and constants: equal names are equal "
+        "computations. Times of unequal programs also reflect their differences. The command “ciphermark "
+        "program draw RUN” draws their graphs."
     ),
     view="programs",
     subject=subject.WORKLOAD,
@@ -127,14 +128,15 @@ PROGRAMS = Figure(
         columns.count("constants", "Constants"),
         columns.count("live_ciphertexts", "Live ciphertexts"),
     ),
-    empty=_NOTHING,
+    empty="This run has no program under these filters: only workloads have programs.",
 )
 COUNTS = Figure(
     name="program-counts",
     title="Operations by level",
-    lead=(
-        "How often each operation occurs in a program, by the level of its first operand: how many rescalings or "
-        "switches of the modulus are left below it. A chart for each program, with the variants that executed it."
+    lead="Number of executions of each operation in a program, by level.",
+    reading=(
+        "The level is that of the first operand: the number of remaining rescalings or modulus switches. Each"
+        " chart is one program, with the variants that executed it."
     ),
     view="program_counts",
     subject=subject.WORKLOAD,
@@ -153,5 +155,5 @@ COUNTS = Figure(
         Column("counted", "Operation"),
         columns.count("n", "Times"),
     ),
-    empty=_NOTHING,
+    empty="This run has no program under these filters: only workloads have programs.",
 )

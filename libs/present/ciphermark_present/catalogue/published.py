@@ -12,11 +12,9 @@ from ciphermark_present.query import Row
 
 PUBLISHED = Figure(
     name="published",
-    title="Published values beside ours",
-    lead=(
-        "From papers, each with the host it was measured on. Hosts differ, and so may parameters: they are no "
-        "comparison of libraries, and are never ranked."
-    ),
+    title="Published results next to this run",
+    lead="Results from papers, each with its host. They are never ranked.",
+    reading=("Hosts differ, and parameters may differ: published results do not compare libraries."),
     view="published",
     narrowed_by=(),
     order="id, operation, ring_dimension, ring_dimension_is_minimum, median",

@@ -322,10 +322,11 @@ LAYOUT = Layout(
 )
 REPETITIONS = Figure(
     name="repetitions",
-    title="Consecutive operations",
-    lead=(
-        "Median total time of so many consecutive operations, at the smallest N that is secure for the modulus chain "
-        "and, where the suite names one, at a given N. The time axis is logarithmic."
+    title="Time of consecutive operations",
+    lead="Median total time of consecutive operations, by their number.",
+    reading=(
+        "N is the smallest that is secure for the modulus chain, and also the given N if the suite names one."
+        " The time axis is logarithmic."
     ),
     view="repetitions",
     subject=subject.REPETITION,

@@ -360,16 +360,19 @@ LEADERBOARD = Figure(
     name="leaderboard",
     title="Leaderboard",
     lead=(
-        "How many times the time of the run's fastest each variant takes: the geometric mean of the ratios below, over "
-        "the cases that all variants shown have. 1 means fastest everywhere. "
-        "The 95% interval takes these cases for a sample of others, and is by a bootstrap over cases and rounds: with "
-        "few cases it is wide; of one case it is that case's. Who is not surely slower than another, by the interval "
-        "of their difference and beyond the significance threshold of 5 %, shares its rank; a "
-        "case whose interval shows no difference from the fastest is a tie with it. Without intervals there is no "
-        "rank, and none where an interval is so wide that a variant with a better mean would have a worse one. "
-        "Each tuning is ranked by itself: matched: all libraries switch keys alike; recommended: each as its own "
-        "documentation would set it, at the level that was asked for. Operations that an adapter composes of several "
-        "calls of its library are ranked apart."
+        "Geometric mean of each variant's ratios to the fastest variant, over shared cases. 1 means fastest "
+        "everywhere."
+    ),
+    reading=(
+        "The mean covers the cases that all shown variants have. Its 95% interval comes from a bootstrap over"
+        " cases and rounds; with few cases it is wide. The interval of a single case is that of the case. "
+        "Variants that do not differ significantly share a rank: the interval of their difference must exceed"
+        " the significance threshold of 5%. A case without a significant difference from the fastest variant "
+        "is a tie. Variants without an interval have no rank. No variant is ranked where a wide interval "
+        "would contradict the order of the means. Each tuning is ranked separately. With matched tuning, all "
+        "libraries switch keys in the same way. With recommended tuning, each library has the settings that "
+        "its documentation recommends, at the requested level. Composite operations, which an adapter builds "
+        "from several library calls, are ranked separately."
     ),
     view="leaderboard",
     subject=subject.OPERATION,
@@ -392,19 +395,19 @@ LEADERBOARD = Figure(
     ),
     empty="No library has a timed trial under these filters.",
     is_table_open=True,
-    on_page="Where all have no case in common, choose fewer variants.",
+    on_page="If the variants share no case, select fewer of them.",
 )
 MATRIX = Figure(
     name="matrix",
     title="Every case",
-    lead=(
-        "Median time, and how many times that of the run's fastest variant at this security level, pair by pair of "
-        "interleaved samples; ≈ where the 95% interval finds no difference, ! where all samples are disturbed, * "
-        "where the library's parameters are not those of the fastest. What an adapter has to make of several calls of "
-        "its library is marked composite, and compared with its like. A ° marks builds without HEXL beside one with "
-        "it. What is missing says why."
+    lead="Median time, and the multiple of the fastest variant's time.",
+    reading=(
+        "Ratios compare interleaved samples pair by pair, at one security level. ≈: no significant difference"
+        " by the 95% interval. !: all samples are disturbed. *: parameters other than those of the fastest "
+        "variant. °: a build without HEXL, where a build with it was measured. Composite operations combine "
+        "several library calls and are compared only with each other. Empty cells give the reason."
     ),
-    on_page="A cell leads to its samples.",
+    on_page="Select a cell to see its samples.",
     noted_by=("operation", "operation"),
     view="matrix",
     subject=subject.OPERATION,
@@ -440,10 +443,10 @@ MATRIX = Figure(
 )
 LATENCY = Figure(
     name="latency",
-    title="Time against N",
-    lead=(
-        "Median time of one execution on one ciphertext's vector; a whisker is the 95% interval of the median. Both "
-        "axes are logarithmic, each chart has a time axis of its own. The table has every size."
+    title="Time by ring dimension",
+    lead="Median time of one execution on one full ciphertext; whiskers are 95% intervals.",
+    reading=(
+        "Both axes are logarithmic. Each chart has its own time axis. The table lists every vector length."
     ),
     view="latency",
     subject=subject.OPERATION,
@@ -468,11 +471,9 @@ LATENCY = Figure(
 )
 LATENCY_BY_SIZE = Figure(
     name="latency-by-size",
-    title="Time against the size of the vector",
-    lead=(
-        "Median time at the largest N with vectors of several sizes: beyond one ciphertext's slots a vector takes "
-        "several ciphertexts."
-    ),
+    title="Time by vector length",
+    lead="Median time at the largest N.",
+    reading="A vector longer than the slots of one ciphertext takes several ciphertexts.",
     view="latency",
     subject=subject.OPERATION,
     narrowed_by=(*FILTERS, "phase"),
@@ -481,15 +482,15 @@ LATENCY_BY_SIZE = Figure(
     chart=draw_latency_by_size,
     printed=(),
     columns=LATENCY.columns,
-    empty="This run has vectors of one size only under these filters.",
+    empty="This run has vectors of one length only under these filters.",
 )
 BY_DATA = Figure(
     name="by-data",
-    title="Same or random data",
-    lead=(
-        "Median time of random values divided by that of one value in all slots. Encoded, the latter is a constant, "
-        "which some libraries multiply by at less cost. The two were not interleaved: the interval is made of "
-        "theirs."
+    title="Time with random and constant data",
+    lead="Median time with random values divided by the time with one value in all slots.",
+    reading=(
+        "One value in all slots encodes as a constant, which some libraries multiply faster. The two cases "
+        "are not interleaved: the interval combines their separate intervals."
     ),
     view="by_data",
     subject=subject.OPERATION,
@@ -516,9 +517,10 @@ BY_DATA = Figure(
 SPEEDUP = Figure(
     name="speedup",
     title="HEXL speedup",
-    lead=(
-        "Time without HEXL divided by time with it, pair by pair of interleaved samples. Where the "
-        "interval does not clear the significance threshold of 5 %, there is no difference."
+    lead="Time without HEXL divided by time with HEXL.",
+    reading=(
+        "Ratios compare interleaved samples pair by pair. If the interval stays within the significance "
+        "threshold of 5%, there is no significant difference."
     ),
     view="speedup",
     subject=subject.OPERATION,

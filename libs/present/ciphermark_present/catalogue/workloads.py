@@ -191,10 +191,11 @@ LAYOUT = Layout(
 WORKLOADS = Figure(
     name="workloads",
     title="Workloads",
-    lead=(
-        "Every metric of every stage: time and CPU time also of each party (client, server) and step, sizes of what "
-        "was sent, and what the family of workloads measures of its own. Medians, with the 95% interval. The chart "
-        "has the time of whole stages; its axis is logarithmic."
+    lead="Every metric of every stage: medians with 95% intervals.",
+    reading=(
+        "Time and CPU time are also listed by party (client, server) and step. Sizes are those of transferred"
+        " objects. A family of workloads may add metrics of its own. The chart shows the time of whole "
+        "stages; its axis is logarithmic."
     ),
     view="workloads",
     subject=FAMILY,

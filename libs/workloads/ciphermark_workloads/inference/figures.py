@@ -181,13 +181,12 @@ LAYOUT = Layout(
 )
 INFERENCES = Figure(
     name="inferences",
-    title="Latency against throughput",
-    lead=(
-        "Median time of the server's pass through the network against the images that it classifies in a second; both "
-        "axes are logarithmic, and left and high is better. A pass has one image, or as many as a suite gives it "
-        "(inputs_per_pass), or as lie side by side in ciphertexts. "
-        "Agreement is with the network in the clear, right are images whose class is their own. Weights of "
-        "workloads called -encrypted are a secret of the client, too."
+    title="Latency and throughput",
+    lead=("Median time of the server's pass against classified images per second. Upper left is better."),
+    reading=(
+        "Both axes are logarithmic. A pass has one image, the inputs_per_pass of the suite, or as many images"
+        " as ciphertexts hold side by side. Agreement compares with the unencrypted network; correct images "
+        "get their own class. In workloads named -encrypted the weights are secret, too."
     ),
     view="inferences",
     subject=SUBJECT,
@@ -200,11 +199,12 @@ INFERENCES = Figure(
 )
 PARTS = Figure(
     name="prediction",
-    title="Where the time of a prediction goes",
-    lead=(
-        "Median times of both parties in a pass, by what they do. The transfer itself is in none of them; times over "
-        "a link are those of both parties and of the bytes at its rate, without latency and without keys, which a "
-        "client sends once. What a server prepares once, weights encoded, is in none of the others."
+    title="Prediction time by activity",
+    lead="Median times of both parties in a pass, by activity.",
+    reading=(
+        "Activities exclude the transfer. Times over a link add both parties' times and the transfer at the "
+        "link's rate, without latency. Keys are excluded, because a client sends them once. One-time "
+        "preparation of the server, with encoded weights, is listed separately."
     ),
     view="inferences",
     subject=SUBJECT,
@@ -212,15 +212,16 @@ PARTS = Figure(
     chart=draw_parts,
     printed=(),
     columns=(*_ASKED, *_PARTS),
-    empty=INFERENCES.empty,
+    empty="This run has no inference with correct logits.",
 )
 PUBLISHED_INFERENCES = replace(
     PUBLISHED,
     name="published-inferences",
-    title="Published and measured inferences",
-    lead=(
-        "From papers, each with its host, and its security as a note. Ours are at the level that their N and chain "
-        "have, and run another circuit for the same network (docs/inference.md). They are never ranked."
+    title="Published inferences next to this run",
+    lead="Results from papers, each with its host and security. They are never ranked.",
+    reading=(
+        "The results of this run have the security level of their N and modulus chain. They use another "
+        "circuit for the same network (docs/inference.md)."
     ),
     subject=SUBJECT,
 )
@@ -243,7 +244,7 @@ LAYERS = replace(
 PAGE = Page(
     "/inference",
     "Inference",
-    "Classes of encrypted images by a network whose weights the server has, in the clear or encrypted.",
+    ("Classification of encrypted images by the server's network; its weights are plain or encrypted."),
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (INFERENCES, PARTS, LAYERS, PUBLISHED_INFERENCES),
     place=80,

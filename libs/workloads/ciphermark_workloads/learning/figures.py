@@ -170,10 +170,12 @@ COSTS = (
 )
 STAGES = Figure(
     name="stages",
-    title="What each party does",
-    lead=(
-        "Each stage by party: CPU is that of the party by wall time of the stage, peak memory the high-water mark of "
-        "its process. Serialization is that of both parties; transfer is messages, blobs and waiting."
+    title="Stages by party",
+    lead="CPU time, memory and transfers of each party in each stage.",
+    reading=(
+        "CPU is the party's CPU time divided by the wall time of the stage. Peak memory is the high-water "
+        "mark of the party's process. Serialization covers both parties. Transfer covers messages, blobs and "
+        "waiting."
     ),
     view="stages",
     subject=SUBJECT,
@@ -201,7 +203,7 @@ STAGES = Figure(
         SECURITY_2018,
         SECURITY_2024,
     ),
-    empty="This run has no workload that was ok.",
+    empty="This run has no workload that ended with the status ok.",
 )
 
 
@@ -270,15 +272,15 @@ LAYOUT = Layout(
 LEARNING = Figure(
     name="learning",
     title="Learning on encrypted data",
-    lead=(
-        "Median wall time of each phase, both parties and all transfers included: prepare makes keys, train fits the "
-        "model (a plain one in the clear, at the client), infer classifies the test rows. Agreement is the share of "
-        "rows whose class is that of the same algorithm in the clear; noise error the largest difference of scores "
-        "from what should come out; rounding error, in bfv and bgv, that of this from the algorithm in the clear, both "
-        "relative to the largest score; largest error the absolute difference of scores from the algorithm in the "
-        "clear; "
-        "expansion bytes sent by bytes of the data. The axis is logarithmic, and where libraries came out at several "
-        "security levels, each level has a line of its own."
+    lead="Median wall time of each stage, with both parties and all transfers.",
+    reading=(
+        "prepare generates keys; train fits the model; infer classifies the test rows. Plain models are "
+        "trained by the client without encryption. Agreement is the share of rows that get the same class as "
+        "from the unencrypted algorithm. Noise error is the largest difference of scores from the expected "
+        "scores. Rounding error (BFV, BGV) is the difference of the expected scores from the unencrypted "
+        "algorithm. Both are relative to the largest score. Largest error is the absolute difference of "
+        "scores from the unencrypted algorithm. Expansion is the bytes sent divided by the bytes of the data."
+        " The axis is logarithmic. Each security level has its own line."
     ),
     view="learning",
     subject=SUBJECT,
@@ -301,12 +303,12 @@ LEARNING = Figure(
         *QUALITY,
         REASON,
     ),
-    empty="This run has no workload.",
+    empty="This run has no learning workload.",
 )
 PAGE = Page(
     "/learning",
     "Machine learning",
-    "Workloads on encrypted data: a client that holds the key, a server that sees ciphertexts alone.",
+    ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
     (LEARNING, STAGES, published.PUBLISHED),
     place=60,

@@ -331,14 +331,15 @@ LAYOUT = Layout(
 )
 RETRIEVALS = Figure(
     name="retrievals",
-    title="Answers against the database",
-    lead=(
-        "Median time of the server's answer by the size of the database, elements times their length; both axes are "
-        "logarithmic. Throughput is bytes of the database by this time, for each query of a pass. Preparing the "
-        "database, once, is in none of it. Of bandwidth: what reading the store once takes at the rate of this host's "
-        "memory, of the answer's time; a store that a cache holds is read at the cache's. Published throughputs are of "
-        "one core and of other hosts; lattice schemes with a hint at the client are one to two orders of magnitude "
-        "faster (docs/retrieval.md)."
+    title="Answer time by database size",
+    lead="Median time of the server's answer by database size.",
+    reading=(
+        "The database size is the number of elements times their length; both axes are logarithmic. "
+        "Throughput is the database size divided by the answer time, per query of a pass. Times exclude the "
+        "one-time preparation of the database. Share of bandwidth: the time to read the store once at this "
+        "host's memory bandwidth, divided by the answer time. A store that fits a cache is read at the "
+        "cache's bandwidth. Published throughputs come from one core of other hosts. Lattice schemes with a "
+        "hint at the client are one to two orders of magnitude faster (docs/retrieval.md)."
     ),
     view="retrievals",
     subject=SUBJECT,
@@ -351,13 +352,13 @@ RETRIEVALS = Figure(
 )
 MOVED = Figure(
     name="communication",
-    title="Communication against computation",
-    lead=(
-        "Bytes of query and answer beside the time of the answer, both for each element that is got, both logarithmic: "
-        "left and low is better, and of two marks neither may be; a line joins those that none encrypted alike beats. "
-        "So several elements by one query, and several queries in a pass, show what they save. Times over a link are "
-        "those of both parties and of the bytes at its rate, without latency; keys, which a client sends once, are in "
-        "none of them."
+    title="Communication and computation",
+    lead=("Bytes of query and answer against answer time, per retrieved element. Lower left is better."),
+    reading=(
+        "Both axes are logarithmic. A line joins the marks that no other mark of the same encryption beats in"
+        " both. Several elements per query, and several queries per pass, show their savings. Times over a "
+        "link add both parties' times and the transfer at the link's rate, without latency. Keys are "
+        "excluded, because a client sends them once."
     ),
     view="retrievals",
     subject=SUBJECT,
@@ -365,16 +366,16 @@ MOVED = Figure(
     chart=draw_moved,
     printed=(),
     columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
-    empty=RETRIEVALS.empty,
+    empty="This run has no retrieval with correct answers.",
 )
 AT_ONCE = Figure(
     name="retrieval-at-once",
-    title="Several at once",
-    lead=(
-        "Median time of the server's answer for each element that is got, by how many a pass brings: by queries of "
-        "several clients in a pass, and by several elements for one query, where a run has both one and more of a "
-        "database. Low is better; both axes are logarithmic. Of one alone: the time of a query among several by that "
-        "of the same query alone."
+    title="Several retrievals per pass",
+    lead=("Median answer time per element, by the number of elements in a pass. Lower is better."),
+    reading=(
+        "A pass has queries of several clients, or several elements per query. The figure shows databases for"
+        " which the run has one element and several. Both axes are logarithmic. Relative to one: time per "
+        "query in a pass of several, divided by the time of a single query."
     ),
     view="retrievals_at_once",
     subject=SUBJECT,
@@ -389,15 +390,16 @@ AT_ONCE = Figure(
         columns.seconds("element_s", "An element"),
         columns.share("alone_share", "Of one alone"),
     ),
-    empty="This run has no database of which both one element and several were got in a pass.",
+    empty="This run has no database with both single and multiple retrievals in a pass.",
 )
 SCALING = Figure(
     name="retrieval-scaling",
-    title="How answers grow with the database",
-    lead=(
-        "Of three databases or more, by cases that differ in nothing else: the slope of the logarithms (near 0 where "
-        "what is done once dominates, 1 in proportion), and the straight line through the times: what an answer takes "
-        "of no data, and how many bytes a second it goes through from there on."
+    title="Growth of answer time with the database",
+    lead="Slope and straight line fitted to answer times over database sizes.",
+    reading=(
+        "Cases differ only in the database; three sizes or more are needed. The slope is that of the "
+        "logarithms: near 0 where fixed cost dominates, 1 where time is proportional to size. The line gives "
+        "the fixed time of an answer, and the bytes per second above it."
     ),
     view="retrieval_scaling",
     subject=SUBJECT,
@@ -418,7 +420,7 @@ SCALING = Figure(
         _speed("marginal_throughput", "From there on"),
         columns.share("fit", "Fit"),
     ),
-    empty="This run has no protocol of retrieval over three databases or more.",
+    empty="This run has no retrieval protocol with three database sizes or more.",
 )
 
 
@@ -426,19 +428,19 @@ ANSWER_LAYERS = replace(
     layers.LAYERS,
     name="answer-layers",
     title="Parts of an answer",
-    lead=(
-        "Median times of the parts of the server's answer, each executed by itself on one query beside the passes, in "
-        "which the answer stays whole. A part takes and gives bytes in memory, 8 for each coefficient and prime: the "
-        "database is in what it takes."
+    lead="Median time of each part of the server's answer.",
+    reading=(
+        "Each part runs separately on one query; in the timed passes the answer stays whole. Input and output"
+        " are bytes in memory, 8 per coefficient and prime. The input includes the database."
     ),
     subject=SUBJECT,
     columns=tuple(column for column in layers.COLUMNS if column.name not in layers.OF_VALUES),
-    empty="This run has no retrieval whose parts were executed.",
+    empty="This run has no retrieval with separately executed parts.",
 )
 PAGE = Page(
     "/retrieval",
     "Retrieval",
-    "Elements of a database by an index or a keyword that the server does not learn.",
+    "Private retrieval: the server does not learn which element is requested.",
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS),
     place=70,
