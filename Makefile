@@ -14,7 +14,7 @@ help: ## List these targets
 setup: ## Install everything into .venv and .build (about ten minutes the first time)
 	@$(PYTHON) setup/install.py
 
-demo: setup ## Measure the quick suite, tell a screenful of it and write a report
+demo: setup ## Measure the quick suite, print its summary and write a report
 	@mkdir -p .ciphermark
 	$(BIN)/ciphermark run quick >.ciphermark/results.txt
 	@$(BIN)/ciphermark summary last

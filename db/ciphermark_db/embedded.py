@@ -122,7 +122,7 @@ def _require_writable(folder: Path) -> None:
         private_folder(folder)
         (folder / _LOCK).open("a").close()
     except OSError as error:
-        reason = f"cannot keep data there: {error.strerror}; name another folder in CIPHERMARK_DATA"
+        reason = f"cannot store data: {error.strerror}; set CIPHERMARK_DATA to another folder"
         raise DatabaseUnavailable(f"{folder}: {reason}") from error
 
 

@@ -179,7 +179,7 @@ def test_build_and_host_of_every_figure_are_known(ask):
 def test_the_end_tells_where_the_data_are(smoke):
     ciphermark, out, outcomes, data_directory = smoke
     run_id = outcomes[0]["trial"]["run_id"]
-    assert f"data: run {run_id} in the embedded PostgreSQL of {data_directory}" in out
+    assert f"Data: run {run_id} in the embedded PostgreSQL of {data_directory}" in out
     assert f"ciphermark results {run_id} --format csv" in out
     shown = ciphermark("results", run_id, "--format", "csv")
     assert "run_id" in shown.splitlines()[0].split(",")

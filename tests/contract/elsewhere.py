@@ -99,7 +99,7 @@ class Execution:
         code = self._process.wait()
         self._printed.seek(max(0, self._printed.seek(0, os.SEEK_END) - TAIL_BYTES))
         printed = self._printed.read().decode(errors="replace")
-        return f"{self._process.args[0]} ended with {code} and said nothing of this test:\n{printed}"
+        return f"{self._process.args[0]} ended with {code} and not responded of this test:\n{printed}"
 
     def close(self) -> None:
         """End what is still under way."""

@@ -121,7 +121,7 @@ def test_it_passes_the_contract_suite(printed: dict[str, str]) -> None:
 
 def test_it_is_measured(printed: dict[str, str]) -> None:
     output = _step(printed, 6)
-    assert re.search(r"^outcomes: 4 ok$", output, re.MULTILINE), output
+    assert re.search(r"^Outcomes: 4 ok$", output, re.MULTILINE), output
     assert re.findall(r"^mylib +(add|mul) +\d+ +[\d.e-]+ *$", output, re.MULTILINE) in (
         ["add", "mul"],
         ["mul", "add"],

@@ -59,7 +59,7 @@ def test_the_list_fits_into_a_terminal() -> None:
     done = CliRunner().invoke(program, ["figure"], env={"COLUMNS": "80", "TERM": "dumb"})
     assert done.exit_code == 0
     assert all(len(line) <= 120 for line in done.output.splitlines())
-    assert all(len(f"  {name:<20} {figure.title} (a table: csv)") <= 80 for name, figure in FIGURES.items())
+    assert all(len(f"  {name:<20} {figure.title} (table, csv)") <= 80 for name, figure in FIGURES.items())
 
 
 def test_every_figure_comes_as_a_file(
@@ -107,7 +107,7 @@ def test_the_ending_says_the_form(
     assert done.out == ""
     assert f"figure: {path}" in done.err
     shown = (
-        r"shown: scheme=bfv, table=2018 \(or 2024\), security=\d+, phase=evaluate \(or encrypt, decrypt\), "
+        r"Shown: scheme=bfv, table=2018 \(or 2024\), security=\d+, phase=evaluate \(or encrypt, decrypt\), "
         r"data=random \(or constant\)"
     )
     assert re.search(shown, done.err)
@@ -150,21 +150,21 @@ def test_two_runs_are_a_figure_of_the_later_one(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("latencies",), "there is no figure 'latencies'; did you mean 'latency'?"),
+        (("latencies",), "no figure 'latencies'; did you mean 'latency'?"),
         (
             ("latency", "last", "-o", "a.jpg"),
-            "written as .svg, .pdf, .png, .json, .csv, .sql; did you mean 'png'?",
+            "available as .svg, .pdf, .png, .json, .csv, .sql; did you mean 'png'?",
         ),
         (("latency", "last", "--format", "pfd"), "did you mean 'pdf'?"),
-        (("latency", "last", "-o", "a.svg", "--format", "png"), "the ending says svg, and --format png"),
-        (("latency", "nope"), "nope is no run here"),
+        (("latency", "last", "-o", "a.svg", "--format", "png"), "the ending svg contradicts --format png"),
+        (("latency", "nope"), "There is no run nope"),
         (("latency", "last", "--filter", "colour=red"), "there is no filter 'colour'"),
         (("latency", "last", "--filter", "scheme=rsa"), "this run has bfv"),
-        (("latency", "last", "--filter", "scheme"), "filters are NAME=VALUE"),
+        (("latency", "last", "--filter", "scheme"), "write filters as NAME=VALUE"),
         (("workloads", "last"), "This run has no workload of such a family."),
-        (("matrix", "last", "-o", "a.svg"), "Figure matrix is a table and has no chart"),
-        (("case-samples", "last"), "Which case?"),
-        (("case-samples", "last", "--filter", "case=gone"), "No time was taken of this case."),
+        (("matrix", "last", "-o", "a.svg"), "Figure matrix is a table without a chart"),
+        (("case-samples", "last"), "Missing case"),
+        (("case-samples", "last", "--filter", "case=gone"), "This case has no time samples."),
     ],
 )
 def test_what_cannot_be_drawn_is_told_and_writes_nothing(

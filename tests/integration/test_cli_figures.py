@@ -121,7 +121,7 @@ def test_a_run_in_a_pipe_tells_a_line_per_comparison(recorded):
     """Quiet where nobody watches: no progress, no colours."""
     _, _, printed = recorded
     lines = printed.err.splitlines()
-    assert all(re.match(r"\d+ of 7: ", line) for line in lines)
+    assert all(re.match(r"\d+/7: ", line) for line in lines)
     assert sum(": arithmetic bfv 4096 " in line and "seal " in line for line in lines) == 2
     assert "\x1b" not in printed.out + printed.err
 
@@ -149,7 +149,7 @@ def test_a_phase_that_is_none_is_a_mistake(recorded):
     ciphermark, ids, _ = recorded
     assert "seal" in ciphermark("results", ids[0], "--phase", "encrypt").out
     mistake = ciphermark("results", ids[0], "--phase", "nothing", code=2).err
-    assert "--phase nothing: this run has decrypt, " in " ".join(mistake.split())
+    assert "--phase nothing: phases of this run are decrypt, " in " ".join(mistake.split())
 
 
 # Two runs
@@ -408,7 +408,7 @@ def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
         done = ciphermark("results", ids[0], *arguments, code=2)
         assert done.err.startswith(arguments[1])
     assert (
-        "paper.tex: reports are written as .html, .md, .pdf"
+        "paper.tex: reports are available as .html, .md, .pdf"
         in ciphermark("report", ids[0], "-o", "paper.tex", code=2).err
     )
 

@@ -33,7 +33,7 @@ def ciphermark(tmp_path_factory, new_url):
 
 # Arguments ({0}: the folder) -> what the message must say.
 MISTAKES = {
-    "run nothing": (["run"], ["run what?", "ciphermark suite list", "--resume"]),
+    "run nothing": (["run"], ["missing suite", "ciphermark suite list", "--resume"]),
     "run a missing file": (
         ["run", "{0}/goood.yaml"],
         ["goood.yaml: cannot read the suite: No such file", "did you mean '{0}/good.yaml'?"],
@@ -57,25 +57,25 @@ MISTAKES = {
     "run another encoding": (["run", "{0}/latin1.yaml"], ["latin1.yaml: the suite is not UTF-8 text"]),
     "run a missing variant": (
         ["run", "{0}/good.yaml", "--variant", "seal"],
-        ["the suite has no variant 'seal'; it has cleartext"],
+        ["the suite has no variant 'seal'; variants: cleartext"],
     ),
     "run with a wrong option": (["run", "--varaint", "seal"], ["No such option", "--variant"]),
     "resume a missing run": (
         ["run", "--resume", "nothing"],
         ["no journal of run nothing", "unfinished runs: none"],
     ),
-    "results of a missing run": (["results", "zzz"], ["no run is meant by 'zzz': the latest is"]),
+    "results of a missing run": (["results", "zzz"], ["no run matches 'zzz'; the latest is"]),
     "results in a wrong form": (["results", "last", "--format", "excel"], ["'excel'", "csv"]),
     "results to nowhere": (
         ["results", "last", "--format", "csv", "--output", "{0}/nowhere/a.csv"],
         ["{0}/nowhere/a.csv: cannot write: No such file or directory"],
     ),
-    "compare with a missing run": (["compare", "last", "zzz"], ["no run is meant by 'zzz'"]),
+    "compare with a missing run": (["compare", "last", "zzz"], ["no run matches 'zzz'"]),
     "no sql": (["sql", "selekt 1"], ['PostgreSQL: syntax error at or near "selekt"']),
     "sql that goes on": (["sql", "select 1; select 2"], ["PostgreSQL: "]),
     "two columns of one name": (
         ["sql", "select 1 as a, 2 as a", "--format", "json"],
-        ["2 columns are named 'a': name them apart"],
+        ["2 columns are named 'a': rename them"],
     ),
     "explain a missing file": (["suite", "explain", "{0}/goood.yaml"], ["did you mean '{0}/good.yaml'?"]),
     "explain a suite with a typo": (["suite", "explain", "{0}/typo.yaml"], ["did you mean 'experiments'?"]),
@@ -98,7 +98,7 @@ def test_a_mistake_is_told(ciphermark, name):
 def test_a_data_directory_that_cannot_be_is_told(ciphermark):
     lost = Ciphermark(ciphermark.data_directory.parent / "file" / "data", ciphermark.database_url)
     done = lost("run", str(ciphermark.data_directory.parent / "good.yaml"), code=2)
-    assert "cannot keep data there: Not a directory" in done.err
+    assert "cannot store data: Not a directory" in done.err
     assert "CIPHERMARK_DATA" in done.err
 
 
@@ -112,7 +112,7 @@ def test_a_data_directory_that_cannot_be_is_told_in_a_line_by_every_command(ciph
     token = {"CIPHERMARK_BENCHMARK_TOKEN": "a-token-that-is-long-enough"}
     done = Ciphermark(ciphermark.data_directory.parent / "file" / "data", None, token)(*arguments, code=1)
     (line,) = done.err.splitlines()
-    assert "cannot keep data there: Not a directory" in line
+    assert "cannot store data: Not a directory" in line
     assert "CIPHERMARK_DATA" in line
     assert done.out == ""
 
@@ -126,7 +126,7 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
     assert figure in ciphermark("run", suite, code=2).err
     assert len(ciphermark.journals()) == 1
     assert figure in json.loads(ciphermark("suite", "explain", suite, "--format", "json").out)["refused"]
-    assert f"a run is refused: {figure}" in ciphermark("suite", "explain", suite).out
+    assert f"A run would be refused: {figure}" in ciphermark("suite", "explain", suite).out
     # Experiments with the same parameters share their workers, so half of them in each of two is as many.
     halves = [TINY | {"variants": own, "operations": ["add"]} for own in (labels[::2], labels[1::2])]
     assert figure in ciphermark("run", str(ciphermark.suite(*halves, name="halves")), code=2).err
@@ -136,7 +136,7 @@ def test_more_than_the_host_holds_side_by_side_is_refused_with_the_figure(cipher
 def test_without_any_run_there_is_a_way_to_begin(tmp_path, empty_url):
     empty = Ciphermark(tmp_path / "data", empty_url())
     for arguments in (["results", "last"], ["compare", "last", "last"]):
-        assert "begin with `ciphermark run quick`" in empty(*arguments, code=2).err
+        assert "start one: `ciphermark run quick`" in empty(*arguments, code=2).err
 
 
 def test_a_suite_file_may_have_any_name(ciphermark):

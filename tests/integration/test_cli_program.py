@@ -87,10 +87,10 @@ def test_a_picture_for_each_stage(bare, tmp_path):
     ("arguments", "told"),
     [
         (["lmc-encrypte"], "did you mean 'lmc-encrypted'"),
-        (["lmc-encrypted", "--stage", "trian"], "there is no stage 'trian' here; stages: train, infer"),
-        (["lmc-encrypted", "wide"], "write options of a workload as OPTION=VALUE"),
+        (["lmc-encrypted", "--stage", "trian"], "no stage 'trian'; stages: train, infer"),
+        (["lmc-encrypted", "wide"], "write workload options as OPTION=VALUE"),
         (["lmc-encrypted", "wide=1"], "has no option 'wide'"),
-        (["lr-k3-encrypted", "--scheme", "bfv"], "has no program for cleartext in bfv"),
+        (["lr-k3-encrypted", "--scheme", "bfv"], "no program of lr-k3-encrypted for cleartext in bfv"),
         (["lmc-encrypted", "--variant", "sael"], "unknown variant 'sael'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

@@ -187,8 +187,8 @@ def test_commands_stop_it_and_start_it_again(data_directory):
     own = Ciphermark(data_directory)
     assert own.rows("select 1 as one") == [{"one": 1}]
     assert (data_directory / "postgres" / "postmaster.pid").exists()
-    assert own("db", "stop").out == "the embedded server is stopped\n"
+    assert own("db", "stop").out == "The embedded server is stopped.\n"
     assert not (data_directory / "postgres" / "postmaster.pid").exists()
     assert own("db", "stop").code == 0
-    assert own("db", "migrate").out == "the schema is up to date\n"
+    assert own("db", "migrate").out == "The schema is up to date.\n"
     assert f"host={data_directory / 'postgres'}" in own("db", "url").out

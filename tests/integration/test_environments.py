@@ -88,7 +88,7 @@ def test_the_contract_suite_tells_test_by_test_what_another_interpreter_executes
 @pytest.mark.extended
 def test_the_contract_suite_fails_where_another_interpreter_dies(tmp_path: Path) -> None:
     printed = _contract_suite(tmp_path, ("import numpy as np", "import os; os._exit(3)"))
-    assert "python ended with 3 and said nothing of this test" in printed
+    assert "python ended with 3 and not responded of this test" in printed
     assert "PASSED" not in printed
 
 

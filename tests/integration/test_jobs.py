@@ -207,7 +207,7 @@ def test_a_run_and_a_job_in_one_data_directory_wait_for_each_other(
     suite = command.suite(TINY | {"variants": ["planted-waits"], "operations": ["mul"]})
     run = command.fork("run", str(suite))
     assert run.stderr is not None
-    assert b"Another run is being executed" in run.stderr.readline()
+    assert b"Another run is active" in run.stderr.readline()
     assert command.journals() == []
     gate.let_pass(0, 1)  # the job's processes, for memory and times; those of the run then stand before it
     jobs.wait(job_id, "done")

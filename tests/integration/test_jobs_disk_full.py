@@ -1,4 +1,4 @@
-"""A full disk: what was measured waits for space, in a job and in a run of the command line, and nothing is lost."""
+"""A full disk: what was measured waiting for space, in a job and in a run of the command line, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def test_a_job_waits_for_space(disk: Path, workers: Workers, jobs: Jobs, gate: G
     gate.let_pass(*range(10))
     (waiting,) = jobs.submit(suite_text(["cleartext"], ["sub"]))
     pending = disk / "data" / "service" / "journal" / "pending" / f"{job_id}.jsonl"
-    wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
+    wait_until(
+        lambda: "waiting for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for"
+    )
     assert jobs.job(job_id)["state"] == "running"
     assert pending.read_bytes().endswith(b"\n")  # no outcome is there in part
     filler.unlink()
@@ -76,7 +78,9 @@ def test_a_job_waits_for_space_for_blobs(
             {"name": "blobs", "budget": CHEAP, "experiments": [LEARNING | {"variants": PARTIES}]}
         )
         (job_id,) = jobs.submit(text)
-        wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "it says what it waits for")
+        wait_until(
+            lambda: "waiting for space" in str(jobs.job(job_id)["reason"]), "it says what it waits for"
+        )
         assert jobs.job(job_id)["state"] == "running"
         filler.unlink()
         assert jobs.wait(job_id, "done")["reason"] is None
@@ -92,7 +96,9 @@ def test_a_job_that_cannot_begin_waits_and_says_so(disk: Path, workers: Workers,
     jobs.wait(first, "done")
     filler = filled(disk)
     (job_id,) = jobs.submit(suite_text(["cleartext"], ["add"]))
-    wait_until(lambda: "waits for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for")
+    wait_until(
+        lambda: "waiting for space" in str(jobs.job(job_id)["reason"]), "the job says what it waits for"
+    )
     wait_until(lambda: jobs.job(job_id)["attempts"] > 3, "it is tried more often than jobs may die")
     filler.unlink()
     jobs.wait(job_id, "done")
@@ -121,7 +127,7 @@ def test_a_run_waits_for_space(disk: Path, gate: Gate, new_url: Callable[[], str
     filler.unlink()
     out, err = process.communicate(timeout=PATIENCE_S)
     done = held.ended(process.returncode, out, err, code=0)
-    assert "waits for space" in done.err
+    assert "waiting for space" in done.err
     assert f"{TRIALS} ok" in done.out
 
 
@@ -133,7 +139,7 @@ def test_a_run_waits_for_space_for_blobs(
     process = held.start("run", str(held.suite(LEARNING | {"variants": PARTIES})))
     assert process.stderr is not None
     told = b""
-    while b"waits for space" not in told:
+    while b"waiting for space" not in told:
         told += (chunk := os.read(process.stderr.fileno(), 1 << 16))
         assert chunk, told
     filler.unlink()

@@ -96,5 +96,5 @@ def test_what_a_host_lacks_is_told_with_the_reason(ran: tuple[Ciphermark, str]) 
     told = "joules is not measured here: no counter of energy"
     ciphermark, printed = ran
     assert told in ciphermark("doctor").out
-    assert f"caveat: {told}" in printed
+    assert f"Warning: {told}" in printed
     assert ciphermark.rows("select count(*) as n from results where metric = 'joules'") == [{"n": 0}]

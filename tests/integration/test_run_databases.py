@@ -65,12 +65,12 @@ def test_a_store_that_a_party_has_no_room_for_is_out_of_memory_before_any_work(c
     )
     written(suite, "elements.bin", bytes(1 << 24))
     told = " ".join(ciphermark("suite", "explain", str(suite)).out.split())
-    assert "0 trials of 0 cases, 0 cases unsupported, 1 case out_of_memory; an estimate: " in told
+    assert "0 cases, 0 trials, 0 unsupported, 1 out_of_memory. Estimated time: " in told
     ciphermark("run", str(suite), code=None)
     (outcome,) = ciphermark.outcomes()
     assert (outcome["status"], outcome["samples"]) == ("out_of_memory", [])
-    assert outcome["error"].startswith("the server would keep about ")
-    assert "the budget gives a party 64 MB (memory_mb)" in outcome["error"]
+    assert outcome["error"].startswith("the server needs about ")
+    assert "the budget allows 64 MB per party (memory_mb)" in outcome["error"]
     (row,) = ciphermark.rows("select status from trials")
     assert row == {"status": "out_of_memory"}
 

@@ -162,7 +162,7 @@ def test_ctrl_c_ends_at_once_and_tells_how_to_go_on(held, gate, arrivals):
     workers = workers_of(process)
     out, err = press_ctrl_c(process)  # the gate stays shut: nobody waits for the library
     done = held.ended(process.returncode, out, err, code=130)
-    assert f"Go on with: ciphermark run --resume {held.run_id()}" in done.err
+    assert f"Resume: ciphermark run --resume {held.run_id()}" in done.err
     assert_gone(workers)
     gate.let_pass(*range(10))
     resumed(held, held.outcome_count(), len(OPERATIONS))
@@ -182,10 +182,10 @@ def test_a_run_is_resumed_as_it_began(held, gate):
     gate.let_pass(*range(10))
     run_id, (journal,), text = held.run_id(), held.journals(), suite.read_text()
     suite.write_text(text.replace('"min_samples": 3', '"min_samples": 4'))
-    changed = f"{suite} is not the suite that run {run_id} began with"
+    changed = f"{suite} differs from the suite of run {run_id}"
     for arguments, *reasons in (
-        ([str(suite), "--resume", run_id], changed, "leave the file out"),
-        (["--resume", run_id, "--variant", "cleartext"], "leave --variant out"),
+        ([str(suite), "--resume", run_id], changed, "omit the file"),
+        (["--resume", run_id, "--variant", "cleartext"], "omit --variant"),
         (["--resume", "0" * 8], "no journal of run 00000000", run_id),
     ):
         err = held("run", *arguments, code=2).err
@@ -196,7 +196,7 @@ def test_a_run_is_resumed_as_it_began(held, gate):
     elsewhere["run"]["host"] |= {"fingerprint": "0" * 16, "hostname": "elsewhere"}
     journal.write_bytes(json.dumps(elsewhere).encode() + b"\n" + b"".join(lines))
     err = held("run", "--resume", run_id, code=2).err
-    assert f"run {run_id} began on host elsewhere" in err
+    assert f"run {run_id} belongs to host elsewhere" in err
     assert "start a new run here" in err
     journal.write_bytes(written)
     suite.write_text(text)
@@ -210,6 +210,6 @@ def test_a_run_is_resumed_as_it_began(held, gate):
     whole = journal.read_bytes()
     suite.unlink()  # the run has its text
     done = held("run", "--resume", run_id)
-    assert f"nothing left to execute, {len(OPERATIONS)} done before" in done.out
+    assert f"no trials left to execute, {len(OPERATIONS)} completed before" in done.out
     assert journal.read_bytes() == whole
     assert_complete(held, trials=len(OPERATIONS))

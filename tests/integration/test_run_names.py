@@ -259,14 +259,14 @@ def test_runs_are_listed_labelled_and_carried_over(ciphermark, new_url, tmp_path
     )
     assert "note:" not in ciphermark("run", str(suite), "--label", "first").out
     twice = ciphermark("run", str(suite), "--label", "first").out
-    assert re.search(r"note: 2 runs have the label first: ([\w-]+), ([\w-]+); it means \2\n", twice)
+    assert re.search(r"Note: 2 runs have the label first: ([\w-]+), ([\w-]+). It means \2\n", twice)
     assert "2 runs have the label second" not in ciphermark("runs", "label", "last", "second").out
     assert "2 runs have the label second" in ciphermark("runs", "label", "last~1", "second").out
     ciphermark("runs", "label", "last~1", "first")
     assert "first" in ciphermark("runs").out
     first = sorted(ciphermark("results", "first", "--format", "csv").out.splitlines())
     assert first == sorted(ciphermark("results", "last~1", "--format", "csv").out.splitlines())
-    assert "is called second" in ciphermark("runs", "label", "last", "second").out
+    assert "label second" in ciphermark("runs", "label", "last", "second").out
     path = tmp_path / "first.jsonl.xz"
     ciphermark("runs", "export", "first", "-o", str(path))
     elsewhere = replace(ciphermark, data_directory=tmp_path / "elsewhere", database_url=new_url())

@@ -55,7 +55,7 @@ def test_a_run_that_is_refused(ciphermark, data_directory, make) -> None:
     journals[1].append(make.outcome(good, make.case()))
     done = ciphermark("runs")
     assert good.id[:8] in done.out
-    assert f"{journals[0].path} cannot be recorded, and waits there: PostgreSQL" in done.err
+    assert f"{journals[0].path} is not recorded yet: PostgreSQL" in done.err
     assert journals[0].path.exists()
 
 

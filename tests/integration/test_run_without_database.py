@@ -84,9 +84,11 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(held, gate, own_server):
     own_server.stop()
     done = finished(held, gate, process)
     run_id = held.run_id()
-    assert "PostgreSQL is away" in done.out
-    assert f"All outcomes of run {run_id} wait in {held.data_directory / 'journal' / 'pending'}" in done.out
-    assert "the next command records them" in done.out
+    assert "PostgreSQL is unavailable" in done.out
+    assert (
+        f"The outcomes of run {run_id} are saved in {held.data_directory / 'journal' / 'pending'}" in done.out
+    )
+    assert "The next command records them" in done.out
     assert [outcome["status"] for outcome in held.outcomes()] == ["ok"] * TRIALS
     # While it is away, commands that need it say so.
     away = held("results", "last", code=1)
@@ -118,7 +120,7 @@ def test_a_server_that_is_frozen_while_outcomes_are_recorded(tmp_path, own_serve
         for outcome in outcomes[1:]:
             recorder.report(outcome)
         assert not recorder.finish()
-        assert "said nothing" in recorder.last_error
+        assert "not responded" in recorder.last_error
         assert len(list(journal.outcomes())) == len(outcomes)
     finally:
         thaw(frozen)
@@ -145,7 +147,7 @@ def test_a_server_that_was_never_there(tmp_path):
     nowhere = Ciphermark(tmp_path / "data", f"postgresql://me:secret@/data?host={tmp_path}")
     suite = nowhere.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})
     done = nowhere("run", str(suite))
-    assert "PostgreSQL is away" in done.out
+    assert "PostgreSQL is unavailable" in done.out
     assert "secret" not in done.out + done.err
     assert nowhere.outcome_count() == 1
     away = nowhere("sql", "select 1", code=1)
@@ -183,7 +185,7 @@ def test_a_broken_embedded_server_keeps_nobody_from_measuring(tmp_path):
     (folder / "PG_VERSION").write_text("18\n")
     suite = ciphermark.suite(TINY | {"variants": ["cleartext"], "operations": ["add"]})
     done = ciphermark("run", str(suite))
-    assert "PostgreSQL is away" in done.out
+    assert "PostgreSQL is unavailable" in done.out
     assert "cannot start" in done.out
     assert str(folder) in done.out
     assert ciphermark.outcome_count() == 1

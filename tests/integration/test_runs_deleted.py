@@ -69,11 +69,11 @@ def test_a_deleted_run_is_not_recorded_again(ciphermark) -> None:
     newest, middle, oldest = (
         row["run_id"] for row in ciphermark.rows("select run_id from runs order by started_at desc")
     )
-    assert "Confirm with --yes" in ciphermark("runs", "delete", "last", code=2).err
+    assert "Add --yes" in ciphermark("runs", "delete", "last", code=2).err
     assert f"deleted: {newest}" in ciphermark("runs", "delete", "last", "--yes").out
     assert ciphermark("runs", "delete", "last", "--older-than", "1d", code=2)
-    assert "write a number of days" in ciphermark("runs", "delete", "--older-than", "soon", code=2).err
-    assert "no run without a label" in ciphermark("runs", "delete", "--older-than", "1d", "--yes").out
+    assert "enter days or weeks" in ciphermark("runs", "delete", "--older-than", "soon", code=2).err
+    assert "No unlabeled run" in ciphermark("runs", "delete", "--older-than", "1d", "--yes").out
     ciphermark("runs", "label", middle, "kept")
     with Database.open(ciphermark.database_url) as database:
         database.query("update run set started_at = now() - interval '91 days'", read_only=False)
@@ -109,10 +109,12 @@ def test_a_journal_that_was_cut_is_not_exported_as_whole(ciphermark, tmp_path) -
     journal.write_bytes(journal.read_bytes()[:-50])
     path.unlink()
     refused = ciphermark("runs", "export", "last", "-o", str(path), code=2).err
-    lost = f"it lacks 1 of 2 recorded trials: cleartext {last['operation']} (bfv, N = 1024)"
-    assert f"and nothing was written: {lost}. Write the others with --partial" in " ".join(refused.split())
+    lost = f"1 of 2 recorded trials: cleartext {last['operation']} (bfv, N = 1024)"
+    assert f"Missing: {lost}. Nothing was written; --partial writes the other trials" in " ".join(
+        refused.split()
+    )
     assert not path.exists()
-    assert f"; {lost}" in ciphermark("runs", "export", "last", "-o", str(path), "--partial").out
+    assert f"; missing: {lost}" in ciphermark("runs", "export", "last", "-o", str(path), "--partial").out
     whole, *rest = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(whole + b"{}\n" + b"".join(rest))
     assert "is damaged" in ciphermark("runs", "export", "last", "-o", str(path), code=2).err

@@ -169,7 +169,7 @@ def test_pages_are_answered_while_postgresql_is_frozen(
         for path in ("/runs", "/", "/figures/nothing.svg"):
             page = in_time(lambda path=path: client.get(path))
             assert page.status_code == 503
-            assert "The database is away" in page.text
+            assert "Database unavailable" in page.text
         assert in_time(lambda: client.get("/healthz")).status_code == 200
         go_on()
         wait_until(lambda: client.get("/runs").status_code == 200, "it goes on")

@@ -19,7 +19,7 @@ from ciphermark_db import embedded
 OPERATIONS = ["add", "mul"]
 HELD = ["planted-waits"]
 TRIALS = len(OPERATIONS) * len(HELD)
-WAITS = b"Another run is being executed"
+WAITS = b"Another run is active"
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_commands_that_make_a_data_directory_at_once_make_one(tmp_path: Path, ga
     command = Ciphermark(tmp_path / "data", None, {"PLANTED_GATE": str(gate.folder)})
     try:
         together = [command.fork("db", "migrate") for _ in range(3)]
-        assert [ended(command, process) for process in together] == ["the schema is up to date\n"] * 3
+        assert [ended(command, process) for process in together] == ["The schema is up to date.\n"] * 3
         versions = Counter(row["version"] for row in command.rows("select version from schema_migration"))
         assert set(versions.values()) == {1}
         # Who stops the server beside a run harms nobody: it is started again.
@@ -106,8 +106,8 @@ def test_two_runs_come_one_after_the_other_and_mistakes_are_told_at_once(
         ([str(wrong)], "wrong.yaml:2: unknown key 'experimants'"),
         ([sound, "--variant", "seal"], "the suite has no variant 'seal'"),
         ([sound, "--label", "last"], "label"),
-        ([], "run what?"),
-        (["--resume", held.run_id(), "--label", "mine"], "--resume goes on with a run as it is"),
+        ([], "missing suite"),
+        (["--resume", held.run_id(), "--label", "mine"], "--resume keeps the label"),
     ):
         done = held("run", *arguments, code=2)
         assert told in done.err
@@ -130,8 +130,8 @@ def test_a_run_that_is_resumed_twice_at_once_is_executed_once(held: Ciphermark, 
     second = held.fork("run", "--resume", run_id)
     wait_for_word(second)
     gate.let_pass(*range(10))
-    assert "nothing left to execute" not in ended(held, first)
-    assert "nothing left to execute" in ended(held, second)
+    assert "no trials left to execute" not in ended(held, first)
+    assert "no trials left to execute" in ended(held, second)
     assert held.database_url is not None
     assert_each_once(held, held.database_url, runs=1)
 

@@ -95,7 +95,7 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
     installed = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200", "CIPHERMARK_ADAPTER_PATH": ""})
     checked = installed("workload", "check", str(tmp_path / "mine.py"))
     lines = checked.out.splitlines()
-    assert lines[-1].endswith("mine.py is right wherever it can be carried out")
+    assert lines[-1].endswith("mine.py is correct with every library that supports it")
     verdicts = {line.split()[0]: line.split()[2] for line in lines[:-1]}
     assert verdicts.pop("cleartext") == "correct"
     for variant, verdict in verdicts.items():
@@ -205,7 +205,7 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
         (
             PRODUCTS,
             "        while True: __import__('time').sleep(60)\n",
-            "mine.py:{line}, in circuit: it took longer than 9 s",
+            "mine.py:{line}, in circuit: exceeded the limit of 9 s",
         ),
     ],
     ids=["raises", "no Python", "ends", "forks", "loops"],

@@ -76,7 +76,7 @@ def test_a_trial_that_was_executed_again_has_its_last_outcome(data_directory, tm
 
 def test_a_run_of_another_data_directory_is_told(data_directory):
     with pytest.raises(
-        UserError, match=r"in run run-9 is not in .*export it where it was measured or imported"
+        UserError, match=r"has no samples of run run-9: export it where it was measured or imported"
     ):
         archive.held(data_directory, "run-9")
 
@@ -107,7 +107,7 @@ def test_what_was_measured_here_is_exported_from_its_journal(data_directory, tmp
 def test_a_data_directory_that_cannot_be_written_is_told(tmp_path):
     (tmp_path / "data").write_text("a file")
     path = packed(tmp_path / "run.xz", HEADER, outcome(0))
-    with pytest.raises(UserError, match="cannot make the folder: Not a directory"):
+    with pytest.raises(UserError, match="cannot create the folder: Not a directory"):
         archive.keep(DataDirectory(tmp_path / "data", None), path, *archive.read(path))
 
 
@@ -115,7 +115,7 @@ def test_a_data_directory_that_cannot_be_written_is_told(tmp_path):
 def test_a_run_whose_id_or_label_is_no_name_is_refused(tmp_path, run_id):
     for field in ("id", "label"):
         path = packed(tmp_path / "run.xz", replace(HEADER, run=replace(HEADER.run, **{field: run_id})))
-        with pytest.raises(UserError, match=rf"no archive of a run .* at `\$\.run\.{field}`"):
+        with pytest.raises(UserError, match=rf"not an archive .* at `\$\.run\.{field}`"):
             archive.read(path)
 
 
@@ -134,7 +134,7 @@ def test_content_that_was_changed_does_not_match_its_digest(data_directory, tmp_
     content = lzma.decompress(path.read_bytes())
     for changed in (content.replace(b"trial-0", b"trial-9"), content + content.splitlines(keepends=True)[1]):
         path.write_bytes(lzma.compress(changed))
-        with pytest.raises(UserError, match="its digest is not that of its content"):
+        with pytest.raises(UserError, match="its digest does not match its content"):
             archive.read(path)
 
 
@@ -179,7 +179,7 @@ def test_a_value_that_is_no_number_is_refused(tmp_path, value):
         b'"value":0.5', f'"value":{value}'.encode()
     )
     (path := tmp_path / "run.xz").write_bytes(lzma.compress(content))
-    with pytest.raises(UserError, match="is no archive of a run"):
+    with pytest.raises(UserError, match="is not an archive"):
         archive.read(path)
 
 
@@ -213,7 +213,7 @@ def test_lines_without_end_take_no_memory(tmp_path):
     path.write_bytes(lzma.compress(wire.to_line(HEADER) + b"\n" * (1 << 24), preset=0))
     tracemalloc.start()
     try:
-        with pytest.raises(UserError, match="is no archive of a run"):
+        with pytest.raises(UserError, match="is not an archive"):
             archive.read(path)
         assert tracemalloc.get_traced_memory()[1] < 1 << 22
     finally:
@@ -232,7 +232,7 @@ def test_a_place_that_cannot_be_written_is_told_and_nothing_is_left(data_directo
 def test_one_that_is_cut_short_is_refused(data_directory, tmp_path, size):
     path = written(data_directory, tmp_path, [outcome(0)])
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(UserError, match="is no archive of a run"):
+    with pytest.raises(UserError, match="is not an archive"):
         archive.read(path)
 
 
@@ -240,7 +240,7 @@ def test_other_files_are_refused(tmp_path):
     path = tmp_path / "other"
     for content in (b"name: quick\n", lzma.compress(b"name: quick\n"), lzma.compress(b"\xff\n"), bytes(1000)):
         path.write_bytes(content)
-        with pytest.raises(UserError, match="is no archive of a run"):
+        with pytest.raises(UserError, match="is not an archive"):
             archive.read(path)
     with pytest.raises(UserError, match="cannot read: No such file or directory"):
         archive.read(tmp_path / "none")

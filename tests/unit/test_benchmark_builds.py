@@ -30,22 +30,22 @@ KNOWN = ("seal", "openfhe", "mine")
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (Request("a/b", "seal", HERE), "cannot name a build"),
-        (Request("Seal", "seal", HERE), "cannot name a build"),
-        (Request("seal@again", "seal", HERE), "cannot name a build"),
-        (Request("", "seal", HERE), "cannot name a build"),
-        (Request(".adding", "seal", HERE), "cannot name a build"),
-        (Request("a" * 49, "seal", HERE), "cannot name a build"),
-        (Request("seal", "seal", HERE), "there is a variant seal already"),
-        (Request("mine", "seal", HERE), "there is a variant mine already"),
+        (Request("a/b", "seal", HERE), "is not a valid name"),
+        (Request("Seal", "seal", HERE), "is not a valid name"),
+        (Request("seal@again", "seal", HERE), "is not a valid name"),
+        (Request("", "seal", HERE), "is not a valid name"),
+        (Request(".adding", "seal", HERE), "is not a valid name"),
+        (Request("a" * 49, "seal", HERE), "is not a valid name"),
+        (Request("seal", "seal", HERE), "the variant seal already exists"),
+        (Request("mine", "seal", HERE), "the variant mine already exists"),
         (
             Request("x", "tenseal", HERE),
-            "no build of 'tenseal' can be added; libraries: helib, openfhe, seal",
+            "'tenseal' does not support added builds; libraries: helib, openfhe, seal",
         ),
-        (Request("x", "openfhe", HERE), "takes --environment, and no --prefix"),
-        (Request("x", "helib", HERE, flags="-O1"), "takes --prefix, and no --flags"),
-        (Request("x", "seal", HERE, flags="-O1"), "leave --flags out"),
-        (Request("x", "seal", HERE, hexl=True), "leave --hexl out"),
+        (Request("x", "openfhe", HERE), "--prefix does not apply to openfhe; options: --environment"),
+        (Request("x", "helib", HERE, flags="-O1"), "--flags does not apply to helib; options: --prefix"),
+        (Request("x", "seal", HERE, flags="-O1"), "omit --flags"),
+        (Request("x", "seal", HERE, hexl=True), "omit --hexl"),
     ],
 )
 def test_what_cannot_be_added_is_told(request_: Request, said: str) -> None:
@@ -197,7 +197,7 @@ def test_a_search_is_for_one_case() -> None:
     assert "N=1024" in str(error.value)
     with pytest.raises(UserError, match="no case with 'rotate'"):
         bisect.chosen(found, "rotate")
-    with pytest.raises(UserError, match="no operation that all of these builds can execute"):
+    with pytest.raises(UserError, match="no operation that all of these builds support"):
         bisect.chosen([], None)
     subject = bisect.chosen(found, "N=2048 modulus chain default add").subject
     text = suite_text("made", files.plain(SUITE, "some.yaml"), [subject], 7)
@@ -227,7 +227,7 @@ experiments:
 
 def test_what_is_no_time_is_not_searched() -> None:
     assert searchable_here(UNTIMED) == []
-    with pytest.raises(UserError, match="depth and noise are none"):
+    with pytest.raises(UserError, match="not depth, noise"):
         bisect.chosen(searchable_here(UNTIMED), "depth")
     both = searchable_here(UNTIMED + WRITTEN.partition("experiments:\n")[2])
     assert [item.stage for item in both] == ["dump", "load"]
@@ -247,7 +247,7 @@ def test_what_two_builds_say_differently() -> None:
     assert differences(a, b) == [
         ("version", "4.1.1", "4.1.2"),
         ("flags", "-O3", "-O1"),
-        ("old", "x", "not told"),
+        ("old", "x", "not reported"),
     ]
 
 

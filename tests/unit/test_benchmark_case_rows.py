@@ -37,7 +37,7 @@ def test_every_case_and_every_reason_stands_in_eighty_columns(name):
 def test_what_all_cases_have_in_common_is_said_once():
     cases = planned("inference")
     table = suite.as_table(cases)
-    assert table.about == "all cases: experiment inference · vector length 1 · data random"
+    assert table.about == "All cases: experiment inference · vector length 1 · data random"
     heads = [head.text for head in table.heads]
     told = [
         "case",

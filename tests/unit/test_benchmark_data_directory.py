@@ -78,9 +78,7 @@ def test_of_two_runs_at_once_one_waits(tmp_path):
 def test_a_data_directory_that_cannot_be_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with (
-        pytest.raises(
-            UserError, match=r"file/data: cannot keep data there: Not a directory; .*CIPHERMARK_DATA"
-        ),
+        pytest.raises(UserError, match=r"file/data: cannot store data: Not a directory; .*CIPHERMARK_DATA"),
         runs.alone_on_host(DataDirectory(tmp_path / "file" / "data", None), lambda: None),
     ):
         pass

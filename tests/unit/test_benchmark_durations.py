@@ -61,14 +61,14 @@ def expected(data_directory: DataDirectory) -> durations.Duration:
 
 def test_without_a_run_it_is_an_estimate(data_directory: DataDirectory) -> None:
     assert expected(data_directory) == ESTIMATE
-    assert ESTIMATE.in_words == f"an estimate: {durations.in_words(ESTIMATE.seconds)} on an idle host"
+    assert ESTIMATE.in_words == f"Estimated time: {durations.in_words(ESTIMATE.seconds)} on an idle host"
 
 
 def test_what_the_last_whole_run_took_is_known(data_directory: DataDirectory) -> None:
     recorded(data_directory, 3)
     found = expected(data_directory)
     assert found == durations.Duration(150.0, is_estimate=False)
-    assert found.in_words == "its last run here took 2 minutes"
+    assert found.in_words == "Last run on this host: 2.5 min"
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,16 @@ def test_an_estimate_goes_by_the_reference_kernel_of_the_host(data_directory: Da
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0, "1 second"),
-        (1.2, "1 second"),
-        (20.4, "20 seconds"),
-        (89.9, "90 seconds"),
-        (90, "2 minutes"),
-        (600, "10 minutes"),
-        (5399, "90 minutes"),
-        (5400, "1.5 hours"),
-        (36000, "10.0 hours"),
+        (0, "1 s"),
+        (1.2, "1 s"),
+        (20.4, "20 s"),
+        (89.9, "90 s"),
+        (90, "1.5 min"),
+        (390, "6.5 min"),
+        (600, "10 min"),
+        (5399, "90 min"),
+        (5400, "1.5 h"),
+        (36000, "10.0 h"),
     ],
 )
 def test_in_words(value, text):

@@ -149,7 +149,7 @@ DEATHS = {
     "busy": ((409, problem("session-busy")), "crashed", "the client service: why"),
     "no JSON": ((500, b"<html>"), "crashed", "HTTP status 500: '<html>'"),
     "no problem": ((500, []), "crashed", "HTTP status 500"),
-    "strange status": ((422, problem("x", trial_status="great")), "crashed", "status 'great' that does not"),
+    "strange status": ((422, problem("x", trial_status="great")), "crashed", "unknown status 'great'"),
     "nonsense": ((200, b"{"), "crashed", "it answers nonsense: '{'"),
     "another form": ((200, {"id": 1}), "crashed", "it answers nonsense"),
     "no id": ((200, ENCRYPTED), "crashed", "it answers nonsense"),

@@ -72,7 +72,7 @@ def test_an_outcome_waits_for_a_disk_that_takes_nothing_or_a_part(
     journal.append(outcome(0))
     assert all(text.count(b"\n") == 1 and text.endswith(b"\n") for text in looks)
     assert len(looks) == 2
-    assert f"waits for {runner_journal.WAITED_FOR[number]}" in told[0]
+    assert f"waiting for {runner_journal.WAITED_FOR[number]}" in told[0]
     assert told[1:] == [None]
     assert list(Journal.read(data_directory.pending / "run-1.jsonl").outcomes()) == [outcome(0)]
 
@@ -284,7 +284,7 @@ def test_a_database_that_says_nothing_keeps_nobody_from_measuring(journal, datab
     for number in (1, 2, 3):
         recorder.report(outcome(number))
     assert not recorder.finish()
-    assert recorder.last_error == "PostgreSQL has said nothing for 0.05 s"
+    assert recorder.last_error == "PostgreSQL has not responded for 0.05 s"
     assert {item.trial.id for item in journal.outcomes()} >= {outcome(n).trial.id for n in (1, 2, 3)}
     database.answers.set()
     wait_until(recorder.finish, "what waits is recorded")

@@ -32,7 +32,7 @@ def test_each_is_called_by_what_it_is_of() -> None:
 
 
 def test_a_run_without_programs_is_told() -> None:
-    with pytest.raises(UserError, match=r"measured no program$"):
+    with pytest.raises(UserError, match=r"has no program$"):
         program.of_run([], None)
-    with pytest.raises(UserError, match="measured no program of a stage 'u'"):
+    with pytest.raises(UserError, match="has no program of a stage 'u'"):
         program.of_run(MEASURED, "u")

@@ -33,7 +33,7 @@ def test_labels_suites_and_hosts_are_never_cut(label: str | None) -> None:
     words = " ".join(found).split()
     for word in filter(None, (label, "3c6f8466", "seal-vs-openfhe", "bench-host-17", "(imported)", "01:41")):
         assert word in words
-    assert "2129 ok, 131 not ok, 960 unsupported" in " ".join(words)
+    assert "2,129 ok, 131 not ok, 960 unsupported" in " ".join(words)
 
 
 def test_a_run_has_one_line_where_there_is_room() -> None:

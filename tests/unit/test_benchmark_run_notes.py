@@ -94,7 +94,7 @@ def test_parties_on_another_machine_are_a_caveat(is_elsewhere, count):
 def test_a_debug_build_is_a_caveat_told_once():
     debug = replace(SEAL, is_debug=True)
     assert run_notes.caveats(RUN, [outcome(library=debug), outcome(library=debug)]) == [
-        "seal is a debug build: its times mean nothing"
+        "seal is a debug build: its times are not meaningful"
     ]
 
 

@@ -52,7 +52,7 @@ def test_what_was_answered_is_what_is_measured(
 ) -> None:
     wish = Wish("mine", values, largest, depth, is_exact, security=security)
     if is_exact and (largest - 1) ** (depth + 1) >= 1 << 59:
-        with pytest.raises(UserError, match="do not fit a plaintext modulus"):
+        with pytest.raises(UserError, match="exceed the plaintext modulus"):
             composed(wish, VARIANTS)
         return
     found = cases(wish)
@@ -78,7 +78,7 @@ def test_the_promised_security_is_by_the_table_that_is_named(
     table: Table, is_exact: bool, depth: int
 ) -> None:
     wish = Wish("mine", 100, 3, depth, is_exact, security_table=table)
-    assert f"128 bits of security by the {TABLES[table]}" in composed(wish, VARIANTS)
+    assert f"128-bit security by the {TABLES[table]}" in composed(wish, VARIANTS)
     specs = {case.parameters for case in cases(wish) if case.parameters.scheme != "bgv"}
     levels = [resolved(registry.load("cleartext"), spec).security_by(table) for spec in specs]
     assert levels
@@ -123,11 +123,11 @@ def test_results_that_are_known_to_be_small_need_no_room_for_products() -> None:
         (Wish("mine", 1, 1, 1, True), "largest must be from 2"),
         (Wish("mine", 1, 10, 0, True), "depth must be from 1 to 64, not 0"),
         (Wish("mine", 1, 1000, 6, True), "--largest-result.*--approximate.*3 primes of 25 bits.*16777215"),
-        (Wish("mine", 1, 10.5, 1, True), "below a whole number, not 10.5"),
+        (Wish("mine", 1, 10.5, 1, True), "bound of integers must be an integer, not 10.5"),
         (Wish("mine", 1, 0, 1, False), "largest must be above 0"),
         (Wish("mine", 1, 1, 1, False, upload_mb=float("nan")), "upload_mb must be above 0, not nan"),
         (Wish("mine", 1, 1, 1, False, upload_mb=0.0), "upload_mb must be above 0, not 0"),
-        (Wish("mine", 1, 10, 1, False, precision_bits=41), "36 bits of precision at most, not 41"),
+        (Wish("mine", 1, 10, 1, False, precision_bits=41), "at most 36 bits of precision, not 41"),
     ],
 )
 def test_the_impossible_is_told_with_what_can_be_done(wish: Wish, words: str) -> None:
@@ -144,7 +144,7 @@ def test_where_nothing_can_be_executed_what_could_be_is_named() -> None:
     assert not any(
         item.reason is None for item in planned(files.parse(composed(wish, VARIANTS), "mine.yaml"))
     )
-    assert "nothing can be executed with 40 consecutive multiplications" in refused(wish)
+    assert "no variant supports 40 consecutive multiplications" in refused(wish)
     assert refused(wish).endswith("; possible: --depth 19")
     assert all(case for case in cases(replace(wish, depth=19)))
     assert refused(replace(wish, depth=25)).endswith("; possible: --depth 19 or --precision-bits 12")

@@ -210,7 +210,7 @@ WRONG = {
 
 # Lists that grow with the tables: the first two words stay.
 LISTS = (
-    (r"(known variants:|it knows|keys here:)( [\w-]+, [\w-]+), [\w, -]+", r"\1\2, …"),
+    (r"(known variants:|operations:|keys here:)( [\w-]+, [\w-]+), [\w, -]+", r"\1\2, …"),
     (r"(is not one of '\w+', '\w+'), '\w+', .* or '\w+'", r"\1, …"),
 )
 

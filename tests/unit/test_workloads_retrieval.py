@@ -310,12 +310,12 @@ def test_a_plan_refuses_what_a_party_has_no_memory_for():
     (found,) = planned(options={"elements": [1 << 22], "element_bytes": [1 << 16]})
     assert found.status == "out_of_memory"
     assert found.reason == (
-        f"the server would keep about {(256 << 10) + 3 * (1 << 20)} MB beside keys and ciphertexts, and the budget "
-        "gives a party 8192 MB (memory_mb)"
+        f"the server needs about {(256 << 10) + 3 * (1 << 20):,} MB in addition to keys and ciphertexts; the budget "
+        "allows 8,192 MB per party (memory_mb)"
     )
     assert reasons(options={"elements": [4096]}, budget={"memory_mb": 64}) == [None]
     (small,) = reasons(options={"elements": [1 << 16]}, budget={"memory_mb": 64})
-    assert "the budget gives a party 64 MB" in small
+    assert "the budget allows 64 MB" in small
 
 
 def test_a_plan_refuses_elements_that_are_too_long_for_the_ring():

@@ -50,8 +50,7 @@ def held(data_directory: DataDirectory, run_id: str) -> tuple[Header, list[Outco
     if archive.exists():
         return read(archive)
     raise UserError(
-        f"what was measured in run {run_id} is not in {data_directory.folder}: export it where it was measured or "
-        "imported"
+        f"{data_directory.folder} has no samples of run {run_id}: export it where it was measured or imported"
     )
 
 
@@ -113,12 +112,12 @@ def read(path: Path) -> tuple[Header, list[Outcome]]:
     except OSError as error:
         raise UserError(f"{path}: cannot read: {error.strerror or error}") from None
     except (lzma.LZMAError, EOFError) as error:
-        raise UserError(f"{path} is no archive of a run, or is cut short: {error}") from None
+        raise UserError(f"{path} is not an archive of a run, or is truncated: {error}") from None
     except ValueError as error:
-        raise UserError(f"{path} is no archive of a run that this version reads: {error}") from None
+        raise UserError(f"{path} is not an archive that this version can read: {error}") from None
     strangers = {item.trial.run_id for item in outcomes} - {header.run.id}
     if strangers:
-        raise UserError(f"{path} is damaged: it holds outcomes of another run, {min(strangers)}")
+        raise UserError(f"{path} is damaged: it contains outcomes of another run, {min(strangers)}")
     return header, latest(outcomes)
 
 
@@ -147,7 +146,7 @@ def _make(folder: Path) -> None:
     try:
         private_folder(folder)
     except OSError as error:
-        raise UserError(f"{folder}: cannot make the folder: {error.strerror}") from None
+        raise UserError(f"{folder}: cannot create the folder: {error.strerror}") from None
 
 
 def _put(content: bytes, path: Path) -> None:
@@ -193,7 +192,7 @@ def _signed(path: Path, header: Header, digest: Digest, lines: Iterator[bytes]) 
     for line in lines:
         if line.startswith(_DIGEST):
             if line != _digest_line(digest) or next(lines, None) is not None:
-                raise UserError(f"{path} is damaged: its digest is not that of its content")
+                raise UserError(f"{path} is damaged: its digest does not match its content")
             return
         digest.update(line)
         yield line
@@ -211,11 +210,9 @@ def _lines(path: Path, file: lzma.LZMAFile) -> Iterator[bytes]:
     while line := file.readline(min(_LONGEST_LINE_BYTES, _LARGEST_BYTES - size) + 1):
         size += len(line)
         if size > _LARGEST_BYTES:
-            raise UserError(
-                f"{path} unpacks to more than {_LARGEST_BYTES >> 20} MB: it is no archive of a run"
-            )
+            raise UserError(f"{path} unpacks to more than {_LARGEST_BYTES >> 20} MB: not an archive of a run")
         if len(line) > _LONGEST_LINE_BYTES:
             raise UserError(
-                f"{path} has a line of more than {_LONGEST_LINE_BYTES >> 20} MB: it is no archive of a run"
+                f"{path} has a line of more than {_LONGEST_LINE_BYTES >> 20} MB: not an archive of a run"
             )
         yield line

@@ -27,7 +27,7 @@ def _idle(data_directory: DataDirectory, run_id: str) -> AbstractContextManager[
 
     def refuse() -> None:
         raise UserError(
-            f"run {run_id} is unfinished, and a run is executed in {data_directory.folder}: end it first"
+            f"run {run_id} is unfinished, and a run is active in {data_directory.folder}: stop it first"
         )
 
     return alone_on_host(data_directory, refuse)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # the database's module is large, and commands that ask none 
     from ciphermark_db.database import Table
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
-FORMAT_HELP = "By default what the ending of --output says, else a table."
-OUTPUT_HELP = "Write to this file: .txt, .md, .tex, .csv, .json or .parquet."
+FORMAT_HELP = "Default: by the ending of --output, else a table."
+OUTPUT_HELP = "File to write: .txt, .md, .tex, .csv, .json or .parquet."
 
 _ENDINGS: dict[str, Format] = {
     ".txt": "table",
@@ -51,11 +51,10 @@ def form_of(chosen: Format | None, output: Path | None) -> Format:
     ending_format = _ENDINGS.get(output.suffix.lower())
     if chosen is None and ending_format is None:
         raise UserError(
-            f"{output}: no format is known by the ending {output.suffix!r}: use one of {', '.join(_ENDINGS)}, or name "
-            "the format with --format"
+            f"{output}: unknown ending {output.suffix!r}: use one of {', '.join(_ENDINGS)}, or --format"
         )
     if chosen is not None and ending_format not in (None, chosen):
-        raise UserError(f"{output}: the ending says {ending_format}, and --format {chosen}: which of them?")
+        raise UserError(f"{output}: the ending {ending_format} contradicts --format {chosen}")
     return chosen or ending_format or "table"
 
 
@@ -81,7 +80,7 @@ def write(table: Table, form: Format, output: Path | None = None) -> None:
             console.print(Text(line), soft_wrap=True)
         return
     if form == "parquet" and output is None and sys.stdout.isatty():
-        raise UserError("parquet is no text: name a file with --output, or pipe it somewhere")
+        raise UserError("parquet is binary: use --output FILE or a pipe")
     write_bytes(rendered(table, form), output)
 
 
@@ -120,7 +119,7 @@ def _printed(table: Table) -> Printed:
 def _require_distinct(columns: tuple[str, ...]) -> None:
     for name, count in Counter(columns).items():
         if count > 1:
-            raise UserError(f"{count} columns are named {name!r}: name them apart in the query, with `as`")
+            raise UserError(f"{count} columns are named {name!r}: rename them in the query with `as`")
 
 
 def _csv(table: Table) -> bytes:

@@ -45,4 +45,4 @@ def record_kept(data_directory: DataDirectory, database: Database) -> Iterator[s
 
 
 def _report(path: Path, error: Exception) -> None:
-    print(f"note: {path} cannot be recorded: {visible(str(error))}", file=sys.stderr)
+    print(f"Note: {path} cannot be recorded: {visible(str(error))}", file=sys.stderr)

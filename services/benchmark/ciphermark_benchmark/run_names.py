@@ -10,13 +10,13 @@ from ciphermark_core.errors import UserError
 if TYPE_CHECKING:
     from ciphermark_db.database import Database
 
-RUN_HELP = "A run: its id or the beginning of it, its label, last, last~1 (the one before), last:SUITE."
+RUN_HELP = "Run: its id or a prefix of it, its label, last, last~1 (the one before), or last:SUITE."
 
 
 def label(text: str) -> str:
     """The text, where it may be a run's label; raises ``UserError`` for any other."""
     if text == names.LATEST:
-        raise UserError(f"{names.LATEST!r} means the latest run, and cannot be the label of one")
+        raise UserError(f"{names.LATEST!r} means the latest run and cannot be a label")
     return names.required(text, "the label of a run")
 
 
@@ -25,7 +25,7 @@ def note_on(database: Database, label: str) -> str | None:
     ids = [str(row["id"]) for row in database.report("labeled_runs", label=label)]
     if len(ids) < 2:
         return None
-    return f"note: {len(ids)} runs have the label {label}: {', '.join(ids)}; it means {database.runs_named(label)[0]}"
+    return f"Note: {len(ids)} runs have the label {label}: {', '.join(ids)}. It means {database.runs_named(label)[0]}"
 
 
 def resolved(database: Database, text: str) -> str:
@@ -39,9 +39,7 @@ def resolved(database: Database, text: str) -> str:
         return ids[0]
     recorded = database.run_ids()
     if not recorded:
-        raise UserError("no run is recorded yet: begin with `ciphermark run quick`")
+        raise UserError("no run is recorded yet; start one: `ciphermark run quick`")
     if not ids:
-        raise UserError(
-            f"no run is meant by {text!r}: the latest is {recorded[-1]}; `ciphermark runs` lists them"
-        )
-    raise UserError(f"several runs begin with {text!r}: {', '.join(ids)}, …; name more of the id")
+        raise UserError(f"no run matches {text!r}; the latest is {recorded[-1]}; see `ciphermark runs`")
+    raise UserError(f"several runs begin with {text!r}: {', '.join(ids)}, …; enter more of the id")

@@ -75,12 +75,12 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
         texts.append(crowding)
     libraries = {outcome.library.variant: outcome.library for outcome in outcomes if outcome.library}
     texts += [
-        f"{name} is a debug build: its times mean nothing"
+        f"{name} is a debug build: its times are not meaningful"
         for name, item in libraries.items()
         if item.is_debug
     ]
     if any(outcome.facts.get("is_pinned") == 0 for outcome in outcomes):
-        texts.append("workers could not be pinned to a CPU: times include what moving between CPUs costs")
+        texts.append("workers are not pinned to a CPU: times include migrations between CPUs")
     if any(outcome.facts.get("is_elsewhere") for outcome in outcomes):
         texts.append(
             "the client or the server service is on another machine than the worker: results are recorded as the "

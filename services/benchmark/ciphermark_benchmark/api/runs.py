@@ -181,7 +181,7 @@ async def events(
     run_id: RunId,
     state: Shared,
     last_event_id: Annotated[
-        int | None, Header(ge=0, le=_LARGEST_NUMBER, description="go on behind this event")
+        int | None, Header(ge=0, le=_LARGEST_NUMBER, description="resume after this event")
     ] = None,
 ) -> StreamingResponse:
     """Server-sent events: `trial` for every recorded trial, `state` at first, at every change and at last.

@@ -138,7 +138,7 @@ class HostView(BaseModel):
     isa: list[str] = Field(examples=[["avx2", "avx512f", "avx512ifma"]])
     memory_mb: int = Field(examples=[24105])
     cores: int | None = Field(
-        description="those that its worker may use; null where it tells none", examples=[16]
+        description="cores that its worker may use; null if not reported", examples=[16]
     )
     since: datetime = Field(examples=["2026-11-21T21:26:22.048210Z"])
     last_heartbeat: datetime = Field(examples=["2026-11-21T21:26:26.037521Z"])

@@ -143,7 +143,7 @@ def differences(a: LibraryInfo, b: LibraryInfo) -> list[tuple[str, str, str]]:
     facts_a: dict[str, Any] = {"version": a.version, **a.build}
     facts_b: dict[str, Any] = {"version": b.version, **b.build}
     names = [*facts_a, *(name for name in facts_b if name not in facts_a)]
-    none = "not told"
+    none = "not reported"
     return [
         (name, facts_a.get(name, none), facts_b.get(name, none))
         for name in names

@@ -1,7 +1,7 @@
 """The commands, found by their files, and the one place that turns failures into exit codes.
 
-Every module beside this one is the command of its name, with hyphens for underscores, but for `main` and those that
-begin with an underscore. The first line of its docstring is the command's line in the list; only the command that is
+Every module of this package except `main` is the command of its name, with hyphens for underscores; those that begin
+with an underscore are none. The first line of its docstring is the command's line in the list; only the command that is
 executed is loaded.
 """
 
@@ -61,8 +61,8 @@ class _OnDemand(TyperGroup):
 app = typer.Typer(
     cls=_OnDemand,
     name="ciphermark",
-    help="Measure homomorphic-encryption libraries side by side, and keep every number in PostgreSQL.",
-    epilog="Begin with: ciphermark run quick",
+    help="Benchmark homomorphic-encryption libraries side by side. Results are stored in PostgreSQL.",
+    epilog="First run: ciphermark run quick",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -73,7 +73,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def _root(
     context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and end."),
+    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
 ) -> None:
     if version:
         typer.echo(f"ciphermark {__version__}")

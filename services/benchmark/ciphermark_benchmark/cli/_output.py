@@ -12,8 +12,8 @@ from ciphermark_present.console import Terminal
 
 
 def console_for(output: Path | None = None) -> Terminal:
-    """Standard output, or a file: as wide as the terminal that somebody sits at, or as ``COLUMNS`` says, also where it
-    goes through a pipe; 80 columns where nobody says.
+    """Standard output, or a file: as wide as the terminal or ``COLUMNS``, also through a pipe;
+    80 columns without either.
     """
     if output is None:
         return Terminal(highlight=False)
@@ -30,14 +30,14 @@ def form_of(forms: Sequence[str], chosen: str | None, output: Path | None, thing
     """
     if chosen is not None and chosen not in forms:
         near = did_you_mean(chosen, forms)
-        raise UserError(f"--format {chosen}: {things} are written as {', '.join(forms)}{near}")
+        raise UserError(f"--format {chosen}: {things} are available as {', '.join(forms)}{near}")
     if output is None or output == STANDARD_OUTPUT:
         return chosen
     ending = output.suffix.lower().removeprefix(".")
     if ending not in forms and chosen is None:
         endings = ", ".join(f".{form}" for form in forms)
         near = did_you_mean(ending, forms) if ending else ""
-        raise UserError(f"{output}: {things} are written as {endings}{near}")
+        raise UserError(f"{output}: {things} are available as {endings}{near}")
     if chosen is not None and ending in forms and ending != chosen:
-        raise UserError(f"{output}: the ending says {ending}, and --format {chosen}: which of them?")
+        raise UserError(f"{output}: the ending {ending} contradicts --format {chosen}")
     return chosen or ending

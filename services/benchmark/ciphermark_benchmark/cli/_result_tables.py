@@ -25,7 +25,7 @@ MIXED = (
     "compare like with like."
 )
 _SHOWN_ID = 8  # characters of a run's id
-UNCORRECTED_HELP = "Times as the clock measured them, without correction for host interference."
+UNCORRECTED_HELP = "Show times without correction for host interference."
 
 
 _SCREENS = 98  # lines: two screens of 50, but for those of a prompt

@@ -1,4 +1,4 @@
-"""What is installed, with version, schemes and build; what is missing, why, and what installs it."""
+"""List libraries with version, schemes and build; for missing ones, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=_EXAMPLES)
 def adapters(
-    name: Annotated[str | None, typer.Argument(help="A variant, to tell all that is known of it.")] = None,
-    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+    name: Annotated[str | None, typer.Argument(help="Show everything about this variant.")] = None,
+    format: Annotated[Literal["table", "json"], typer.Option(help="Output format.")] = "table",
 ) -> None:
-    """What is installed, with version, schemes and build; what is missing, why, and what installs it.
+    """List libraries with version, schemes and build; for missing ones, the reason and the remedy.
 
-    Of a variant that is named: how it was built, its operations, what its times include, what it lacks and why.
+    With a variant: its build, operations, measurement notes, and unsupported operations with reasons.
     """
     wanted = sorted(registry.declarations()) if name is None else [registry.declaration(name).variant]
     described = describe_all(wanted, frozenset(hosts.collect().cpu_flags))
@@ -64,13 +64,13 @@ def adapters(
     elif name is None:
         for line in terminal.lines(table_of(described), min(console.width, _WIDEST)):
             console.print(Text(line), soft_wrap=True)
-        console.print("\nBuild, operations, notes and what is lacking: ciphermark adapters VARIANT")
+        console.print("\nBuild, operations and notes of a variant: ciphermark adapters VARIANT")
     else:
-        _tell(console, described[0])
+        _show(console, described[0])
 
 
 def table_of(described: Sequence[Description]) -> Printed:
-    """A row for each variant. Pure, but for which builds are the user's own."""
+    """A row for each variant. Pure, except for the list of the user's builds."""
     own = added.all_builds()
     return Printed(
         "", "", _HEADS, tuple(_row(item, item.availability.declaration.variant in own) for item in described)
@@ -89,13 +89,13 @@ def _row(item: Description, is_own: bool) -> tuple[str, ...]:
 
 
 def brief_build(facts: dict[str, str]) -> str:
-    """Compiler and optimization of a library's build, of what is told of it; empty where nothing is. Pure."""
+    """Compiler and optimization of a library's build; empty if unknown. Pure."""
     compiler = _IN_BRACKETS.sub("", facts.get("compiler", "")).partition(": ")[0]
     optimized = _OPTIMIZATION.findall(facts.get("flags", ""))
     return " ".join(filter(None, (compiler, *optimized[-1:])))
 
 
-def _tell(console: Terminal, item: Description) -> None:
+def _show(console: Terminal, item: Description) -> None:
     """Everything that is known of a variant."""
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
@@ -113,7 +113,7 @@ class Description:
     problem: str | None
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """Name and text of everything worth telling."""
+        """Name and text of every property."""
         declared = self.availability.declaration
         if self.problem is not None:
             yield "reason", self.problem
@@ -127,9 +127,9 @@ class Description:
         for operation, note in declared.notes.items():
             yield "note", f"{operation}: {note}"
         for operation, reason in declared.reasons.items():
-            yield "lacks", f"{operation}: {reason}"
+            yield "unsupported", f"{operation}: {reason}"
         if declared.lacks_recommended is not None:
-            yield "lacks", f"recommended tuning: {declared.lacks_recommended}"
+            yield "unsupported", f"recommended tuning: {declared.lacks_recommended}"
 
     def as_dict(self) -> dict[str, Any]:
         """The same as data."""
@@ -161,6 +161,6 @@ def _described(availability: Availability) -> Description:
         return Description(availability, wire.from_line(done.stdout, LibraryInfo), None)
     except subprocess.CalledProcessError as error:
         last = error.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit {error.returncode}"]
-        return Description(availability, None, f"its library cannot be loaded: {last[0]}")
+        return Description(availability, None, f"the library cannot be loaded: {last[0]}")
     except (subprocess.TimeoutExpired, ValueError) as error:
-        return Description(availability, None, f"its library cannot be loaded: {error}")
+        return Description(availability, None, f"the library cannot be loaded: {error}")

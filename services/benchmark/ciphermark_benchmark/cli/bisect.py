@@ -1,4 +1,4 @@
-"""Find the build where a case became slower: by bisection, each pair of builds sampled alternately."""
+"""Find the build that slowed a case down, by bisection. Pairs of builds are sampled alternately."""
 
 from __future__ import annotations
 
@@ -44,18 +44,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=_EXAMPLES)
 def bisect(
-    suite: Annotated[Path, typer.Argument(help="Suite file that has the case.")],
-    builds: Annotated[list[str], typer.Argument(help="Variants from old to new, two or more.")],
+    suite: Annotated[Path, typer.Argument(help="Suite that contains the case.")],
+    builds: Annotated[list[str], typer.Argument(help="Two or more variants, from old to new.")],
     case: Annotated[
-        str | None, typer.Option(help="A piece of the case's description, where the suite has several.")
+        str | None,
+        typer.Option(help="Part of the case's description. Required if the suite has several cases."),
     ] = None,
     error: Annotated[
-        float, typer.Option(min=0.001, max=0.2, help="Most probable error of all that is claimed together.")
+        float, typer.Option(min=0.001, max=0.2, help="Maximum probability of any wrong statement.")
     ] = build_search.ERROR,
 ) -> None:
-    """Find the build where a case became slower: by bisection, each pair of builds sampled alternately."""
+    """Find the build that slowed a case down, by bisection. Pairs of builds are sampled alternately."""
     if len(builds) < 2 or len(set(builds)) < len(builds):
-        raise UserError("name two builds or more, each once, from old to new")
+        raise UserError("name two or more different builds, from old to new")
     data_directory, console = data_directories.find(), console_for()
     loaded, text = files.load(suite, Catalogue(data_directory, os.environ, files.spelled_out(suite).parent))
     searched = chosen(searchable(loaded, text, builds, hosts.collect()), case)
@@ -167,7 +168,7 @@ def searchable(suite: Suite, text: str, builds: Sequence[str], facts: Host) -> l
     able, refused = subjects(suite, text, builds, facts)
     for item in refused:
         if _stages(item.case):
-            raise UserError(f"{item.variant} cannot be measured: {item.reason}")
+            raise UserError(f"{item.variant} is unsupported: {item.reason}")
     return [Searched(subject, stage) for subject in able for stage in _stages(subject.case)]
 
 
@@ -179,15 +180,15 @@ def chosen(subjects: Sequence[Searched], text: str | None) -> Searched:
     """The one that a piece of its label names; raises ``UserError`` where none or several are. Pure."""
     if not subjects:
         raise UserError(
-            "the suite has no operation that all of these builds can execute; a search is for the time of one: depth "
-            "and noise are none, and workloads are not searched"
+            "the suite has no operation that all of these builds support: bisect searches operations, not depth, noise "
+            "or workloads"
         )
     matching = [item for item in subjects if text is None or text in item.label]
     if len(matching) == 1:
         return matching[0]
     labels = "\n".join(f"  {item.label}" for item in matching or subjects)
     what = "several cases" if matching else f"no case with {text!r}"
-    raise UserError(f"the suite has {what}; a search is for one: name a piece of it with --case\n{labels}")
+    raise UserError(f"the suite has {what}: select one with --case\n{labels}")
 
 
 def _require_ok(ended: Ended) -> None:
@@ -195,5 +196,5 @@ def _require_ok(ended: Ended) -> None:
     if failed is not None:
         raise UserError(
             f"{failed.trial.case.variant} ended as {failed.status} in run {ended.run.id}: {failed.error}; "
-            "a search needs results of every build it looks at"
+            "bisect needs a result of every build"
         )

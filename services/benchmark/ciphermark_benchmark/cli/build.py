@@ -1,6 +1,6 @@
-"""Builds of your own: variants beside the shipped ones.
+"""Your own builds of libraries: add, list, show, refresh, remove.
 
-A build is compiled in a folder that nobody reads, checked there, and put into its place by one rename. Whatever ends
+A build is compiled in a scratch folder, checked there, and put into its place by one rename. Whatever ends
 this before the rename, a kill included, leaves nothing that counts: the folder ``.adding`` is emptied by the next who
 adds. See :mod:`ciphermark_adapters.added` for what a build consists of.
 """
@@ -42,7 +42,7 @@ _CHECK_S = 600
 
 app = typer.Typer(
     add_completion=False,
-    help="Builds of your own: variants beside the shipped ones.",
+    help="Your own builds of libraries: add, list, show, refresh, remove.",
     epilog="[bold]Example[/bold]  ciphermark build add seal-mine --library seal --prefix /opt/seal",
     no_args_is_help=True,
 )
@@ -60,21 +60,19 @@ _EXAMPLES = """[bold]Examples[/bold]
 
 @app.command("add", epilog=_EXAMPLES)
 def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    name: Annotated[str, typer.Argument(help="Name of the variant.")],
-    library: Annotated[str, typer.Option(help="The folder of its adapter.")],
+    name: Annotated[str, typer.Argument(help="Name of the new variant.")],
+    library: Annotated[str, typer.Option(help="Library, by the folder of its adapter.")],
     prefix: Annotated[
-        Path | None, typer.Option(help="Where the library is installed, with its headers.")
+        Path | None, typer.Option(help="Installation prefix of the library, with its headers.")
     ] = None,
-    environment: Annotated[
-        Path | None, typer.Option(help="A Python environment that has the library.")
-    ] = None,
-    compiler: Annotated[str | None, typer.Option(help="Compiler for the sources that setup has.")] = None,
+    environment: Annotated[Path | None, typer.Option(help="Python environment with the library.")] = None,
+    compiler: Annotated[str | None, typer.Option(help="Compiler for the bundled sources.")] = None,
     flags: Annotated[
-        str | None, typer.Option(help="Its flags, in the place of -O3.", show_default=False)
+        str | None, typer.Option(help="Compiler flags instead of -O3.", show_default=False)
     ] = None,
-    hexl: Annotated[bool, typer.Option("--hexl/--no-hexl", help="With Intel HEXL.")] = False,
+    hexl: Annotated[bool, typer.Option("--hexl/--no-hexl", help="Build with Intel HEXL.")] = False,
 ) -> None:
-    """Add a build: compiled or taken from where it is installed, checked, and from then on a variant like any other."""
+    """Add a build, compiled here or already installed. It is checked and becomes a variant."""
     console = console_for()
     request = Request(name, library, prefix, environment, compiler, flags, hexl)
     require_possible(request, sorted(registry.declarations()))
@@ -87,18 +85,18 @@ def add(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command 
     console.print(styled("[green]added[/green] [bold]{}[/bold]", name))
     _tell(console, build)
     console.print(
-        f"It is a variant now: `variants: [{build.base}, {name}]` in a suite compares the two.",
+        f"Compare it in a suite: `variants: [{build.base}, {name}]`",
         soft_wrap=True,
     )
 
 
 @app.command("list", epilog="[bold]Example[/bold]  ciphermark build list")
 def list_all() -> None:
-    """The builds that were added, and whether they can be used as they were."""
+    """List added builds and whether they are usable."""
     console = console_for()
     builds = added.all_builds()
     if not builds:
-        console.print("no build was added; see: ciphermark build add --help")
+        console.print("No builds. See: ciphermark build add --help")
     for name, build in builds.items():
         against = added.reason_against(name)
         state = "[green]{}[/green]" if against is None else "[red]{}[/red]"
@@ -110,7 +108,7 @@ def list_all() -> None:
 
 @app.command("show", epilog="[bold]Example[/bold]  ciphermark build show seal-mine")
 def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
-    """What is known of a build: where it is from, compiler, flags, digest of its binary."""
+    """Show a build: origin, compiler, flags, digest of its binary."""
     build = added.all_builds().get(name)
     if build is None:
         raise _unknown(name)
@@ -123,11 +121,9 @@ def show(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
 
 @app.command("refresh", epilog="[bold]Example[/bold]  ciphermark build refresh")
 def refresh(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Names of builds; all where none is given.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Names of builds. Default: all.")] = None,
 ) -> None:
-    """Rebuild native modules that are of other sources than the adapter's: setup does it, too."""
+    """Rebuild native modules whose adapter sources have changed. `make setup` does this, too."""
     builds = added.all_builds()
     for name in names or ():
         if name not in builds:
@@ -135,21 +131,21 @@ def refresh(
     stale = [name for name in names or builds if added.is_stale(builds[name])]
     for name in stale:
         _rebuilt(builds[name])
-    console_for().print(f"rebuilt: {', '.join(stale)}" if stale else "every build is up to date")
+    console_for().print(f"Rebuilt: {', '.join(stale)}" if stale else "All builds are up to date.")
 
 
 @app.command("remove", epilog="[bold]Example[/bold]  ciphermark build remove seal-mine")
 def remove(name: Annotated[str, typer.Argument(help="Name of a build.")]) -> None:
-    """Forget a build. What was measured with it stays."""
+    """Remove a build. Its results stay."""
     if name not in added.all_builds():
         raise _unknown(name)
     with _alone() as scratch:
         (added.builds_folder() / name).rename(scratch / name)
-    typer.echo(f"{name} is no variant any more; its results stay")
+    typer.echo(f"{name} is removed; its results stay")
 
 
 def _tell(console: Terminal, build: AddedBuild) -> None:
-    rows = {"from": build.origin, "version": build.version, "driven as": build.base, "added": build.added_at}
+    rows = {"origin": build.origin, "version": build.version, "base": build.base, "added": build.added_at}
     for label, text in {**rows, **build.facts}.items():
         console.print(f"  {label}: {text}", soft_wrap=True)
 
@@ -181,22 +177,22 @@ def require_possible(request: Request, taken: Sequence[str]) -> None:
     """Raise ``UserError`` for a name that cannot be one, is taken, or a library that is not made of that. Pure."""
     if not _NAME.fullmatch(request.name):
         raise UserError(
-            f"{request.name!r} cannot name a build: take small letters, digits, `-`, `_` and `.`, 48 at most, and "
-            "begin with a letter or digit"
+            f"{request.name!r} is not a valid name: use up to 48 of a-z, 0-9, `-`, `_` and `.`; begin with a letter or "
+            "digit"
         )
     if request.name in taken:
-        raise UserError(f"there is a variant {request.name} already: take another name")
+        raise UserError(f"the variant {request.name} already exists: use another name")
     takers = takes()
     if request.library not in takers:
-        raise UserError(f"no build of {request.library!r} can be added; libraries: {', '.join(takers)}")
+        raise UserError(f"{request.library!r} does not support added builds; libraries: {', '.join(takers)}")
     options_given = {name for name, value in request.as_dict().items() if value}
     odd = sorted(options_given - set(takers[request.library]))
     if odd:
         options = ", ".join(f"--{name}" for name in takers[request.library])
-        raise UserError(f"a build of {request.library} takes {options}, and no --{odd[0]}")
+        raise UserError(f"--{odd[0]} does not apply to {request.library}; options: {options}")
     if request.prefix is not None and len(options_given) > 1:
         other = sorted(options_given - {"prefix"})[0]
-        raise UserError(f"--prefix is a library that is compiled already: leave --{other} out")
+        raise UserError(f"--prefix names a compiled library: omit --{other}")
 
 
 def takes() -> Mapping[str, tuple[str, ...]]:
@@ -208,7 +204,7 @@ def takes() -> Mapping[str, tuple[str, ...]]:
 def _unknown(name: str) -> UserError:
     """The complaint about a name that no build has."""
     names = ", ".join(added.all_builds()) or "none yet"
-    return UserError(f"there is no build {name!r}; builds: {names}")
+    return UserError(f"no build {name!r}; builds: {names}")
 
 
 def _say(text: str) -> None:
@@ -228,8 +224,7 @@ def _rebuilt(build: AddedBuild) -> None:
         renewed = _made(folder, scratch)
         if renewed.facts.get(BINARY) != build.facts.get(BINARY):
             raise UserError(
-                f"{build.name}: the library there is another one now; remove the build, and add it again under a name "
-                "of its own"
+                f"{build.name}: the library at its origin has changed. Remove the build, then add it under another name"
             )
         place.rename(scratch / f"{_OLD}{build.name}")
         folder.rename(place)
@@ -240,7 +235,7 @@ def _made(folder: Path, scratch: Path) -> AddedBuild:
     _compile(folder)
     unchecked = added.read(folder)
     assert unchecked is not None
-    _say("checking: every scheme encrypts, adds, multiplies and decrypts")
+    _say("Checking encryption, addition, multiplication and decryption in every scheme")
     info = _checked(unchecked.name, scratch)
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     build = replace(unchecked, hexl=info.hexl, version=info.version, facts=info.build, added_at=now)
@@ -250,9 +245,7 @@ def _made(folder: Path, scratch: Path) -> AddedBuild:
 
 def _compile(folder: Path) -> None:
     if not _SET_UP.is_file():
-        raise UserError(
-            "builds are added where Ciphermark was set up from its repository, and this is no such place"
-        )
+        raise UserError("adding builds requires an installation from the repository")
     process = subprocess.Popen(
         [sys.executable, str(_SET_UP), str(folder), str(os.getpid())],
         stderr=subprocess.PIPE,
@@ -265,7 +258,9 @@ def _compile(folder: Path) -> None:
         process.wait()
         raise
     if process.returncode != 0:
-        raise UserError(complaint.decode(errors="replace").strip() or "the setup ended without a word")
+        raise UserError(
+            complaint.decode(errors="replace").strip() or "the compilation ended without a message"
+        )
 
 
 def _checked(name: str, scratch: Path) -> LibraryInfo:
@@ -276,27 +271,27 @@ def _checked(name: str, scratch: Path) -> LibraryInfo:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_CHECK_S, check=False, env=env)
     except subprocess.TimeoutExpired:
-        raise UserError(f"the build does not end its checks within {_CHECK_S} s, and is not added") from None
+        raise UserError(f"the checks exceeded {_CHECK_S} s; the build is not added") from None
     if done.returncode != 0:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit {done.returncode}"]
-        raise UserError(f"the build fails its checks, and is not added: {last[0]}")
+        raise UserError(f"the checks failed; the build is not added: {last[0]}")
     return wire.from_line(done.stdout, LibraryInfo)
 
 
 @contextmanager
 def _alone() -> Iterator[Path]:
-    """An empty scratch folder beside the builds, which nobody else uses; it is gone afterwards."""
+    """An empty scratch folder next to the builds, for this process alone; it is removed afterwards."""
     builds_folder = added.builds_folder()
     try:
         builds_folder.mkdir(parents=True, exist_ok=True)
         lock = (builds_folder / ".lock").open("w")
     except OSError as error:
-        raise UserError(f"{builds_folder}: cannot keep builds there: {error.strerror}") from None
+        raise UserError(f"{builds_folder}: cannot store builds: {error.strerror}") from None
     with lock as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError("another build is being added here: wait for it") from None
+            raise UserError("another build is in progress: wait for it to finish") from None
         scratch = builds_folder / _SCRATCH
         for old in scratch.glob(f"{_OLD}*"):  # who replaced a build was killed in between
             if not (builds_folder / old.name.removeprefix(_OLD)).exists():

@@ -1,4 +1,4 @@
-"""Compare two runs: how many results regressed or improved, and the largest changes."""
+"""Compare two runs: number of regressions and improvements, and the largest changes."""
 
 from __future__ import annotations
 
@@ -37,15 +37,13 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark compare before after --threshold 10% --require-power 25%
 
-[bold]Exit code[/bold]  0: every result is unchanged or better; 1: run b has a regression; 2: nothing could be compared;
-3: no regression, but some result is undecided
+[bold]Exit code[/bold]  0: no regression. 1: run B has a regression. 2: nothing could be compared.
+3: no regression, but undecided results.
 """
-_REFERENCE_HELP = "A variant whose build is the same in both runs, or `reference_kernel`: cancels the host."
-_THRESHOLD_HELP = (
-    "Times that differ by less are unchanged, such as 10%. By default each metric's own, 5% for most."
-)
-POWER_HELP = "Accept an undecided result whose interval rules out a slowdown of so much, such as 20%."
-_ACROSS_SECURITY_LEVELS_HELP = "Form ratios across security levels, too; rows say where."
+_REFERENCE_HELP = "Normalize times by a variant with the same build in both runs, or by `reference_kernel`."
+_THRESHOLD_HELP = "Smaller differences count as unchanged, such as 10%. Default: by metric, 5% for most."
+POWER_HELP = "Accept undecided results whose interval excludes this slowdown, such as 20%."
+_ACROSS_SECURITY_LEVELS_HELP = "Also compare across security levels; such rows are marked."
 _CAVEATS = 3  # of a run, at a glance
 
 
@@ -67,12 +65,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=_EPILOG)
 def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    run_a: Annotated[str, typer.Argument(help=f"The run that ratios are relative to. {RUN_HELP}")],
-    run_b: Annotated[str, typer.Argument(help="The run that is judged.")],
-    all: Annotated[bool, typer.Option("--all", help="Every case, and not what changed alone.")] = False,
-    metric: Annotated[list[str] | None, typer.Option(help="Only this metric; may be repeated.")] = None,
-    phase: Annotated[list[str] | None, typer.Option(help="Only this phase; may be repeated.")] = None,
-    variant: Annotated[list[str] | None, typer.Option(help="Only this variant; may be repeated.")] = None,
+    run_a: Annotated[str, typer.Argument(help=f"Baseline, run A. {RUN_HELP}")],
+    run_b: Annotated[str, typer.Argument(help="Run B, compared with run A.")],
+    all: Annotated[bool, typer.Option("--all", help="List every case, not only changes.")] = False,
+    metric: Annotated[list[str] | None, typer.Option(help="Only this metric. Repeatable.")] = None,
+    phase: Annotated[list[str] | None, typer.Option(help="Only this phase. Repeatable.")] = None,
+    variant: Annotated[list[str] | None, typer.Option(help="Only this variant. Repeatable.")] = None,
     relative_to: Annotated[str | None, typer.Option(help=_REFERENCE_HELP)] = None,
     threshold: Annotated[str | None, typer.Option(metavar="PERCENT", help=_THRESHOLD_HELP)] = None,
     require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=POWER_HELP)] = None,
@@ -83,7 +81,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     ] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """Compare two runs: how many results regressed or improved, and the largest changes."""
+    """Compare two runs: number of regressions and improvements, and the largest changes."""
     form = export.form_of(format, output)
     factors = factor("--threshold", threshold), factor("--require-power", require_power)
     how = _How(across_security_levels, relative_to, all, *factors)
@@ -116,7 +114,7 @@ def _compared(
     if how.reference is not None:
         pairs = two_runs.relative(pairs, how.reference)
         if not any(row["unit"] == "s" and row["a_median"] and row["b_median"] for row in pairs):
-            raise UserError(f"--relative-to {how.reference}: no time of it is in both runs")
+            raise UserError(f"--relative-to {how.reference}: both runs need a time of it")
     _require_names(pairs, chosen)
     rule = Rule.over(
         [row for row in pairs if _is_chosen(row, chosen)], how.across_security_levels, how.threshold
@@ -133,7 +131,7 @@ def _require_names(pairs: Sequence[Row], chosen: Mapping[str, Sequence[str]]) ->
         values = sorted({row[column] for row in pairs if row[column]})
         for name in names:
             if name not in values:
-                raise UserError(f"--{column} {name}: these runs have {', '.join(values) or 'none'}")
+                raise UserError(f"--{column} {name}: these runs contain {', '.join(values) or 'none'}")
 
 
 def _is_chosen(row: Row, chosen: Mapping[str, Sequence[str]]) -> bool:

@@ -1,4 +1,4 @@
-"""Two builds over all cases of a suite, sampled alternately in fresh processes, with verdicts."""
+"""Compare two builds on all cases of a suite, sampled alternately in new processes."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark compare-builds gate.yaml base head --threshold 10% --require-power 25% --all
 
-[bold]Exit code[/bold]  0: every result is unchanged or faster; 1: the head has a regression; 2: nothing could be
-compared; 3: no regression, and some result is undecided
+[bold]Exit code[/bold]  0: no regression. 1: the head has a regression. 2: nothing could be compared.
+3: no regression, but undecided results.
 """
 _CLIENT_STAGES = (
     2  # encryption and decryption, timed once for all operations on the same parameters and vectors
@@ -80,25 +80,24 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=_EPILOG)
 def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    suite: Annotated[
-        Path, typer.Argument(help="Suite whose cases are measured; its variants do not matter.")
-    ],
-    base: Annotated[str, typer.Argument(help="The variant that ratios are relative to.")],
-    head: Annotated[str, typer.Argument(help="The variant that is judged.")],
+    suite: Annotated[Path, typer.Argument(help="Suite with the cases to measure. Its variants are ignored.")],
+    base: Annotated[str, typer.Argument(help="Baseline variant.")],
+    head: Annotated[str, typer.Argument(help="Variant to compare with the baseline.")],
     threshold: Annotated[
-        str | None, typer.Option(metavar="PERCENT", help="Smaller differences are unchanged. By default 5%.")
+        str | None,
+        typer.Option(metavar="PERCENT", help="Smaller differences count as unchanged. Default: 5%."),
     ] = None,
     require_power: Annotated[str | None, typer.Option(metavar="PERCENT", help=POWER_HELP)] = None,
     error: Annotated[
-        float, typer.Option(min=0.001, max=0.2, help="False-alarm rate of all verdicts together.")
+        float, typer.Option(min=0.001, max=0.2, help="Maximum probability of any wrong verdict.")
     ] = build_search.ERROR,
-    all: Annotated[bool, typer.Option("--all", help="Print unchanged results, too.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also print unchanged results.")] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """Two builds over all cases of a suite, sampled alternately in fresh processes, with verdicts."""
+    """Compare two builds on all cases of a suite, sampled alternately in new processes."""
     if base == head:
         raise UserError(
-            "name two builds; to compare a build with itself, give one a label: seal and seal@again"
+            "name two different builds. To compare a build with itself, add a label to one: seal and seal@again"
         )
     least = factor("--threshold", threshold) or SIGNIFICANCE_THRESHOLD
     power = factor("--require-power", require_power)

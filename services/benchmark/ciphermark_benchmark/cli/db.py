@@ -1,4 +1,4 @@
-"""The database behind the results."""
+"""Database of results: URL, schema, backup."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ app = typer.Typer(
 
 @app.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')
 def url() -> None:
-    """Print the database's URL; starts the embedded server where it is the one."""
+    """Print the database URL. Starts the embedded server if it is in use."""
     typer.echo(storage.url(data_directories.find()))
 
 
 @app.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")
 def migrate() -> None:
-    """Bring the schema to this version, and record what waits in journals."""
+    """Update the schema to this version, and record pending journals."""
     caught_up(data_directories.find()).close()
-    typer.echo("the schema is up to date")
+    typer.echo("The schema is up to date.")
 
 
 @app.command("backup", epilog="[bold]Example[/bold]  ciphermark db backup ciphermark.backup")
 def backup(
-    file: Annotated[Path, typer.Argument(help="File to write; `ciphermark db restore` reads it.")],
+    file: Annotated[Path, typer.Argument(help="File to write, for `ciphermark db restore`.")],
 ) -> None:
-    """Write the whole database to a file: runs, results, labels and jobs. Journals are files of their own."""
+    """Write the whole database to a file: runs, results, labels and jobs. Journals are not included."""
     data_directory = data_directories.find()
     caught_up(data_directory).close()
     backups.write(storage.url(data_directory), file)
-    typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+    typer.echo(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
 
 
 @app.command("restore", epilog="[bold]Example[/bold]  ciphermark db restore ciphermark.backup")
-def restore(file: Annotated[Path, typer.Argument(help="File that `ciphermark db backup` wrote.")]) -> None:
-    """Restore a backup into a database without runs, such as a new one."""
+def restore(file: Annotated[Path, typer.Argument(help="File written by `ciphermark db backup`.")]) -> None:
+    """Restore a backup into an empty database."""
     data_directory = data_directories.find()
     storage.connected(data_directory).close()
     backups.restore(storage.url(data_directory), file)
@@ -56,11 +56,11 @@ def restore(file: Annotated[Path, typer.Argument(help="File that `ciphermark db 
 
 @app.command("rebuild", epilog="[bold]Example[/bold]  ciphermark db rebuild last")
 def rebuild(
-    run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} By default: every run.")] = None,
+    run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} Default: every run.")] = None,
 ) -> None:
-    """Record what the journals and archives here hold and the database lacks; compute results and ratios again.
+    """Record missing runs from local journals and archives, and recompute results and ratios.
 
-    Recording, importing and migrating compute them where needed. Labels given later, and jobs, are in backups alone.
+    Recording, importing and migrating recompute them if needed. Only backups contain later labels and jobs.
     """
     data_directory = data_directories.find()
     with caught_up(data_directory, is_to_record=run is None) as database:
@@ -74,6 +74,6 @@ def rebuild(
 
 @app.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")
 def stop() -> None:
-    """Stop the embedded server; the next command that needs it starts it again."""
+    """Stop the embedded server. The next command that needs it restarts it."""
     storage.stop(data_directories.find())
-    typer.echo("the embedded server is stopped")
+    typer.echo("The embedded server is stopped.")

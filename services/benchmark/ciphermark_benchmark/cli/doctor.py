@@ -1,4 +1,4 @@
-"""Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
+"""Check whether this host is fit for benchmarking: properties and sources of measurement error. Exits with 0."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ app = typer.Typer(add_completion=False)
 @app.command(epilog="[bold]Example[/bold]  ciphermark doctor quick")
 def doctor(
     suite: Annotated[
-        Path | None, typer.Argument(help="Suite file, to check whether it suits the host.")
+        Path | None, typer.Argument(help="Also check this suite's thread counts against the host.")
     ] = None,
 ) -> None:
-    """Facts about this host, and what on it spoils measurements. Exit code 0 whatever it finds."""
+    """Check whether this host is fit for benchmarking: properties and sources of measurement error. Exits with 0."""
     experiments = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
     console = console_for()
@@ -35,30 +35,30 @@ def doctor(
     crowding = hosts.thread_warning({count for item in experiments for count in item.threads}, facts.cores)
     warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
     if not warnings:
-        console.print(styled("[green]Nothing found that spoils measurements.[/green]"))
+        console.print(styled("[green]No sources of measurement error found.[/green]"))
     for warning in warnings:
         console.print(styled("[yellow]![/yellow] {}", warning), soft_wrap=True)
 
 
 def host_lines(host: Host) -> list[tuple[str, str]]:
-    """Name and value of every host fact; what cannot be read says so."""
+    """Name and value of every host property; unreadable ones are marked as unknown."""
     unknown = "unknown"
     isa = [flag for flag in ("avx2", "avx512f", "avx512dq", "avx512ifma") if flag in host.cpu_flags]
     switch = {True: "on", False: "off", None: unknown}
     return [
         ("host", f"{host.hostname} ({host.fingerprint})"),
-        ("CPU", f"{host.cpu_model}, {host.cores} cores for us"),
+        ("CPU", f"{host.cpu_model}, {host.cores} usable cores"),
         ("ISA", " ".join(isa) or "none of AVX2, AVX-512"),
         ("caches", ", ".join(f"{name} {size >> 10} KiB" for name, size in host.caches.items()) or unknown),
         ("memory", f"{host.memory_bytes / 2**30:.1f} GiB"),
         ("system", f"{host.operating_system}, kernel {host.kernel}"),
-        ("container", host.container or "none seen"),
+        ("container", host.container or "none detected"),
         ("governor", host.governor or unknown),
         ("turbo", switch[host.turbo]),
         ("SMT", switch[host.smt]),
         ("clock", f"{host.clock_source or unknown}, resolution {host.clock_resolution_ns} ns"),
-        ("noise", f"{host.clock_noise:.1%} spread of the same work"),
-        ("load", f"{host.load_1min:.2f} over the last minute"),
+        ("clock noise", f"{host.clock_noise:.1%} spread of identical work"),
+        ("load", f"{host.load_1min:.2f} (1 min average)"),
         *(
             (field.metadata["label"], str(getattr(host, field.name)))
             for field in fields(host)

@@ -1,4 +1,4 @@
-"""A figure of the pages as a picture, as Vega-Lite, or its rows; without a name, all figures with what they show."""
+"""Write a figure as a picture, Vega-Lite or CSV. Without a name, list all figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # charts take a second to load
 
 _EXAMPLES = """[bold]Examples[/bold]
 
-  ciphermark figure                        lists them
+  ciphermark figure                        list all figures
 
   ciphermark figure latency last -o latency.pdf
 
@@ -35,13 +35,9 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark figure two-runs last -o change.png --filter a=last~1
 """
-_OUTPUT_HELP = (
-    "File to write: .svg, .pdf, .png, .json (Vega-Lite), .csv (its rows), .sql; - for standard output."
-)
-_FORMAT_HELP = "By default what the file's ending says."
-_FILTER_HELP = (
-    "NAME=VALUE as in the address of the figure's page, such as scheme=ckks; may be given several times."
-)
+_OUTPUT_HELP = "File to write: .svg, .pdf, .png, .json (Vega-Lite), .csv, .sql; or - for standard output."
+_FORMAT_HELP = "Default: by the file's ending."
+_FILTER_HELP = "NAME=VALUE as in the page's address, such as scheme=ckks. Repeatable."
 
 
 app = typer.Typer(add_completion=False)
@@ -49,16 +45,16 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog=_EXAMPLES)
 def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    name: Annotated[str | None, typer.Argument(help="A figure; without one, all are listed.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of a figure.")] = None,
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     output: Annotated[Path | None, typer.Option("--output", "-o", help=_OUTPUT_HELP)] = None,
     format: Annotated[str | None, typer.Option(help=_FORMAT_HELP)] = None,
     filter: Annotated[list[str] | None, typer.Option("--filter", "-f", help=_FILTER_HELP)] = None,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """A figure of the pages as a picture, as Vega-Lite, or its rows; without a name, all figures with what they show.
+    """Write a figure as a picture, Vega-Lite or CSV. Without a name, list all figures.
 
-    By default NAME.svg in this folder, or NAME.csv where the figure is a table.
+    Default file: NAME.svg in this folder, or NAME.csv for a table.
     """
     from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
     from ciphermark_dashboards.rendering import FORMS
@@ -67,8 +63,7 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         _list(console_for())
         return
     if name not in FIGURES:
-        near = did_you_mean(name, FIGURES)
-        raise UserError(f"there is no figure {name!r}{near}; `ciphermark figure` lists them")
+        raise UserError(f"no figure {name!r}{did_you_mean(name, FIGURES) or '; see `ciphermark figure`'}")
     usual = "svg" if FIGURES[name].chart else "csv"
     form = form_of(tuple(FORMS), format, output, "figures") or usual
     chosen = [*map(_pair, filter or []), *([("times", UNCORRECTED)] if uncorrected else [])]
@@ -105,7 +100,7 @@ def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
         raise UserError(
-            f"--filter {text}: filters are NAME=VALUE, such as scheme=ckks; `ciphermark figure` lists them"
+            f"--filter {text}: write filters as NAME=VALUE, such as scheme=ckks; see `ciphermark figure`"
         )
     return name, value
 
@@ -120,7 +115,7 @@ def _shown(selection: Selection) -> Iterator[str]:
                 f"{choice.filter.name}={choice.chosen[0]}" + (f" (or {', '.join(others)})" if others else "")
             )
     if filters:
-        yield f"shown: {', '.join(filters)}"
+        yield f"Shown: {', '.join(filters)}"
 
 
 def _list(console: Terminal) -> None:
@@ -131,13 +126,13 @@ def _list(console: Terminal) -> None:
         for line in _of_page(page, console.width):
             console.print(line, soft_wrap=True)
         console.print()
-    console.print("Draw one of the latest run with: ciphermark figure NAME last -o FILE")
+    console.print("Write a figure of the latest run: ciphermark figure NAME last -o FILE")
 
 
 def _of_page(page: Page, width: int) -> Iterator[str]:
     yield from textwrap.wrap(f"{page.title}: {page.lead}", width)
     for figure in page.figures:
-        kind = "" if figure.chart else " (a table: csv)"
+        kind = "" if figure.chart else " (table, csv)"
         yield f"  {figure.name:<20} {figure.title}{kind}"
     names = ", ".join((*page.parameters, *(item.name for item in page.filters)))
     yield from textwrap.wrap(f"filters: {names}", width, initial_indent="  ", subsequent_indent="    ")

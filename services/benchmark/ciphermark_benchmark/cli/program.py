@@ -1,4 +1,4 @@
-"""The graph of operations that a workload executes: its nodes, a picture, counts."""
+"""Operation graphs of workloads: show, count, draw."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ciphermark_workloads.programs import all_traced
 
 app = typer.Typer(
     add_completion=False,
-    help="The graph of operations that a workload executes: its nodes, a picture, counts.",
+    help="Operation graphs of workloads: show, count, draw.",
     epilog="[bold]Examples[/bold]  ciphermark program counts lr-k3-encrypted; ciphermark program counts last",
     no_args_is_help=True,
 )
@@ -47,14 +47,13 @@ Named = Annotated[
     list[str],
     typer.Argument(
         metavar="WORKLOAD [OPTION=VALUE] | RUN",
-        help="A workload by its name or file, and options of it that are not their defaults; or: "
-        f"{RUN_HELP[0].lower()}{RUN_HELP[1:]}",
+        help=f"Workload by name or file, and non-default options. Or {RUN_HELP[0].lower()}{RUN_HELP[1:]}",
     ),
 ]
-InScheme = Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")]
-Variant = Annotated[str, typer.Option(help="The variant whose primes and operations it is made for.")]
-OfStage = Annotated[str | None, typer.Option(help="One stage; by default all.")]
-Form = Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")]
+InScheme = Annotated[Scheme | None, typer.Option(help="Scheme. Default: the workload's first.")]
+Variant = Annotated[str, typer.Option(help="Variant whose primes and operations it uses.")]
+OfStage = Annotated[str | None, typer.Option(help="Only this stage. Default: all.")]
+Form = Annotated[Literal["table", "json"], typer.Option(help="Output format.")]
 
 
 @app.command(epilog=_EXAMPLE.format("show"))
@@ -64,7 +63,7 @@ def show(
     variant: Variant = "seal",
     stage: OfStage = None,
 ) -> None:
-    """The facts of each stage's program, and its nodes, one a line."""
+    """Show each stage's program: its properties, then one node per line."""
     console = console_for()
     for name, program in _programs(wanted, scheme, variant, stage).items():
         console.print(styled("[bold]{}, {}[/bold]", wanted[0], name))
@@ -82,7 +81,7 @@ def counts(
     stage: OfStage = None,
     format: Form = "table",
 ) -> None:
-    """How often each operation is executed at each level."""
+    """Count the executions of each operation by level."""
     programs = _programs(wanted, scheme, variant, stage)
     if format == "json":
         typer.echo(json.dumps({name: _as_rows(program) for name, program in programs.items()}, indent=2))
@@ -97,9 +96,9 @@ def draw(
     scheme: InScheme = None,
     variant: Variant = "seal",
     stage: OfStage = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures.")] = Path(),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Output folder.")] = Path(),
 ) -> None:
-    """One SVG file for each stage: bands are levels, boxes operations; groups of them beyond 300."""
+    """Draw one SVG file per stage. Bands are levels; boxes are operations, grouped if there are more than 300."""
     for name, program in _programs(wanted, scheme, variant, stage).items():
         path = output / f"{Path(wanted[0]).stem}-{name.replace(' ', '-')}.svg"
         try:
@@ -135,7 +134,7 @@ def setting(text: str) -> tuple[str, object]:
     """``size=32`` as a name and a JSON value, or a text where it is none."""
     name, sign, value = text.partition("=")
     if not sign:
-        raise UserError(f"{text}: write options of a workload as OPTION=VALUE")
+        raise UserError(f"{text}: write workload options as OPTION=VALUE")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -171,8 +170,7 @@ def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, varian
     require_installed(variant)
     if not registry.is_loadable_here(variant):
         raise UserError(
-            f"{variant} is loaded by an interpreter of its own, which chooses its primes: programs of its runs are "
-            "stored; ask for that of a run, or for another variant"
+            f"{variant} chooses its primes in a separate interpreter: name a run that measured it, or another variant"
         )
     try:
         parameters = registry.load(variant).resolve(recommended(workload, scheme, declared))
@@ -181,7 +179,7 @@ def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, varian
         ask = partial(_programs_of, workload, parameters, declared)
         return user_workloads.asked(Path(name.partition(":")[0]), ask).value
     except Unsupported as error:
-        raise UserError(f"{name} has no program for {variant} in {scheme}: {error}") from None
+        raise UserError(f"no program of {name} for {variant} in {scheme}: {error}") from None
 
 
 def _programs_of(workload: AnyWorkload, parameters: Parameters, declared: Declaration) -> dict[str, Program]:
@@ -193,7 +191,7 @@ def _programs_of(workload: AnyWorkload, parameters: Parameters, declared: Declar
 def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
     """The programs that a run measured, each by workload, variant, scheme and stage.
 
-    ``measured`` is what :meth:`ciphermark_db.database.Database.programs` tells. Raises ``UserError`` for none.
+    ``measured`` is what :meth:`ciphermark_db.database.Database.programs` returns. Raises ``UserError`` for none.
     """
     programs = {
         f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)
@@ -201,7 +199,7 @@ def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | No
         if stage in (None, name)
     }
     if not programs:
-        raise UserError("the run measured no program" + (f" of a stage {stage!r}" if stage else ""))
+        raise UserError("the run has no program" + (f" of a stage {stage!r}" if stage else ""))
     return programs
 
 
@@ -209,7 +207,7 @@ def _chosen(programs: dict[str, Program], stage: str | None) -> dict[str, Progra
     if stage is None:
         return programs
     if stage not in programs:
-        raise UserError(f"there is no stage {stage!r} here; stages: {', '.join(programs)}")
+        raise UserError(f"no stage {stage!r}; stages: {', '.join(programs)}")
     return {stage: programs[stage]}
 
 

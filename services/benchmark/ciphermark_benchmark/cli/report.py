@@ -1,4 +1,4 @@
-"""A run as one file: what was found, charts, tables, method, host, builds, caveats."""
+"""Write a report of a run as one file: results, charts, tables, method, host, builds, warnings."""
 
 from __future__ import annotations
 
@@ -31,18 +31,16 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="File to write, - for standard output; by default report-RUN.html or the like.",
+            help="File to write, or - for standard output. Default: report-RUN.html, or the ending of --format.",
         ),
     ] = None,
-    format: Annotated[
-        Form | None, typer.Option(help="By default what the file's ending says, else html.")
-    ] = None,
-    sql: Annotated[bool, typer.Option("--sql", help="With the SQL behind every figure.")] = False,
+    format: Annotated[Form | None, typer.Option(help="Default: by the file's ending, else html.")] = None,
+    sql: Annotated[bool, typer.Option("--sql", help="Include the SQL of every figure.")] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """A run as one file: what was found, charts, tables, method, host, builds, caveats.
+    """Write a report of a run as one file: results, charts, tables, method, host, builds, warnings.
 
-    Markdown has its pictures in a folder beside it, named after the file; on standard output, inside.
+    Markdown pictures go to a folder next to the file; on standard output they are embedded.
     """
     from ciphermark_dashboards import report as reports  # its charts take a second to load
     from ciphermark_dashboards.store import Store

@@ -1,4 +1,4 @@
-"""Results of one run: who is fastest and by how much; as md and latex the same tables."""
+"""Print the results of a run: variants ranked by case, and every other figure."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ _ORDER = "scheme, tuning, operation, vector_length, phase, metric, variant"
 _MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
 
 
-_COLUMNS_HELP = "These columns of the view `results`, with commas between them."
+_COLUMNS_HELP = "Columns of the view `results`, separated by commas."
 _UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(BYTE_UNITS)})."
-_DETAILS_HELP = "Every interval, every parameter, first executions."
-_ALL_HELP = "Every table; by default those that fit on two screens."
-_PUBLISHED_HELP = "Published values, beside the run's where it has the same case."
+_DETAILS_HELP = "Print every interval, all parameters and first executions."
+_ALL_HELP = "Print every table. Default: two screens."
+_PUBLISHED_HELP = "Print published values next to the run's values of the same case."
 _ASSUMED = Prices()
-_CPU_HOUR_HELP = "Price of an hour of a core, in any currency: for what an element of retrieval costs."
-_GB_HELP = "Price of a GB (10^9 bytes) that leaves the server, in the same currency."
-_TABLE_HELP = "Table whose levels variants are ranked by; that of the run's suite by default."
-_ACROSS_SECURITY_LEVELS_HELP = "Form ratios across security levels, too; rows say where."
+_CPU_HOUR_HELP = "Price of a core hour, for the cost per retrieved element."
+_GB_HELP = "Price per GB (10^9 bytes) of outgoing traffic, in the same currency."
+_TABLE_HELP = "Rank by the security levels of this table. Default: that of the suite."
+_ACROSS_SECURITY_LEVELS_HELP = "Also compare across security levels; such rows are marked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,16 @@ app = typer.Typer(add_completion=False)
 def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last",
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
-    phase: Annotated[str, typer.Option(help="Phase to rank: encrypt, evaluate, decrypt.")] = MAIN_PHASE,
+    phase: Annotated[str, typer.Option(help="Phase to rank: encrypt, evaluate or decrypt.")] = MAIN_PHASE,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
     columns: Annotated[str | None, typer.Option(help=_COLUMNS_HELP)] = None,
     unit: Annotated[list[str] | None, typer.Option(help=_UNIT_HELP)] = None,
-    scientific: Annotated[bool, typer.Option("--scientific", help="Numbers with exponents.")] = False,
+    scientific: Annotated[bool, typer.Option("--scientific", help="Print numbers with exponents.")] = False,
     details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
     all: Annotated[bool, typer.Option("--all", help=_ALL_HELP)] = False,
-    notes: Annotated[bool, typer.Option("--notes", help="Measurement notes, by library.")] = False,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Print the measurement notes of each library.")
+    ] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     across_security_levels: Annotated[
         bool, typer.Option("--across-security-levels", help=_ACROSS_SECURITY_LEVELS_HELP)
@@ -92,14 +94,14 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
     price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
 ) -> None:
-    """Results of one run: who is fastest and by how much; as md and latex the same tables.
+    """Print the results of a run: variants ranked by case, and every other figure.
 
-    As csv, json and parquet every row of the view `results`, in seconds and bytes.
+    The formats csv, json and parquet contain all rows of the view `results`, in seconds and bytes.
     """
     where = _Where(export.form_of(format, output), output)
     notation, prices = _notation(unit or [], scientific), _prices(price_cpu_hour, price_gb)
     if where.form in _PROGRAMS and notation != Notation():
-        raise UserError(f"{where.form} is for programs: its numbers are in seconds and bytes, as `unit` says")
+        raise UserError(f"{where.form} has seconds and bytes: omit --unit and --scientific")
     with caught_up(data_directories.find()) as database, formats.written(notation):
         database.is_uncorrected = uncorrected
         if published:
@@ -122,7 +124,7 @@ def _require_phase(database: Database, run_id: str, phase: str) -> None:
     query = "select distinct phase from results where run_id = %s and metric = 'time' order by phase"
     phases = [row[0] for row in database.query(query, [run_id]).rows]
     if phase not in {MAIN_PHASE, *phases}:
-        raise UserError(f"--phase {phase}: this run has {', '.join(phases) or 'no times'}")
+        raise UserError(f"--phase {phase}: phases of this run are {', '.join(phases) or 'no times'}")
 
 
 def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:
@@ -145,18 +147,18 @@ def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> No
 def _prices(cpu_hour: float, gb: float) -> Prices:
     for name, price in (("--price-cpu-hour", cpu_hour), ("--price-gb", gb)):
         if not isfinite(price):
-            raise UserError(f"{name} {price}: say a number")
+            raise UserError(f"{name} {price}: enter a finite number")
     return Prices(cpu_hour, gb)
 
 
 def _notation(units: list[str], is_scientific: bool) -> Notation:
     for unit in units:
         if unit not in (*TIME_UNITS, *BYTE_UNITS):
-            raise UserError(f"--unit {unit}: known are {', '.join((*TIME_UNITS, *BYTE_UNITS))}")
+            raise UserError(f"--unit {unit}: use one of {', '.join((*TIME_UNITS, *BYTE_UNITS))}")
     times = [unit for unit in units if unit in TIME_UNITS]
     sizes = [unit for unit in units if unit in BYTE_UNITS]
     if max(len(times), len(sizes)) > 1:
-        raise UserError(f"--unit {' --unit '.join(units)}: one unit of times, and one of bytes")
+        raise UserError(f"--unit {' --unit '.join(units)}: give at most one unit of time and one of bytes")
     return Notation(times[0] if times else None, sizes[0] if sizes else None, is_scientific)
 
 
@@ -165,7 +167,7 @@ def _columns(database: Database, run_id: str, names: list[str], where: _Where) -
     columns = database.query("select * from results limit 0").columns
     for name in names:
         if name not in columns:
-            raise UserError(f"--columns {name}: the view `results` has {', '.join(columns)}")
+            raise UserError(f"--columns {name}: columns of the view `results` are {', '.join(columns)}")
     chosen = ", ".join((*names, "unit"))  # each of them is a column of the view, as was just seen
     answer = database.query(f"select {chosen} from results where run_id = %s order by {_ORDER}", [run_id])
     rows = [row[:-1] if where.form in _PROGRAMS else _with_units(names, row) for row in answer.rows]

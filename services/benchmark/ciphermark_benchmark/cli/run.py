@@ -1,4 +1,4 @@
-"""Execute a suite, record every sample, and show the ranked results."""
+"""Execute a suite, record every sample, and print the ranked results."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark run quick --variant seal --variant seal-hexl
 
-  ciphermark run --resume 6f1c…            go on with a run that was interrupted
+  ciphermark run --resume 6f1c…            resume an interrupted run
 
   ciphermark run smoke --json outcomes.jsonl
 
-[bold]Exit code[/bold]  0: every trial ended as planned; 1: some trial is incorrect, crashed, budget_exhausted, timeout
-or out_of_memory; 2: no trial could be executed, or the command line or the suite is wrong; 130: interrupted
+[bold]Exit code[/bold]  0: every trial ended as planned. 1: a trial ended as incorrect, crashed, budget_exhausted,
+timeout or out_of_memory. 2: no trial could be executed, or the command line or the suite is invalid. 130: interrupted.
 """
 
 
@@ -61,39 +61,40 @@ def run(
     suite: Annotated[
         Path | None,
         typer.Argument(
-            help="A suite by its name (`ciphermark suite list`), or a suite file; not needed with --resume."
+            help="Name of a suite (see `ciphermark suite list`) or a suite file. Optional with --resume."
         ),
     ] = None,
     variant: Annotated[
-        list[str] | None, typer.Option("--variant", help="Only this variant; may be given several times.")
+        list[str] | None, typer.Option("--variant", help="Execute only this variant. Repeatable.")
     ] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with this run; nothing is repeated.")] = None,
-    label: Annotated[
-        str | None, typer.Option(help="A name for the run, to use wherever a run's id can be.")
+    resume: Annotated[
+        str | None, typer.Option(help="Resume this run. Completed trials are not repeated.")
     ] = None,
+    label: Annotated[str | None, typer.Option(help="Label of the run, usable in place of its id.")] = None,
     json: Annotated[
-        Path | None, typer.Option("--json", help="Also write every outcome here, one JSON line each.")
+        Path | None,
+        typer.Option("--json", help="Also write every outcome to this file, one JSON object per line."),
     ] = None,
 ) -> None:
-    """Execute a suite, record every sample, and show the ranked results."""
+    """Execute a suite, record every sample, and print the ranked results."""
     data_directory = data_directories.find()
     console = console_for()
     look, begin = _asked(data_directory, suite, variant or [], resume, label)
 
     def wait() -> None:
-        look()  # a mistake is told before hours of waiting
+        look()  # mistakes are reported before hours of waiting
         say_that_it_waits(data_directory)
 
     with runs.alone_on_host(data_directory, wait):
         if json is not None:
-            _write_outcomes(json, ())  # a file that cannot be written is told before hours of measuring
+            _write_outcomes(json, ())  # reported before hours of measuring
         prepared = begin()
         _announce(console, prepared)
         with progress_of(prepared) as on_outcome:
             try:
                 ended = runs.execute(data_directory, prepared, on_outcome)
             except KeyboardInterrupt:
-                _say_how_to_go_on(prepared)
+                _print_how_to_resume(prepared)
                 raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
         _write_outcomes(json, ended.outcomes)
@@ -105,8 +106,8 @@ def run(
 def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
     """That another run, a command's or a worker's, has the data directory."""
     Terminal(stderr=True).print(
-        f"Another run is being executed in {data_directory.folder}: this one waits for it, since they would measure "
-        "each other. Ctrl-C gives up.",
+        f"Another run is active in {data_directory.folder}.\n"
+        "Waiting for it to finish: concurrent runs disturb each other. Ctrl-C to cancel.",
         soft_wrap=True,
     )
 
@@ -124,32 +125,36 @@ def _asked(
     if resume is None:
         if suite is None:
             raise UserError(
-                "run what? Name a suite (quick; `ciphermark suite list` has more) or a suite file, or a run to --resume"
+                "missing suite: name one (see `ciphermark suite list`), a suite file, or --resume RUN"
             )
         request = (data_directory, suite, variants, label)
         return partial(runs.read, *request), partial(runs.new, *request)
     if variants:
-        raise UserError("--resume goes on with the variants that the run began with: leave --variant out")
+        raise UserError("--resume keeps the variants of the run: omit --variant")
     if label is not None:
-        raise UserError("--resume goes on with a run as it is: give it a label with `ciphermark runs label`")
+        raise UserError("--resume keeps the label of the run: omit --label, or use `ciphermark runs label`")
     return (lambda: None), partial(runs.resumed, data_directory, resume, suite)
 
 
 def _announce(console: Terminal, prepared: Prepared) -> None:
     run, trials = prepared.run, prepared.plan.trials
-    to_do = f"{len(trials)} trials to execute" if trials else "nothing left to execute"
+    to_do = f"{_trials(len(trials))} to execute" if trials else "no trials left to execute"
     console.print(
-        styled("run [bold]{}[/bold] of suite {}: {}", run.id, run.suite_name, to_do)
-        + (f", {prepared.done} done before" if prepared.done else "")
-        + (f", {len(prepared.plan.unsupported)} unsupported" if prepared.plan.unsupported else ""),
+        styled("Run [bold]{}[/bold], suite {}: {}", run.id, run.suite_name, to_do)
+        + (f", {prepared.done:,} completed before" if prepared.done else "")
+        + (f", {len(prepared.plan.unsupported):,} unsupported" if prepared.plan.unsupported else ""),
         soft_wrap=True,
     )
 
 
-def _say_how_to_go_on(prepared: Prepared) -> None:
+def _trials(count: int) -> str:
+    return f"{count:,} trial{'' if count == 1 else 's'}"
+
+
+def _print_how_to_resume(prepared: Prepared) -> None:
     run_id = prepared.run.id
     Terminal(stderr=True).print(
-        f"Interrupted; what was measured is kept. Go on with: ciphermark run --resume {run_id}",
+        f"Interrupted. Completed trials are saved. Resume: ciphermark run --resume {run_id}",
         soft_wrap=True,
     )
 
@@ -162,11 +167,11 @@ def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
 
 
 def _conclude(console: Terminal, data_directory: data_directories.DataDirectory, ended: Ended) -> None:
-    """The table, what failed and why, what spoils the results, and where the data are."""
+    """Prints the table, failures with reasons, warnings, and the place of the data."""
     if ended.waiting is not None:
-        console.print(styled("[yellow]PostgreSQL is away:[/yellow] {}", ended.waiting), soft_wrap=True)
+        console.print(styled("[yellow]PostgreSQL is unavailable:[/yellow] {}", ended.waiting), soft_wrap=True)
         console.print(
-            f"All outcomes of run {ended.run.id} wait in {data_directory.pending}; the next command records them.",
+            f"The outcomes of run {ended.run.id} are saved in {data_directory.pending}. The next command records them.",
             soft_wrap=True,
         )
         return
@@ -176,23 +181,23 @@ def _conclude(console: Terminal, data_directory: data_directories.DataDirectory,
         refusals = database.report("refusals", run_id=ended.run.id)
         note = None if ended.run.label is None else run_names.note_on(database, ended.run.label)
     counts = Counter(outcome.status for outcome in ended.outcomes)
-    console.print("outcomes: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+    console.print("Outcomes: " + ", ".join(f"{count:,} {status}" for status, count in counts.most_common()))
     for reason, count in run_notes.reasons(ended.outcomes):
-        console.print(f"  {count} × {reason}", soft_wrap=True)
+        console.print(f"  {count:,} × {reason}", soft_wrap=True)
     for row in refusals:
         console.print(
             styled(
-                "[yellow]not recorded[/yellow] but in the journal: {} trials, {}",
-                row["trials"],
+                "[yellow]Not recorded[/yellow], only in the journal: {}, {}",
+                _trials(row["trials"]),
                 row["reason"],
             ),
             soft_wrap=True,
         )
     for caveat in run_notes.caveats(ended.run, ended.outcomes):
-        console.print(styled("[yellow]caveat:[/yellow] {}", caveat), soft_wrap=True)
+        console.print(styled("[yellow]Warning:[/yellow] {}", caveat), soft_wrap=True)
     if note is not None:
         console.print(note, soft_wrap=True)
-    console.print(f"data: run {ended.run.id} in {storage.place(data_directory)}", soft_wrap=True)
+    console.print(f"Data: run {ended.run.id} in {storage.place(data_directory)}", soft_wrap=True)
     console.print(
         f"      ciphermark results {ended.run.id} --format csv\n"
         f"      ciphermark sql \"select * from results where run_id = '{ended.run.id}'\"",
@@ -217,11 +222,11 @@ class _Lines:
         if trials and all(trial.id in self._ended for trial in trials):
             self._done += 1
             outcomes = [self._ended.pop(trial.id) for trial in trials]
-            self._console.print(f"{self._done} of {self._total}: {_compared(outcomes)}", soft_wrap=True)
+            self._console.print(f"{self._done:,}/{self._total:,}: {_compared(outcomes)}", soft_wrap=True)
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:
-    """What was compared, and what each variant came to."""
+    """The case, and the result of each variant."""
     case = outcomes[0].trial.case
     ended = ", ".join(f"{outcome.trial.case.variant} {_result(outcome)}" for outcome in outcomes)
     return f"{case.experiment} {_place(case)}, {case.vector_length} values: {ended}"
@@ -257,7 +262,7 @@ def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("left"),
+        TextColumn("remaining"),
         TimeRemainingColumn(),
     )
     if not console.is_terminal or console.is_dumb_terminal:

@@ -1,4 +1,4 @@
-"""The runs that are recorded: list, label, export, import, delete."""
+"""Recorded runs: list, label, export, import, delete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ID_SHOWN = 8
 _NAMED = 5  # of what a journal lacks
 _ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
 _AGE = re.compile(r"(?P<number>[0-9]{1,6})(?P<unit>[dw])")
-_OLDER_HELP = "Runs without a label that started longer ago than this: 90d, 12w."
+_OLDER_HELP = "Delete unlabeled runs that started longer ago than this, such as 90d or 12w."
 _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 
 
@@ -38,11 +38,11 @@ _Run = Annotated[str, typer.Argument(help=RUN_HELP)]
 )
 def listed(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(help="How many, the latest first.", min=1, max=100_000)] = 20,
+    limit: Annotated[int, typer.Option(help="Number of runs, latest first.", min=1, max=100_000)] = 20,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
-    """The runs that are recorded: list, label, export, import, delete."""
+    """Recorded runs: list, label, export, import, delete."""
     if context.invoked_subcommand is not None:
         return
     with caught_up(data_directories.find()) as database:
@@ -54,23 +54,24 @@ def listed(
         return
     console = console_for()
     if not rows:
-        console.print("no run is recorded yet: begin with `ciphermark run quick`")
+        console.print("No run is recorded yet. Start one: ciphermark run quick")
         return
     show(console, [table_of(rows)])
 
 
 @app.command("label", epilog="[bold]Example[/bold]  ciphermark runs label last before-the-change")
 def label(
-    run: _Run, name: Annotated[str | None, typer.Argument(help="None takes the label away.")] = None
+    run: _Run,
+    name: Annotated[str | None, typer.Argument(help="New label. Omit it to remove the label.")] = None,
 ) -> None:
-    """Give a run a name that can stand wherever its id can."""
+    """Label a run. The label is usable in place of its id."""
     if name is not None:
         run_names.label(name)
     with caught_up(data_directories.find()) as database:
         run_id = run_names.resolved(database, run)
         database.label_run(run_id, name)
         note = None if name is None else run_names.note_on(database, name)
-    typer.echo(f"run {run_id} is called {name}" if name else f"run {run_id} has no label")
+    typer.echo(f"run {run_id}: label {name}" if name else f"run {run_id}: label removed")
     if note is not None:
         typer.echo(note)
 
@@ -80,12 +81,10 @@ def export_(
     run: _Run,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write, such as run.jsonl.xz.")],
     partial: Annotated[
-        bool, typer.Option("--partial", help="Write what is left of a damaged journal.")
+        bool, typer.Option("--partial", help="Write the intact part of a damaged journal.")
     ] = False,
 ) -> None:
-    """Write all that was measured in a run, here or where it was imported from, into one file for another data
-    directory or a colleague.
-    """
+    """Write a run with all its samples to one file, for another data directory or a colleague."""
     data_directory = data_directories.find()
     with caught_up(data_directory) as database:
         run_id = run_names.resolved(database, run)
@@ -96,12 +95,12 @@ def export_(
     lacking = _lacking([row["words"] for row in recorded if row["id"] not in held], len(recorded))
     if lacking and not partial:
         raise UserError(
-            f"the journal of run {run_id} is damaged, and nothing was written: it lacks {lacking}. Write the others "
-            "with --partial"
+            f"the journal of run {run_id} is damaged. Missing: {lacking}. Nothing was written; --partial writes the "
+            "other trials"
         )
     archive.write(header, outcomes, facts["label"], output)
-    left_out = f"; it lacks {lacking}" if lacking else ""
-    typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:.0f} kB{left_out}")
+    left_out = f"; missing: {lacking}" if lacking else ""
+    typer.echo(f"run {run_id}: {output}, {output.stat().st_size / 1000:,.0f} kB{left_out}")
 
 
 def _lacking(trials: Sequence[str], recorded: int) -> str:
@@ -117,8 +116,10 @@ def _lacking(trials: Sequence[str], recorded: int) -> str:
 
 
 @app.command("import", epilog="[bold]Example[/bold]  ciphermark runs import reference/*.jsonl.xz")
-def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `runs export` wrote.")]) -> None:
-    """Record runs from archives; what is recorded already stays as it is."""
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Archives written by `ciphermark runs export`.")],
+) -> None:
+    """Record runs from archives. Trials that are already recorded stay unchanged."""
     archives = [(path, *archive.read(path)) for path in files]  # all are checked before the first is recorded
     data_directory = data_directories.find()
     with caught_up(data_directory, is_to_record=True) as database:
@@ -128,7 +129,7 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
             except UserError as error:
                 raise UserError(f"{path}: {error}") from None
             archive.keep(data_directory, path, header, outcomes)
-            what = f"{new} of {len(outcomes)} trials are new"
+            what = f"{new:,} of {len(outcomes):,} trials are new"
             typer.echo(f"{path}: run {header.run.id} of suite {header.run.suite_name}, {what}")
 
 
@@ -139,11 +140,11 @@ def import_(files: Annotated[list[Path], typer.Argument(help="Archives that `run
 def delete(
     run: Annotated[str | None, typer.Argument(help=RUN_HELP)] = None,
     older_than: Annotated[str | None, typer.Option(help=_OLDER_HELP)] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
 ) -> None:
-    """Delete a run, or old runs, with all that is recorded of them."""
+    """Delete a run, or old runs, with all their results."""
     if (run is None) == (older_than is None):
-        raise UserError("name a run, or an age with --older-than")
+        raise UserError("name either a run or an age with --older-than")
     days = None if older_than is None else _days(older_than)
     data_directory = data_directories.find()
     with caught_up(data_directory) as database:
@@ -152,7 +153,7 @@ def delete(
         else:
             run_ids = [row["id"] for row in database.report("old_runs", days=days)]
         if not run_ids:
-            typer.echo(f"no run without a label is older than {older_than}")
+            typer.echo(f"No unlabeled run is older than {older_than}")
             return
         _require_consent(run_ids, yes)
         for run_id in run_ids:
@@ -163,16 +164,18 @@ def delete(
 def _days(text: str) -> int:
     matched = _AGE.fullmatch(text)
     if matched is None:
-        raise UserError(f"--older-than {text}: write a number of days or weeks, such as 90d or 12w")
+        raise UserError(f"--older-than {text}: enter days or weeks, such as 90d or 12w")
     return int(matched["number"]) * {"d": 1, "w": 7}[matched["unit"]]
 
 
 def _require_consent(run_ids: Sequence[str], is_given: bool) -> None:
-    """Raise ``UserError`` where nobody can be asked, and end where the answer is no."""
+    """Raise ``UserError`` without a terminal to confirm at, and exit if the answer is no."""
     if is_given:
         return
     if not sys.stdin.isatty():
-        raise UserError(f"{len(run_ids)} to delete: {', '.join(run_ids)}. Confirm with --yes")
+        raise UserError(
+            f"no terminal to confirm deleting {len(run_ids)} runs: {', '.join(run_ids)}. Add --yes"
+        )
     typer.confirm(f"Delete {', '.join(run_ids)}?", abort=True)
 
 
@@ -202,5 +205,5 @@ def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
         run["suite"],
         formats.minute(run["started_at"]),
         run["host"] + (" (imported)" if run["is_imported"] else ""),
-        ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "none",
+        ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none",
     )

@@ -1,6 +1,6 @@
-"""Offer the REST API, until told to end.
+"""Serve the REST API until stopped.
 
-CIPHERMARK_HOST, CIPHERMARK_PORT (8100) and CIPHERMARK_BENCHMARK_TOKEN_FILE say where and to whom.
+CIPHERMARK_HOST and CIPHERMARK_PORT (8100) set the address, CIPHERMARK_BENCHMARK_TOKEN_FILE the token.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ app = typer.Typer(add_completion=False)
 @app.command(help=__doc__, epilog="[bold]Example[/bold]  ciphermark serve --worker")
 def serve(
     worker: Annotated[
-        bool, typer.Option("--worker", help="Also start a worker on this host, as a process of its own.")
+        bool, typer.Option("--worker", help="Also start a worker process on this host.")
     ] = False,
 ) -> None:
-    """Serve until told to end."""
+    """Serve until stopped."""
     serve_api(data_directories.find(), os.environ, has_worker=worker)

@@ -1,4 +1,4 @@
-"""Ask the database. The views are described in docs/sql.md."""
+"""Query the database. The views are described in docs/sql.md."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ app = typer.Typer(add_completion=False)
 
 @app.command(help=__doc__, epilog=_EXAMPLE)
 def sql(
-    query: Annotated[str, typer.Argument(help="One SQL statement; it can only read.")],
+    query: Annotated[str, typer.Argument(help="One read-only SQL statement.")],
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help=OUTPUT_HELP),
     ] = None,
 ) -> None:
-    """Print the answer, or write it."""
+    """Print or write the answer."""
     form = export.form_of(format, output)
     with caught_up(data_directories.find()) as database:
         table = database.query(query, max_rows=_MAX_ROWS)

@@ -1,4 +1,4 @@
-"""Suites: those that come with Ciphermark, one for your own question, and what a suite file means."""
+"""Suites: list the shipped ones, write your own, preview a suite."""
 
 from __future__ import annotations
 
@@ -36,20 +36,21 @@ if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `
 
 app = typer.Typer(
     add_completion=False,
-    help="Suites: those that come with Ciphermark, one for your own question, and what a suite file means.",
+    help="Suites: list the shipped ones, write your own, preview a suite.",
     epilog="[bold]Examples[/bold]  ciphermark suite list; ciphermark suite explain quick",
     no_args_is_help=True,
 )
 _NEW_EXAMPLES = """[bold]Examples[/bold]
 
-  ciphermark suite new mine.yaml           asks what it has to know
+  ciphermark suite new mine.yaml           asks for each answer
 
   ciphermark suite new mine.yaml --vector-length 10000 --exact --largest 1000 --depth 3
 """
-_HEADS = (Head("suite"), Head("time"), Head("what for", is_prose=True))
+_HEADS = (Head("suite"), Head("time"), Head("purpose", is_prose=True))
 _ABOUT_LIST = (
-    "Times are of the last run here, or estimates for an idle host that has all libraries. Run a suite with: "
-    "ciphermark run NAME; its cases, and an estimate for what is installed: ciphermark suite explain NAME"
+    "Time: last run on this host, or an estimate for an idle host with all libraries.\n"
+    "Run a suite: ciphermark run NAME\n"
+    "Preview its cases and time: ciphermark suite explain NAME"
 )
 _MAX_CASES = 60  # that are listed one by one unless asked for
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
@@ -86,7 +87,7 @@ def _read(path: Path) -> tuple[form.Suite, str]:
 
 @app.command("list", epilog="[bold]Example[/bold]  ciphermark suite list")
 def list_() -> None:
-    """The suites that come with Ciphermark: name, what for, and how long they take."""
+    """List the shipped suites with their purpose and duration."""
     texts = {name: shipped.path(name).read_text(encoding="utf-8") for name in shipped.names()}
     estimates = {text: shipped.estimated_s(text) for text in texts.values()}
     took = durations.of_texts(data_directories.find(), hosts.collect(), estimates)
@@ -100,10 +101,10 @@ def list_() -> None:
 
 _Exact = Annotated[
     bool | None,
-    typer.Option("--exact/--approximate", help="Whole numbers that come out exactly, or real ones."),
+    typer.Option("--exact/--approximate", help="Exact integers, or approximate real numbers."),
 ]
 _Largest = Annotated[
-    float | None, typer.Option(help="Numbers are below this; real ones have at most this magnitude.")
+    float | None, typer.Option(help="Upper bound of the numbers; of their magnitude for real numbers.")
 ]
 _UploadMb = Annotated[
     float | None,
@@ -113,42 +114,44 @@ _UploadMb = Annotated[
 ]
 _Table = Annotated[
     Literal["2018", "2024"],
-    typer.Option(help="Table that they are of: HE Standard (2018), or guidelines (Bossuat et al., 2024)."),
+    typer.Option(
+        help="Source of the security level: HE Standard (2018) or guidelines (Bossuat et al., 2024)."
+    ),
 ]
 _LargestResult = Annotated[
-    int | None, typer.Option(help="Exact: the largest result, where it is less than factors can make.")
+    int | None, typer.Option(help="With --exact: largest result, if smaller than the numbers allow.")
 ]
 _PublicFactors = Annotated[
     bool | None,
     typer.Option(
         "--public-factors/--encrypted-factors",
-        help="One factor of every product is public, such as the weights of a model.",
+        help="One factor of every product is public, such as a model's weights.",
     ),
 ]
 
 
 @app.command("new", epilog=_NEW_EXAMPLES)
 def new(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
-    file: Annotated[Path, typer.Argument(help="The file to write; the suite is called like it.")],
-    vector_length: Annotated[int | None, typer.Option(help="How many numbers are computed on.")] = None,
+    file: Annotated[Path, typer.Argument(help="File to write. Its name becomes the suite's name.")],
+    vector_length: Annotated[int | None, typer.Option(help="Number of values to compute on.")] = None,
     exact: _Exact = None,
     largest: _Largest = None,
     depth: Annotated[
         int | None, typer.Option(help="Multiplicative depth: number of consecutive multiplications.")
     ] = None,
-    security: Annotated[Literal["128", "192", "256"], typer.Option(help="Bits of security.")] = "128",
+    security: Annotated[Literal["128", "192", "256"], typer.Option(help="Security level in bits.")] = "128",
     security_table: _Table = NEWEST,
     largest_result: _LargestResult = None,
-    precision_bits: Annotated[int, typer.Option(help="Approximate: bits of precision.")] = 20,
+    precision_bits: Annotated[int, typer.Option(help="With --approximate: bits of precision.")] = 20,
     public_factors: _PublicFactors = None,
-    memory_mb: Annotated[int | None, typer.Option(help="Memory that a worker may have, in MB.")] = None,
+    memory_mb: Annotated[int | None, typer.Option(help="Memory limit of a worker, in MB.")] = None,
     upload_mb: _UploadMb = None,
 ) -> None:
-    """Write a suite for a computation that you have in mind. Asks for what is not given."""
+    """Write a suite for your own computation. Asks for missing answers."""
     from ciphermark_benchmark.suite.composition import Wish
 
     if file.exists():
-        raise UserError(f"{file} is there already: name another file, or remove it")
+        raise UserError(f"{file} already exists: name another file or remove it")
     wish = Wish(
         file.stem,
         **_answers(vector_length, largest, depth, exact, public_factors),
@@ -174,22 +177,26 @@ def _answers(
     """
     questions = (
         _Question(
-            "vector_length", "--vector-length", vector_length, "How many numbers are computed on?", int
+            "vector_length", "--vector-length", vector_length, "How many values do you compute on?", int
         ),
-        _Question("largest", "--largest", largest, "They are below?", float),
+        _Question("largest", "--largest", largest, "What is the upper bound of the values?", float),
         _Question(
-            "depth", "--depth", depth, "Multiplicative depth: number of consecutive multiplications?", int
+            "depth", "--depth", depth, "How many consecutive multiplications (multiplicative depth)?", int
         ),
         _Question(
-            "is_exact", "--exact or --approximate", exact, "Whole numbers that must come out exactly?", bool
+            "is_exact",
+            "--exact or --approximate",
+            exact,
+            "Are the values integers that need exact results?",
+            bool,
         ),
     )
     lacking = [item.option for item in questions if item.value is None]
     if lacking and not sys.stdin.isatty():
-        raise UserError(f"without a terminal, add {', '.join(lacking)}")
+        raise UserError(f"no terminal to ask: add {', '.join(lacking)}")
     answers = {item.name: _asked(item) if item.value is None else item.value for item in questions}
     if public_factors is None and lacking:
-        public_factors = typer.confirm("Is one factor of every product public, such as a weight of a model?")
+        public_factors = typer.confirm("Is one factor of every product public, such as a model's weight?")
     return {**answers, "has_public_factors": bool(public_factors)}
 
 
@@ -240,7 +247,7 @@ def _write(file: Path, wish: Wish) -> None:
     console.print(f"Encrypted values: {_sizes_of(composition.uploads_mb(planned))}", soft_wrap=True)
     if excluded:
         console.print(f"Left out by --upload-mb: {_sizes_of(excluded)}", soft_wrap=True)
-    console.print(f"Execute it with: ciphermark run {file}", soft_wrap=True)
+    console.print(f"Run it: ciphermark run {file}", soft_wrap=True)
 
 
 def _sizes_of(uploads: Mapping[composition.Offer, float]) -> str:
@@ -260,18 +267,18 @@ def _outlook(suite: form.Suite, planned: list[PlannedCase], took: durations.Dura
     refused = Counter(item.status for item in planned if item.reason is not None)
     possible = len(planned) - refused.total()
     statuses = ["unsupported", *sorted(refused.keys() - {"unsupported"})]
-    refusals = ", ".join(f"{_counted(refused[status], 'case')} {status}" for status in statuses)
+    refusals = ", ".join(f"{refused[status]:,} {status}" for status in statuses)
     trials = _counted(possible * suite.budget.processes, "trial")
-    return f"{trials} of {_counted(possible, 'case')}, {refusals}; {took.in_words}"
+    return f"{_counted(possible, 'case')}, {trials}, {refusals}. {took.in_words}"
 
 
 def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 @app.command("keys", epilog="[bold]Example[/bold]  ciphermark suite keys | less")
 def keys() -> None:
-    """Every key of a suite: values, default, meaning, example; in Markdown."""
+    """Print the reference of all suite keys, in Markdown."""
     from ciphermark_benchmark.suite import form
 
     typer.echo(form.page())
@@ -279,7 +286,7 @@ def keys() -> None:
 
 @app.command("schema", epilog="[bold]Example[/bold]  ciphermark suite schema > suite.schema.json")
 def schema() -> None:
-    """JSON Schema of suite files."""
+    """Print the JSON Schema of suite files."""
     from ciphermark_benchmark.suite import form
 
     typer.echo(json.dumps(form.json_schema(), indent=2))
@@ -287,11 +294,11 @@ def schema() -> None:
 
 @app.command("explain", epilog="[bold]Example[/bold]  ciphermark suite explain quick")
 def explain(
-    file: Annotated[Path, typer.Argument(help="Suite file, or the name of one that comes with Ciphermark.")],
-    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
-    all: Annotated[bool, typer.Option("--all", help="Every case, also of a large suite.")] = False,
+    file: Annotated[Path, typer.Argument(help="Suite file, or name of a shipped suite.")],
+    format: Annotated[Literal["table", "json"], typer.Option(help="Output format.")] = "table",
+    all: Annotated[bool, typer.Option("--all", help="List every case, even of a large suite.")] = False,
 ) -> None:
-    """The cases a suite expands to, what is skipped and why, and an estimate of the time."""
+    """Preview a suite: its cases, unsupported cases with reasons, and its duration."""
     from ciphermark_benchmark.runner import runs
     from ciphermark_benchmark.suite import plan
 
@@ -315,13 +322,15 @@ def explain(
     is_whole = all or len(planned) <= _MAX_CASES
     show(console, [as_table(planned)] if is_whole else at_a_glance(planned))
     console.print(
-        "\n" * (not is_whole) + _outlook(suite, planned, took) + ("" if is_whole else "; every case: --all")
+        "\n" * (not is_whole)
+        + _outlook(suite, planned, took)
+        + ("" if is_whole else ". List every case: --all")
     )
     crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
     if crowding is not None:
         console.print(styled("[yellow]![/yellow] {}", crowding), soft_wrap=True)
     if refusal is not None:
-        console.print(styled("[red]a run is refused:[/red] {}", refusal), soft_wrap=True)
+        console.print(styled("[red]A run would be refused:[/red] {}", refusal), soft_wrap=True)
 
 
 def _ring(item: PlannedCase) -> str:
@@ -394,7 +403,7 @@ def _security(case: Case) -> str:
 
 
 def as_dict(item: PlannedCase) -> dict[str, object]:
-    """A case with every field that a suite decides, and why it is skipped. Pure."""
+    """A case with every field of the suite, and the reason for skipping it. Pure."""
     case, bootstrapping, expected = item.case, item.case.parameters.bootstrapping, item.expected
     resolved = expected and {
         "ring_dimension": expected.ring_dimension,
@@ -474,14 +483,14 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     if any(item.reason for item in planned):
         heads.append(Head("skipped", is_prose=True))
         rows = [(*row, item.reason or "") for row, item in zip(rows, planned, strict=True)]
-    about = "all cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
+    about = "All cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
     keys = 2 if "operation" in columns else 1
     return Printed("", about if alike else "", tuple(heads), tuple(rows), keys)
 
 
 def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
-    """How many cases of each experiment and scheme every variant has, as many of all as are not skipped, and what their
-    servers need at most where any is known to need much; and why others are skipped, the most frequent reason first.
+    """Number of executed and of all cases by experiment, scheme and variant; maximum memory of servers that need much;
+    reasons of skipped cases, the most frequent first.
     """
     variants = list(dict.fromkeys(item.case.variant for item in planned))
     every = Counter((_place(item), item.case.variant) for item in planned)
@@ -493,12 +502,12 @@ def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
         counts = (_of(every[place, variant], skipped[place, variant]) for variant in variants)
         most = max(item.server_mb or 0 for item in planned if _place(item) == place)
         rows.append((*place, *counts, *([str(most or "")] * has_memory)))
-    heads += [Head("server MB at most", is_number=True)] * has_memory
-    tables = [Printed("", "cases that are executed, of all", tuple(heads), tuple(rows), keys=2)]
+    heads += [Head("max server MB", is_number=True)] * has_memory
+    tables = [Printed("", "Executed cases of all cases", tuple(heads), tuple(rows), keys=2)]
     reasons = Counter((item.case.variant, item.reason) for item in planned if item.reason)
     if reasons:
         counts_of = tuple((str(count), variant, why or "") for (variant, why), count in reasons.most_common())
-        why_heads = (Head("cases", is_number=True), Head("variant"), Head("skipped, since", is_prose=True))
+        why_heads = (Head("cases", is_number=True), Head("variant"), Head("reason", is_prose=True))
         tables.append(Printed("", "", why_heads, counts_of, keys=2))
     return tables
 

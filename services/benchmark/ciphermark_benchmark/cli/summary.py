@@ -1,4 +1,4 @@
-"""A run in a screenful: who leads in each scheme, the HEXL speedup, up to three highlights."""
+"""Print a one-screen summary of a run: fastest variants, HEXL speedup, highlights."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command(epilog="[bold]Example[/bold]  ciphermark summary last:quick")
 def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None:
-    """A run in a screenful: who leads in each scheme, the HEXL speedup, up to three highlights."""
+    """Print a one-screen summary of a run: fastest variants, HEXL speedup, highlights."""
     console = console_for()
     with caught_up(data_directories.find()) as database:
         run_id = run_names.resolved(database, run)

@@ -15,7 +15,7 @@ from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_web.keyring import ROLES, USERS_VARIABLE, user_line, users_file, users_in
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
-_Name = Annotated[str, typer.Argument(help="Letters, digits and . _ @ -")]
+_Name = Annotated[str, typer.Argument(help="Name of the user: letters, digits and . _ @ -")]
 
 
 @app.callback(
@@ -30,14 +30,12 @@ def add(
     name: _Name,
     role: Annotated[
         str,
-        typer.Option(
-            help="reader looks, submitter also starts runs and cancels their own, admin may do everything."
-        ),
+        typer.Option(help="reader: view. submitter: also start runs and cancel own runs. admin: everything."),
     ],
 ) -> None:
-    """Add a user and print the token, once. A second token of a user replaces the first when that is revoked."""
+    """Add a user and print the token once. To rotate a token, add a second one, then revoke the oldest."""
     if role not in ROLES:
-        raise UserError(f"--role is {role!r}; it must be one of {', '.join(ROLES)}")
+        raise UserError(f"--role {role}: use one of {', '.join(ROLES)}")
     path, token = _path(), secrets.token_urlsafe(32)
     _write(path, [*_lines(path), user_line(name, role, token)])
     typer.echo(token)
@@ -45,7 +43,7 @@ def add(
 
 @app.command("list", epilog="[bold]Example[/bold]  ciphermark users list")
 def list_() -> None:
-    """Print users and their roles, a line for each token."""
+    """List users with their roles, one line per token."""
     path = _path()
     for _, user in users_in("\n".join(_lines(path)), str(path)):
         typer.echo(f"{user.name}  {user.role}")
@@ -55,15 +53,15 @@ def list_() -> None:
 def revoke(
     name: _Name,
     oldest: Annotated[
-        bool, typer.Option("--oldest", help="Only the oldest token, to end a rotation.")
+        bool, typer.Option("--oldest", help="Revoke only the oldest token, to finish a rotation.")
     ] = False,
 ) -> None:
-    """Take a user's tokens away. Sessions end with their token, without a restart."""
+    """Revoke a user's tokens. Their sessions end without a restart."""
     path = _path()
     lines = _lines(path)
     mine = [line for line in lines if line.partition(":")[0] == name]
     if not mine:
-        raise UserError(f"{path} has no user {name}: `ciphermark users list` prints all")
+        raise UserError(f"{path} has no user {name}; see `ciphermark users list`")
     revoked = mine[:1] if oldest else mine
     _write(path, [line for line in lines if line not in revoked])
     typer.echo(f"revoked: {len(revoked)} of {len(mine)} tokens of {name}")
@@ -81,7 +79,7 @@ def _lines(path: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot read: {error}; name another file in {USERS_VARIABLE}") from None
+        raise UserError(f"{path}: cannot read: {error}; set {USERS_VARIABLE} to another file") from None
 
 
 def _write(path: Path, lines: list[str]) -> None:
@@ -97,5 +95,5 @@ def _write(path: Path, lines: list[str]) -> None:
         os.replace(fresh, path)
     except OSError as error:
         raise UserError(
-            f"{path}: cannot write: {error.strerror}; name another file in {USERS_VARIABLE}"
+            f"{path}: cannot write: {error.strerror}; set {USERS_VARIABLE} to another file"
         ) from None

@@ -1,4 +1,4 @@
-"""Execute jobs that this host meets the needs of, one at a time, until told to end."""
+"""Execute jobs that fit this host, one at a time, until stopped."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ app = typer.Typer(add_completion=False)
 @app.command(help=__doc__, epilog="[bold]Example[/bold]  ciphermark worker")
 def worker(
     stalled_after: Annotated[
-        float, typer.Option(help="Seconds without a heartbeat after which a worker is taken for dead.", min=1)
+        float, typer.Option(help="Seconds without a heartbeat until a worker counts as dead.", min=1)
     ] = 30.0,
-    parent: Annotated[
-        int | None, typer.Option(help="The process to end with, which has started this one.", hidden=True)
-    ] = None,
+    parent: Annotated[int | None, typer.Option(help="Process whose end stops this one.", hidden=True)] = None,
 ) -> None:
-    """Work until told to end."""
+    """Work until stopped."""
     if parent is not None:
         end_with(parent, signal.SIGTERM)
     attempts.configure_log(os.environ)

@@ -1,4 +1,4 @@
-"""Workloads: those that are installed, and your own."""
+"""Workloads: list the installed ones, write and check your own."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _LAYER_HEADS = (
     Head("level"),
     Head("scale"),
     Head("operations", is_prose=True),
-    *(Head(name, is_number=True) for name in ("takes MB", "gives MB", "ms", "share", "largest", "error")),
+    *(Head(name, is_number=True) for name in ("input MB", "output MB", "ms", "share", "largest", "error")),
 )
 T = TypeVar("T")
 app = typer.Typer(
     add_completion=False,
-    help="Workloads: those that are installed, and your own.",
+    help="Workloads: list the installed ones, write and check your own.",
     epilog="[bold]Examples[/bold]  ciphermark workload list; ciphermark workload new mine.py",
     no_args_is_help=True,
 )
@@ -58,7 +58,7 @@ app = typer.Typer(
 
 @app.command("list", epilog="[bold]Example[/bold]  ciphermark workload list")
 def list_all() -> None:
-    """The workloads that are installed: family, schemes and options."""
+    """List the installed workloads with family, schemes and options."""
     console = console_for()
     for workload in WORKLOADS.values():
         schemes = ", ".join(workload.schemes)
@@ -72,32 +72,28 @@ def list_all() -> None:
 
 
 def _described(option: Option) -> str:
-    default = "" if option.default == "" else f" (by default {option.default})"
+    default = "" if option.default == "" else f" (default: {option.default})"
     return f"{option.sentence}{default}"
 
 
 @app.command("new", epilog="[bold]Example[/bold]  ciphermark workload new mine.py")
-def new(file: Annotated[Path, typer.Argument(help="The file to write; it must not be there yet.")]) -> None:
-    """Write a workload that works, to be changed into your own."""
+def new(file: Annotated[Path, typer.Argument(help="File to write. It must not exist.")]) -> None:
+    """Write a working example to adapt."""
     if file.exists():
-        raise UserError(f"{file} is there already: name another file")
+        raise UserError(f"{file} already exists: name another file")
     file.write_text(user_workloads.template(), encoding="utf-8")
-    typer.echo(
-        f"{file} is a workload that works: change it, and check it with `ciphermark workload check {file}`"
-    )
+    typer.echo(f"{file} is a working example. Adapt it, then check it: ciphermark workload check {file}")
 
 
 @app.command("check", epilog="[bold]Example[/bold]  ciphermark workload check mine.py")
 def check(
-    workload: Annotated[str, typer.Argument(help="mine.py, mine.py:MyWorkload, or the name of one.")],
+    workload: Annotated[str, typer.Argument(help="mine.py, mine.py:MyWorkload, or the name of a workload.")],
     variant: Annotated[
-        list[str] | None, typer.Option(help="Only with this variant; may be given several times.")
+        list[str] | None, typer.Option(help="Check only with this variant. Repeatable.")
     ] = None,
-    deadline: Annotated[float, typer.Option(help="Seconds that it may take with one library.", min=1)] = 60.0,
+    deadline: Annotated[float, typer.Option(help="Time limit per library, in seconds.", min=1)] = 60.0,
 ) -> None:
-    """Carry a workload out in the clear, then with every installed library, on small parameters where it fits them, and
-    tell what is wrong in it.
-    """
+    """Check a workload: run it unencrypted, then with every installed library, on small parameters if it fits them."""
     console = console_for()
     verdicts = set()
     loaded = chosen(workload, replace(user_workloads.LOADING, deadline_s=deadline))
@@ -115,12 +111,12 @@ def check(
         )
         console.print(line, soft_wrap=True)
         if name == _CLEARTEXT and verdict == "incorrect":
-            raise UserError(f"{workload} is wrong in the clear: mend that first")
+            raise UserError(f"{workload} is incorrect without encryption: fix that first")
     if "incorrect" in verdicts:
-        raise UserError(f"{workload} is wrong with some library: see above")
+        raise UserError(f"{workload} is incorrect with at least one library: see above")
     if "correct" not in verdicts:
-        raise UserError(f"{workload} was carried out with no library: see above")
-    console.print(f"{workload} is right wherever it can be carried out", soft_wrap=True)
+        raise UserError(f"no library executed {workload}: see above")
+    console.print(f"{workload} is correct with every library that supports it", soft_wrap=True)
 
 
 def _available(variants: Sequence[str]) -> dict[str, Availability]:
@@ -171,7 +167,7 @@ def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) ->
     try:
         return _asked(variant, "parties.examination", arguments, Found, deadline_s + _LETTING_GO_S)
     except TimeoutError:
-        return Found("incorrect", f"it took longer than {deadline_s:g} s")
+        return Found("incorrect", f"exceeded the limit of {deadline_s:g} s")
     except MemoryError as error:
         return Found("incorrect", str(error))
     except _NoAnswerError as end:
@@ -204,7 +200,7 @@ def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
     if "Timeout (" not in words:
         return f"the process ended with exit code {code}: {words.strip()[-300:]}"
     where = user_workloads.place_in_dump(words, lambda path: path.name == file.name)
-    return f"{where or file.name}: it took longer than {deadline_s:g} s"
+    return f"{where or file.name}: exceeded the limit of {deadline_s:g} s"
 
 
 @app.command(epilog="[bold]Example[/bold]  ciphermark workload layers lola-mnist --variant seal")
@@ -213,18 +209,19 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         list[str],
         typer.Argument(
             metavar="WORKLOAD [OPTION=VALUE]",
-            help="A workload by its name or file, and options of it that are not their defaults.",
+            help="Workload by name or file, and non-default options.",
         ),
     ],
-    variant: Annotated[str, typer.Option(help="The variant that executes it.")] = "seal",
-    scheme: Annotated[Scheme | None, typer.Option(help="Scheme; by default the workload's first.")] = None,
-    passes: Annotated[int, typer.Option(help="Timed passes, of which the median is told.", min=1)] = 10,
-    inputs: Annotated[int, typer.Option(help="Inputs that errors are the largest of.", min=1)] = 10,
-    threads: Annotated[int, typer.Option(help="Threads of a program.", min=1)] = 1,
-    format: Annotated[Literal["table", "json"], typer.Option(help="Form of the output.")] = "table",
+    variant: Annotated[str, typer.Option(help="Variant that executes it.")] = "seal",
+    scheme: Annotated[Scheme | None, typer.Option(help="Scheme. Default: the workload's first.")] = None,
+    passes: Annotated[int, typer.Option(help="Number of timed passes; the median is printed.", min=1)] = 10,
+    inputs: Annotated[int, typer.Option(help="Number of inputs; the largest error is printed.", min=1)] = 10,
+    threads: Annotated[int, typer.Option(help="Threads per program.", min=1)] = 1,
+    format: Annotated[Literal["table", "json"], typer.Option(help="Output format.")] = "table",
 ) -> None:
-    """Execute the last stage layer by layer: time, level, scale, operations and bytes of each, and its largest error
-    against the clear. Nothing is recorded: in runs the program is executed as a whole.
+    """Execute the last stage layer by layer: time, level, scale, operations, bytes and largest error of each layer.
+
+    Nothing is recorded. Runs execute the program as a whole.
     """
     workload, *settings = wanted
     values: dict[str, Any] = dict(setting(text) for text in settings)
@@ -236,7 +233,7 @@ def layers(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     try:
         answer = _asked(variant, "layers", arguments, LayersFound, _LAYERS_DEADLINE_S)
     except (TimeoutError, MemoryError) as error:
-        raise UserError(f"{error}: take fewer passes or inputs") from None
+        raise UserError(f"{error}: use fewer passes or inputs") from None
     except _NoAnswerError as end:
         raise UserError(f"the process ended with exit code {end.code}: {str(end).strip()[-300:]}") from None
     if answer.reason is not None:
@@ -254,9 +251,9 @@ def _print(title: str, answer: LayersFound) -> None:
     terminal.show(console, [Printed(title, "", _LAYER_HEADS, rows)])
     console.print(
         Text(
-            f"\nTogether {together * 1e3:.3g} ms; the whole program {answer.whole_s * 1e3:.3g} ms (medians of "
-            f"{answer.passes} passes). Right: {answer.right} of {answer.inputs} inputs. Errors: the largest of all "
-            "slots and inputs, decrypted in a run that is not timed."
+            f"\nSum of layers: {together * 1e3:.3g} ms. Whole program: {answer.whole_s * 1e3:.3g} ms. Medians of "
+            f"{answer.passes} passes.\nCorrect: {answer.right} of {answer.inputs} inputs. Errors: maximum over all "
+            "slots and inputs, from an untimed run."
         )
     )
 

@@ -65,7 +65,7 @@ class Waiting:
         """Where the database is away or says nothing, too, the log alone is told."""
         if reason is None and not self._is_told:
             return
-        _log.info("the job waits" if reason else "the job goes on", job_id=self._claim.job_id, reason=reason)
+        _log.info("the job waits" if reason else "the job resumes", job_id=self._claim.job_id, reason=reason)
         self._is_told, self._reason = reason is not None, reason
         with suppress(DatabaseUnavailable, UserError):
             Patience(PATIENCE_S)(self._tell)

@@ -147,7 +147,7 @@ class HttpParty:
             raise self._death(f"HTTP status {refusal.status_code}: {refusal.body[:100]!r}")
         text, status = str(refusal), refusal.fields.get("trial_status", "crashed")
         if status not in _STATUSES:
-            raise self._death(f"it tells of a status {status!r} that does not exist")
+            raise self._death(f"it reported the unknown status {status!r}")
         if refusal.kind == "too-many":
             raise NoPlace(f"the {self._service.name} service has no place: {text}", refusal.after_s)
         if refusal.kind in _LOST:

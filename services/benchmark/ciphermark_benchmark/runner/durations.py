@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 REFERENCE_KERNEL_NS = 53_700.0
 # A run that rested for longer was interrupted: between two trials workers start, and make keys.
 _PAUSE_S = 300.0
+_MINUTES_FROM_S, _HOURS_FROM_S = 90.0, 5400.0
 _LOOKED_AT = 50  # journals, the latest first
 
 
@@ -36,10 +37,12 @@ class Duration:
 
     @property
     def in_words(self) -> str:
-        """As one would say it."""
+        """A sentence without its period."""
         words = in_words(self.seconds)
         return (
-            f"an estimate: {words} on an idle host" if self.is_estimate else f"its last run here took {words}"
+            f"Estimated time: {words} on an idle host"
+            if self.is_estimate
+            else f"Last run on this host: {words}"
         )
 
 
@@ -67,11 +70,12 @@ def of_texts(
 
 
 def in_words(seconds: float) -> str:
-    """Seconds, minutes or hours, as one would say it."""
-    if seconds < 90:
-        whole = max(1, round(seconds))
-        return f"{whole} second{'' if whole == 1 else 's'}"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+    """A duration with its unit: 17 s, 6.5 min, 1.2 h."""
+    if seconds < _MINUTES_FROM_S:
+        return f"{max(1, round(seconds))} s"
+    if seconds < _HOURS_FROM_S:
+        return f"{seconds / 60:.2g} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _last_runs(data_directory: DataDirectory, host: Host, texts: Container[str]) -> dict[str, Duration]:

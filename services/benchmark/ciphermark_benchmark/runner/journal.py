@@ -120,7 +120,7 @@ class Journal:
         while (error := self._not_appended(line)) is not None:
             if not is_waiting:
                 waited_for = WAITED_FOR[error.errno or 0]
-                self.on_wait(f"{self.path}: {error.strerror}; what was measured waits for {waited_for}")
+                self.on_wait(f"{self.path}: {error.strerror}; waiting for {waited_for} to save the results")
             is_waiting = True
             sleep(_LOOK_S)
         if is_waiting:

@@ -67,7 +67,7 @@ class Patience:
     def result(self, future: Future[T]) -> T:
         """The result of a call that was begun, likewise."""
         if futures.wait({future}, self.limit_s).not_done:
-            raise DatabaseUnavailable(f"PostgreSQL has said nothing for {self.limit_s:g} s")
+            raise DatabaseUnavailable(f"PostgreSQL has not responded for {self.limit_s:g} s")
         return future.result()
 
 

@@ -215,5 +215,5 @@ def caught_up(data_directory: DataDirectory, is_to_record: bool = False) -> Data
     """
     database = storage.connected(data_directory, is_to_record or any(data_directory.pending.glob("*.jsonl")))
     for path, reason in record_pending(data_directory, database).items():
-        print(f"note: {path} cannot be recorded, and waits there: {visible(reason)}", file=sys.stderr)
+        print(f"Note: {path} is not recorded yet: {visible(reason)}", file=sys.stderr)
     return database

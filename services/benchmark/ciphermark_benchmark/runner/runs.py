@@ -174,12 +174,12 @@ def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None
     header, facts = journal.header, probes.host_facts()
     if path is not None and files.text_of(path) != header.run.suite_text:
         raise UserError(
-            f"{path} is not the suite that run {run_id} began with ({header.origin}, as it was then); "
-            "leave the file out to go on with that one, or start a new run"
+            f"{path} differs from the suite of run {run_id} ({header.origin}, as it was then); "
+            "omit the file to resume with the original suite, or start a new run"
         )
     if facts.fingerprint != header.run.host.fingerprint:
         raise UserError(
-            f"run {run_id} began on host {header.run.host.hostname} ({header.run.host.cpu_model}); "
+            f"run {run_id} belongs to host {header.run.host.hostname} ({header.run.host.cpu_model}); "
             "resume it there, or start a new run here"
         )
     user_workloads.install_copies(data_directory.workloads, header.workloads.values())
@@ -197,7 +197,9 @@ def require_variants(suite: Suite, variants: Sequence[str]) -> None:
     """Raise ``UserError`` for a variant that the suite does not have."""
     for name in variants:
         if name not in suite.variants:
-            raise UserError(f"the suite has no variant {name!r}; it has {', '.join(sorted(suite.variants))}")
+            raise UserError(
+                f"the suite has no variant {name!r}; variants: {', '.join(sorted(suite.variants))}"
+            )
 
 
 def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
@@ -267,7 +269,7 @@ def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None])
     if waited_for is None:
         raise error
     where = f"{error.filename}: " if error.filename else ""
-    on_wait(f"{where}{error.strerror}; the trial waits for {waited_for}, and starts again")
+    on_wait(f"{where}{error.strerror}; waiting for {waited_for}, then the trial restarts")
     sleep(pause_s)
     on_wait(None)
 
@@ -284,7 +286,7 @@ def alone_on_host(data_directory: DataDirectory, on_wait: Callable[[], None]) ->
         lock = os.fdopen(os.open(data_directory.folder / "run.lock", os.O_RDONLY | os.O_CREAT, FILE_MODE))
     except OSError as error:
         raise UserError(
-            f"{data_directory.folder}: cannot keep data there: {error.strerror}; name another folder in {DATA_VARIABLE}"
+            f"{data_directory.folder}: cannot store data: {error.strerror}; set {DATA_VARIABLE} to another folder"
         ) from error
     with lock as file:
         try:

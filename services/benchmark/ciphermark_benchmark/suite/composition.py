@@ -27,21 +27,22 @@ _MAX_DEPTH = 64
 _MAX_VECTOR_LENGTH = 1 << 40
 _CHAIN_SIZE = 1024
 _BEGINNING = """\
-# {words}. Written by `ciphermark suite new`; change what you like.
+# {words}.
+# Written by `ciphermark suite new`.
 name: {wish.name}
-# Samples are taken until each median is known within 3 %, or for 2 seconds.
+# Sampling stops when the 95% interval of the median is within ±3%, or after 2 s.
 budget: {{min_samples: 8, min_time_s: 0.1, max_ci_half_width: 3%, max_time_s: 2{memory}}}
 experiments:
 """
 _CHAIN = """\
-  # The computation as a whole: {multiplications}, on one ciphertext. How many of its
-  # slots hold values makes no difference to the time.
+  # The whole computation: {multiplications} on one ciphertext. The time does not
+  # depend on the number of used slots.
 """
 _SINGLE = """\
-  # Single operations on all values: in as many ciphertexts as they take at each library's N.
+  # Single operations on all values, in as many ciphertexts as each library's N requires.
 """
 _SIZES = """\
-  # What has to be stored and sent: keys and ciphertexts, in bytes.
+  # Storage and traffic: bytes of keys and ciphertexts.
 """
 
 
@@ -107,7 +108,7 @@ def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequen
     choices = {"--depth": deepest, "--precision-bits": finest}
     possible = [f"{option} {value}" for option, value in choices.items() if value]
     advice = f"; possible: {' or '.join(possible)}" if possible else ""
-    return f"nothing can be executed with {_multiplications(wish)}: {why}{advice}"
+    return f"no variant supports {_multiplications(wish)}: {why}{advice}"
 
 
 def uploads_mb(planned: Sequence[PlannedCase]) -> dict[Offer, float]:
@@ -182,12 +183,12 @@ def _require_possible(wish: Wish) -> None:
     if wish.upload_mb is not None and not wish.upload_mb > 0:  # nor NaN
         raise UserError(f"upload_mb must be above 0, not {wish.upload_mb:g}")
     if wish.is_exact and not float(wish.largest).is_integer():
-        raise UserError(f"whole numbers are below a whole number, not {wish.largest:g}")
+        raise UserError(f"the bound of integers must be an integer, not {wish.largest:g}")
     if wish.is_exact and plain_modulus_bits(wish) > _MAX_T_BITS:
         raise UserError(_split(largest_result(wish).bit_length()))
     if not wish.is_exact and scale_bits(wish) > _MAX_SCALE_BITS:
         most = _MAX_SCALE_BITS - _SCALE_OVER_PRECISION
-        raise UserError(f"ckks keeps {most} bits of precision at most, not {wish.precision_bits}")
+        raise UserError(f"CKKS supports at most {most} bits of precision, not {wish.precision_bits}")
 
 
 def _split(result_bits: int) -> str:
@@ -195,10 +196,9 @@ def _split(result_bits: int) -> str:
     count = -(-(result_bits + 1) // (_MAX_BGV_BITS - 1))  # primes of b bits are above 2^(b-1)
     bits = max(_MIN_T_BITS, -(-(result_bits + 1) // count) + 1)
     return (
-        f"results of up to {result_bits} bits do not fit a plaintext modulus, which has {_MAX_T_BITS} at most. Say "
-        f"how large results can really get (--largest-result), approximate (--approximate), or compute modulo {count} "
-        f"primes of {bits} bits and combine the remainders: `--largest-result {(1 << (bits - 1)) - 1}` writes the "
-        f"suite for one of them, and time and bytes are {count} times its results"
+        f"results of up to {result_bits} bits exceed the plaintext modulus of at most {_MAX_T_BITS} bits. Options: "
+        f"state a smaller --largest-result; use --approximate; or compute modulo {count} primes of {bits} bits. For "
+        f"one prime, use `--largest-result {(1 << (bits - 1)) - 1}`. Time and bytes are then {count} times its results"
     )
 
 
@@ -264,11 +264,11 @@ def _has(variant: str, scheme: Scheme, kind: str, operation: str) -> bool:
 def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) -> list[str]:
     if wish.is_exact:
         comment = f"t: results up to {largest_result(wish):,} are exact"
-        chain = "modulus_bits: for-depth   # primes for so many multiplications"
+        chain = "modulus_bits: for-depth   # primes for the depth above"
         values = f"plain_modulus: {{bits: {plain_modulus_bits(wish)}}}  # {comment}"
     else:
         room = 1 << (_HEADROOM_BITS - 1)
-        chain = f"modulus_bits: {ckks_sizes(wish)}  # one for each multiplication; results below {room}"
+        chain = f"modulus_bits: {ckks_sizes(wish)}  # one prime per multiplication; results below {room}"
         values = (
             f"scale_bits: {scale_bits(wish)}            # for about {wish.precision_bits} bits of precision"
         )
@@ -295,12 +295,12 @@ def _multiplications(wish: Wish) -> str:
 
 def _words(wish: Wish) -> str:
     factors = " by public numbers" if wish.has_public_factors else ""
-    promise = f"{wish.security} bits of security by the {TABLES[wish.security_table]}"
+    promise = f"{wish.security}-bit security by the {TABLES[wish.security_table]}"
     return f"{_numbers(wish)}, {_multiplications(wish)}{factors}, {promise}"
 
 
 def _numbers(wish: Wish) -> str:
     if wish.is_exact:
-        return f"{wish.vector_length:,} whole numbers below {int(wish.largest):,}"
+        return f"{wish.vector_length:,} integers below {int(wish.largest):,}"
     scaled = f" (divided by {wish.largest:,g} before encryption)" if wish.largest > 1 else ""
     return f"{wish.vector_length:,} real numbers of magnitude at most {wish.largest:,g}{scaled}"

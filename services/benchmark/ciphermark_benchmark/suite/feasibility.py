@@ -279,8 +279,8 @@ def reason_against_memory(needed_mb: int | None, memory_mb: int | None) -> str |
     if needed_mb is None or memory_mb is None or needed_mb <= memory_mb:
         return None
     return (
-        f"the server would keep about {needed_mb} MB beside keys and ciphertexts, and the budget gives a "
-        f"party {memory_mb} MB (memory_mb)"
+        f"the server needs about {needed_mb:,} MB in addition to keys and ciphertexts; the budget allows "
+        f"{memory_mb:,} MB per party (memory_mb)"
     )
 
 

@@ -217,7 +217,7 @@ def _share(value: Any) -> Any:
     percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     share = float(percent[1]) / 100 if percent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= _WIDEST:
-        raise ValueError(f"must be more than 0 % and at most {_WIDEST:.0%}, such as 2%, not {value!r}")
+        raise ValueError(f"must be above 0% and at most {_WIDEST:.0%}, such as 2%, not {value!r}")
     return float(share)
 
 
@@ -382,7 +382,8 @@ def require_known(text: str, kind: str) -> None:
         raise ValueError(f"{text!r} is now {now!r}")
     if name not in operations:
         raise ValueError(
-            f"unknown operation {name!r} for {kind}{did_you_mean(name, operations)}; it knows {', '.join(operations)}"
+            f"unknown operation {name!r} for {kind}{did_you_mean(name, operations)}; "
+            f"operations: {', '.join(operations)}"
         )
     if name in OPERATIONS:
         read(text)

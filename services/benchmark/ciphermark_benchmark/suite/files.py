@@ -89,6 +89,8 @@ def text_of(path: Path) -> str:
         nearby = sorted(str(item) for item in path.parent.glob("*.yaml"))
         candidates = nearby if len(path.parts) > 1 or path.suffix else [*shipped.names(), *nearby]
         hint = did_you_mean(str(path), candidates)
+        if not hint and candidates != nearby:
+            hint = "; see `ciphermark suite list`"
         raise UserError(f"{path}: cannot read the suite: {error.strerror}{hint}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: the suite is not UTF-8 text") from None
