@@ -15,13 +15,14 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import warm
 from command import REPOSITORY
+from databases import Databases
 from documents import PAGES, Step, complaint, inline, invocations, languages, shape, steps
 from hexl import HAS_HEXL
 from processes import PATIENCE_OF_RUNS_S
@@ -41,6 +42,7 @@ EVERYDAY = ("README.md", "docs/tutorials/first-run.md")
 # What begins like this is not executed, and why.
 NOT_EXECUTED = {
     r"make (demo|test|setup|check|soak|bench)\b": "takes minutes, and is what executes this",
+    r"ciphermark db stop && cp": "copies the data directory of a reader who used `make serve`",
     r"make serve\b|\.venv/bin/python deploy/|ciphermark (serve|worker)\b|(\S+ )*ciphermark-\w+": (
         "runs until it is ended: its own tests"
     ),
@@ -49,7 +51,9 @@ NOT_EXECUTED = {
     r"ciphermark suite new \S+$": "asks at a terminal: its own tests",
     r"ciphermark run ": "measures for minutes: tests of recipes, of a tutorial and of `smoke` execute suites",
     r"ciphermark (build (add|show|remove)|bisect|compare-builds)\b": "compiles a library: test_builds.py does",
-    r"docker ": "needs docker: tests/acceptance/test_compose.py executes what has to work there",
+    r"([A-Z_]+=('[^']*'|\S+) )*docker ": (
+        "needs docker: tests/acceptance/test_compose.py executes what has to work there"
+    ),
     r"(.* \| )?curl |figure[ (]": "needs a benchmark service or a dashboard: their own tests ask each route",
     r"HELIB_ROOT=": "needs an HElib",
     r"\.venv/bin/python -m pytest ": "executes tests",
@@ -142,7 +146,7 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory, reference: Callable[..., str]) -> Iterator[Reader]:
+def first_reader(tmp_path_factory: pytest.TempPathFactory, reference: Callable[..., str]) -> Iterator[Reader]:
     data_directory = tmp_path_factory.mktemp("reader")
     services = Services(data_directory / "services")
     found = Reader(data_directory, reference("tenseal-ml"), services)
@@ -153,6 +157,12 @@ def reader(tmp_path_factory: pytest.TempPathFactory, reference: Callable[..., st
         yield found
     finally:
         services.stop()
+
+
+@pytest.fixture
+def reader(first_reader: Reader, databases: Databases) -> Reader:
+    """One whose database is a copy: what a page imports or deletes is the same for no other page."""
+    return replace(first_reader, database_url=databases.made(first_reader.database_url))
 
 
 def identity(archive: Path) -> str:
