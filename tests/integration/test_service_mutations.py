@@ -14,6 +14,7 @@ from running_services import OPTIONS, Pair, Running, Services, done, kind_of
 WORKLOAD, SCHEME = "lmc-plain", "ckks"
 LENGTH_BYTES = 8
 SEED = 26
+MAY_BE_KEYS = ("flipped", "one byte less", "cut to 0.99")
 FOLDER = re.compile(r"(?<![\w.:/])/(?:\w+/)+\w")
 
 
@@ -125,11 +126,17 @@ def test_a_party_goes_on_whatever_ciphertexts_are(
 def test_keys_that_were_changed_are_refused(
     services: Services, client: Running, server: Running, variant: str
 ) -> None:
+    """A flipped bit may make another key, and a last byte may mean nothing; the others are no keys. Only noise could be
+    one by chance: it begins with a library's header (magic number, sizes, version: 32 bits or more) once in 2^32 times.
+    """
     pair = Pair.open(client, server, variant, WORKLOAD, scheme=SCHEME)
     material = parts_of(services, pair.keys["material"])
     names = {"variant": variant, "workload": WORKLOAD, "options": OPTIONS}
-    for what, data in mutations(material[-1], count=2):
+    accepted = []
+    for what, data in [("as it was", material[-1]), *mutations(material[-1], count=2)]:
         blob = kept_as_blob(services, [*material[:-1], data])
         answer = server.http.post("/v1/sessions", json=names | {"material": blob})
         if sound(answer, f"{variant}, {what}") is None:
             server.http.delete(f"/v1/sessions/{answer.json()['id']}")
+            accepted.append(what)
+    assert [what for what in accepted if not what.startswith(MAY_BE_KEYS)] == ["as it was"]
