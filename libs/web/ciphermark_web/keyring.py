@@ -87,7 +87,7 @@ class _Watched(Generic[T]):
     def _read(self) -> T:
         try:
             text = self._path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             text = ""
         return self._parse(text, str(self._path))
 
