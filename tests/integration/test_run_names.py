@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ciphermark_benchmark import run_names
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.errors import UserError
@@ -74,6 +75,12 @@ def recorded(database: Database, make) -> Database:
 )
 def test_what_a_text_means(recorded: Database, asked: str, numbers: list[int]) -> None:
     assert recorded.runs_named(asked) == [f"ab{number}-{number}" for number in numbers]
+
+
+def test_where_no_run_is_meant_the_latest_is_the_one_that_last_means(recorded: Database) -> None:
+    """Not what came from an archive after it."""
+    with pytest.raises(UserError, match=r"'nobody'.* the latest is ab3-3;"):
+        run_names.resolved(recorded, "nobody")
 
 
 def test_the_latest_run_is_that_which_was_recorded_last(new_url, make) -> None:

@@ -37,9 +37,9 @@ def resolved(database: Database, text: str) -> str:
     ids = database.runs_named(text)
     if len(ids) == 1:
         return ids[0]
-    recorded = database.run_ids()
-    if not recorded:
+    latest = database.runs_named(names.LATEST)
+    if not latest:
         raise UserError("no run is recorded yet; start one: `ciphermark run quick`")
     if not ids:
-        raise UserError(f"no run matches {text!r}; the latest is {recorded[-1]}; see `ciphermark runs`")
+        raise UserError(f"no run matches {text!r}; the latest is {latest[0]}; see `ciphermark runs`")
     raise UserError(f"several runs begin with {text!r}: {', '.join(ids)}, …; enter more of the id")
