@@ -181,6 +181,8 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
     suite = ciphermark.suite({"kind": "own", "variants": ["seal"], "workloads": [f"./{path.name}"]})
     planned = ciphermark("suite", "explain", str(suite), code=None)
     checked = ciphermark("workload", "check", str(path), "--variant", "seal", code=2)
+    if "incorrect" in checked.out:
+        assert checked.err == f"{path} is incorrect with seal: see above\n"
     for done in (planned, checked):
         assert words in done.out + done.err
         assert "cleartext" not in done.out + done.err

@@ -95,13 +95,13 @@ def check(
 ) -> None:
     """Check a workload: run it unencrypted, then with every installed library, on small parameters if it fits them."""
     console = console_for()
-    verdicts = set()
+    names: dict[str, list[str]] = {}  # of variants, by their verdict
     loaded = chosen(workload, replace(user_workloads.LOADING, deadline_s=deadline))
     refused = _refused(loaded, variant or (), deadline)
     for name, scheme in _subjects(loaded, variant or ()):
         examined = refused.get((name, scheme)) or _examined(workload, name, scheme, deadline)
         verdict, colour = examined.verdict, _COLOURS[examined.verdict]
-        verdicts.add(verdict)
+        names.setdefault(verdict, []).append(name)
         line = styled(
             f"{{}} {{}} [{colour}]{{}}[/{colour}] {{}}",
             f"{name:<10}",
@@ -112,9 +112,10 @@ def check(
         console.print(line, soft_wrap=True)
         if name == _CLEARTEXT and verdict == "incorrect":
             raise UserError(f"{workload} is incorrect without encryption: fix that first")
-    if "incorrect" in verdicts:
-        raise UserError(f"{workload} is incorrect with at least one library: see above")
-    if "correct" not in verdicts:
+    if "incorrect" in names:
+        blamed = ", ".join(dict.fromkeys(names["incorrect"]))
+        raise UserError(f"{workload} is incorrect with {blamed}: see above")
+    if "correct" not in names:
         raise UserError(f"no library executed {workload}: see above")
     console.print(f"{workload} is correct with every library that supports it", soft_wrap=True)
 
