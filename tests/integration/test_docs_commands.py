@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ from documents import PAGES, Step, complaint, inline, invocations, languages, sh
 from hexl import HAS_HEXL
 from processes import PATIENCE_OF_RUNS_S
 from running_services import Services
+
+from ciphermark_core import wire
 
 PROGRAMS = Path(sys.executable).parent
 QUICK = REPOSITORY / "reference" / "quick.jsonl.xz"
@@ -172,7 +175,7 @@ def identity(archive: Path) -> str:
 
 
 def earlier(archive: Path, folder: Path) -> Path:
-    """The same run as if it had been executed a minute before, under ids of its own, without a digest."""
+    """The same run as if it had been executed a minute before, under ids of its own."""
     head, *outcomes, _ = lzma.decompress(archive.read_bytes()).decode().splitlines()
     old = identity(archive)
     new = str(uuid.uuid5(uuid.UUID(old), "earlier"))
@@ -186,8 +189,10 @@ def earlier(archive: Path, folder: Path) -> Path:
         case = outcome["trial"]["id"]
         outcome["trial"]["id"] = str(uuid.uuid5(uuid.UUID(new), case))
         lines.append(json.dumps(outcome))
+    content = "".join(f"{line}\n" for line in lines).encode()
+    digest = wire.to_line({"sha256": sha256(content).hexdigest()})
     path = folder / "before.jsonl.xz"
-    path.write_bytes(lzma.compress("".join(f"{line}\n" for line in lines).encode(), preset=0))
+    path.write_bytes(lzma.compress(content + digest, preset=0))
     return path
 
 
