@@ -81,11 +81,15 @@ def ckks_chain(scale_bits: int, depth: int, largest_result: float | None = None)
     ``largest_result`` in magnitude, of up to 2^19 without, as far as primes can be as large. The special prime is as
     large as any, so that switching keys errs no more than with larger outer primes.
     """
-    headroom_bits = _HEADROOM_BITS
-    if largest_result is not None:
-        headroom_bits = math.ceil(math.log2(max(largest_result, _LEAST_BOUND))) + _ABOVE_BOUND_BITS
-    outer = min(LARGEST_PRIME_BITS, scale_bits + headroom_bits)
+    outer = min(LARGEST_PRIME_BITS, scale_bits + headroom_bits(largest_result))
     return (outer, *[scale_bits] * depth, outer)
+
+
+def headroom_bits(largest_result: float | None = None) -> int:
+    """By how much outer ckks primes are larger than the scale, where primes can be as large: see :func:`ckks_chain`."""
+    if largest_result is None:
+        return _HEADROOM_BITS
+    return math.ceil(math.log2(max(largest_result, _LEAST_BOUND))) + _ABOVE_BOUND_BITS
 
 
 def _ckks(spec: ParameterSpec, depth: int) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core import chains
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Scheme
+from ciphermark_core.primes import LARGEST_PRIME_BITS
 from ciphermark_core.security import NEWEST, TABLES, Table
 from ciphermark_measure.experiments import KINDS
 
@@ -21,8 +22,9 @@ _MIN_T_BITS = 20  # smaller ones give no slots at the rings that are needed
 _MAX_T_BITS = 60
 _MAX_BGV_BITS = 30
 _SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep modulus chains
-_HEADROOM_BITS = 4  # of the outer ckks primes above the scale: results below 8 fit beside their sign
-_MIN_SCALE_BITS, _MAX_SCALE_BITS = 30, 60 - _HEADROOM_BITS
+_LARGEST_SUM = 2.0  # of two numbers of at most 1
+_HEADROOM_BITS = chains.headroom_bits(_LARGEST_SUM)
+_MIN_SCALE_BITS, _MAX_SCALE_BITS = 30, LARGEST_PRIME_BITS - _HEADROOM_BITS
 _MAX_DEPTH = 64
 _MAX_VECTOR_LENGTH = 1 << 40
 _CHAIN_SIZE = 1024
@@ -165,7 +167,7 @@ def scale_bits(wish: Wish) -> int:
 
 def ckks_sizes(wish: Wish) -> list[int]:
     """Prime sizes, the special prime last, for sums of two numbers of at most 1."""
-    return [*chains.ckks_chain(scale_bits(wish), wish.depth, 2.0)]
+    return [*chains.ckks_chain(scale_bits(wish), wish.depth, _LARGEST_SUM)]
 
 
 def _require_possible(wish: Wish) -> None:
