@@ -122,7 +122,7 @@ def test_a_run_in_a_pipe_tells_a_line_per_comparison(recorded):
     _, _, printed = recorded
     lines = printed.err.splitlines()
     assert all(re.match(r"\d+/7: ", line) for line in lines)
-    assert sum(": arithmetic bfv 4096 " in line and "seal " in line for line in lines) == 2
+    assert sum(": arithmetic, BFV, N = 4096, " in line and "seal " in line for line in lines) == 2
     assert "\x1b" not in printed.out + printed.err
 
 

@@ -38,6 +38,7 @@ def test_users_are_added_listed_and_revoked(ciphermark: Ciphermark, monkeypatch:
     ciphermark("users", "revoke", "ada")
     assert keyring.principal(second) is None
     ciphermark("users", "revoke", "ada", code=2)
+    assert "ciphermark users add" in ciphermark("users", "list").err
 
 
 def test_whoever_was_added_may_call_the_service_of_the_data_directory(

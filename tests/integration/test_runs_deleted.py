@@ -69,7 +69,7 @@ def test_a_deleted_run_is_not_recorded_again(ciphermark) -> None:
     newest, middle, oldest = (
         row["run_id"] for row in ciphermark.rows("select run_id from runs order by started_at desc")
     )
-    assert "Add --yes" in ciphermark("runs", "delete", "last", code=2).err
+    assert "add --yes" in ciphermark("runs", "delete", "last", code=2).err
     assert f"deleted: {newest}" in ciphermark("runs", "delete", "last", "--yes").out
     assert ciphermark("runs", "delete", "last", "--older-than", "1d", code=2)
     assert "enter days or weeks" in ciphermark("runs", "delete", "--older-than", "soon", code=2).err

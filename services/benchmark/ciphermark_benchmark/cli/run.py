@@ -229,15 +229,16 @@ def _compared(outcomes: Sequence[Outcome]) -> str:
     """The case, and the result of each variant."""
     case = outcomes[0].trial.case
     ended = ", ".join(f"{outcome.trial.case.variant} {_result(outcome)}" for outcome in outcomes)
-    return f"{case.experiment} {_place(case)}, {case.vector_length} values: {ended}"
+    return f"{case.experiment}, {_place(case)}, {case.vector_length:,} values: {ended}"
 
 
 def _place(case: Case) -> str:
     """Scheme, N (the library finds it where the smallest is asked for) and operation, with how often."""
-    ring = "smallest N" if case.parameters.ring_dimension_is_minimum else str(case.parameters.ring_dimension)
+    is_smallest = case.parameters.ring_dimension_is_minimum
+    ring = "smallest secure N" if is_smallest else f"N = {case.parameters.ring_dimension}"
     count = REPETITIONS.of(case.dimensions)
     times = "" if count is None else f" × {count}"
-    return f"{case.parameters.scheme} {ring} {case.operation}{times}"
+    return f"{case.parameters.scheme.upper()}, {ring}, {case.operation}{times}"
 
 
 def _result(outcome: Outcome) -> str:
@@ -273,6 +274,6 @@ def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
 
         def on_outcome(outcome: Outcome) -> None:
             case = outcome.trial.case
-            bar.update(task, advance=1, description=f"{case.variant} {_place(case)}")
+            bar.update(task, advance=1, description=f"{case.variant}, {_place(case)}")
 
         yield on_outcome

@@ -173,9 +173,7 @@ def _require_consent(run_ids: Sequence[str], is_given: bool) -> None:
     if is_given:
         return
     if not sys.stdin.isatty():
-        raise UserError(
-            f"no terminal to confirm deleting {len(run_ids)} runs: {', '.join(run_ids)}. Add --yes"
-        )
+        raise UserError(f"no terminal to confirm the deletion of {', '.join(run_ids)}: add --yes")
     typer.confirm(f"Delete {', '.join(run_ids)}?", abort=True)
 
 

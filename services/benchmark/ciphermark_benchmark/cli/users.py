@@ -45,8 +45,11 @@ def add(
 def list_() -> None:
     """List users with their roles, one line per token."""
     path = _path()
-    for _, user in users_in("\n".join(_lines(path)), str(path)):
+    users = [user for _, user in users_in("\n".join(_lines(path)), str(path))]
+    for user in users:
         typer.echo(f"{user.name}  {user.role}")
+    if not users:
+        typer.echo("No users. Add one: ciphermark users add NAME --role ROLE", err=True)
 
 
 @app.command("revoke", epilog="[bold]Example[/bold]  ciphermark users revoke ada --oldest")
