@@ -445,3 +445,26 @@ def test_a_tuning_that_there_is_not(written, complaint):
     (line,) = complaints(GOOD + f"    tuning: {written}\n")
     assert line.startswith("mine.yaml:13: experiments.0.tuning: ")
     assert complaint in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x: &x {<<: *x}",
+        "a: !!bool maybe",
+        "a: !!int ",
+        "a: !!float ''",
+        "? [[a], b]\n: 1",
+        "!!set a",
+        "!!omap a",
+    ],
+)
+def test_what_the_parser_itself_stumbles_over_is_no_yaml(text):
+    with pytest.raises(UserError, match=r"some\.yaml.*(not YAML|must be|lacks|unknown|a suite is)"):
+        files.parse(text, "some.yaml")
+
+
+def test_an_anchor_that_is_written_again_is_no_warning(recwarn):
+    with pytest.raises(UserError):
+        files.parse("a: &x 1\nb: &x 2\nc: *x\n", "some.yaml")
+    assert not recwarn.list

@@ -134,7 +134,9 @@ def plain(text: str, origin: str) -> dict[str, Any]:
 
 def _document(text: str, origin: str) -> Any:
     try:
-        return YAML(typ="rt").load(io.StringIO(text))
+        parser = YAML(typ="rt")
+        parser.composer.warn_double_anchors = False  # an anchor that is written again is YAML
+        return parser.load(io.StringIO(text))
     except MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
         raise UserError(f"{origin}:{line}: not YAML: {error.problem}") from None
@@ -145,6 +147,11 @@ def _document(text: str, origin: str) -> Any:
         ) from None
     except YAMLError as error:
         raise UserError(f"{origin}: not YAML: {error}") from None
+    except (AttributeError, IndexError, KeyError, TypeError):  # the parser's own, of a value under a tag
+        raise UserError(
+            f"{origin}: not YAML: a tag (such as !!bool), a merge key (<<) or a list as a key has a value that it "
+            "cannot have; a suite needs none of these"
+        ) from None
 
 
 def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
