@@ -48,7 +48,7 @@ def smoke(tmp_path_factory):
     )
     assert done.returncode == 0, done.stderr
     # where no terminal watches, a line per comparison and nothing else
-    assert all(re.match(r"\d+ of \d+: ", line) for line in done.stderr.splitlines()), done.stderr
+    assert all(re.match(r"\d+/\d+: ", line) for line in done.stderr.splitlines()), done.stderr
     yield (
         ciphermark,
         done.stdout,

@@ -82,9 +82,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     scientific: Annotated[bool, typer.Option("--scientific", help="Print numbers with exponents.")] = False,
     details: Annotated[bool, typer.Option("--details", help=_DETAILS_HELP)] = False,
     all: Annotated[bool, typer.Option("--all", help=_ALL_HELP)] = False,
-    notes: Annotated[
-        bool, typer.Option("--notes", help="Print the measurement notes of each library.")
-    ] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Print measurement notes by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
     across_security_levels: Annotated[
         bool, typer.Option("--across-security-levels", help=_ACROSS_SECURITY_LEVELS_HELP)
