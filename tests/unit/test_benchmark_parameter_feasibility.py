@@ -67,7 +67,7 @@ def told(variant: str, operation: str, spec: ParameterSpec) -> str | None:
             "openfhe",
             "add",
             ParameterSpec("ckks", 16384, (60, 58, 58, 60), None, 58),
-            "a scale of 58 bits needs",
+            "a scale of 58 bits is too large",
         ),
         ("openfhe", "add", ParameterSpec("ckks", 16384, (60, 56, 56, 60), None, 56), "at most 55 bits"),
         ("openfhe", "add", ParameterSpec("ckks", 16384, scale_bits=58, depth=2), "at most 56 bits here"),
