@@ -22,7 +22,7 @@ from ciphermark_core.controls import visible_in
 from ciphermark_core.security import OLDEST
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
-from ciphermark_present import query
+from ciphermark_present import query, theme
 from ciphermark_present.catalogue.columns import (
     OF_CASE,
     PARAMETERS,
@@ -156,14 +156,15 @@ class Filled:
         chart = self.figure.draw(self.rows)
         if chart is None:
             return None
-        drawn: dict[str, Any] = visible_in(chart.to_dict(validate=False))  # a test validates every chart
+        # A test validates every chart.
+        drawn: dict[str, Any] = theme.dressed(visible_in(chart.to_dict(validate=False)))
         if self.selection.is_uncorrected:
             title = (
                 {"text": drawn["title"], "subtitle": AS_MEASURED}
                 if "title" in drawn
                 else {"text": AS_MEASURED}
             )
-            drawn["title"] = {**title, "anchor": "start"}
+            drawn["title"] = title
         return drawn
 
     @property
@@ -347,7 +348,7 @@ def _standalone(specification: Row) -> dict[str, Any]:
     """A picture has no page whose width it could take: all are as wide, whatever the number of small charts."""
     is_container = specification.get("width") == "container"
     changed = {"width": _STANDALONE_WIDTH} if is_container else _in_columns(specification)
-    return {**specification, **changed, "background": "white"}
+    return {**specification, **changed}
 
 
 def _in_columns(specification: Row) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ciphermark_dashboards import rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.templating import TEMPLATES
-from ciphermark_present import charting
+from ciphermark_present import charting, theme
 from ciphermark_present.catalogue import (
     case,
     comparing,
@@ -131,7 +131,7 @@ CHARTS = {
 def drawn(name):
     """The specification of a chart, and its picture."""
     draw, rows = CHARTS[name]
-    chart = draw(rows).to_dict(validate=True)
+    chart = theme.dressed(draw(rows).to_dict(validate=True))
     return chart, rendering.svg(chart)
 
 
@@ -351,7 +351,7 @@ def test_a_chart_of_too_many_samples_says_how_many_it_shows(monkeypatch):
 
 def symbols(chart) -> list[tuple[str, str]]:
     """Where each mark is drawn, and its outline."""
-    paths = re.findall(r"<path ([^>]*)/?>", rendering.svg(chart.to_dict()))
+    paths = re.findall(r"<path ([^>]*)/?>", rendering.svg(theme.dressed(chart.to_dict())))
     marks = [path for path in paths if 'role="graphics-symbol"' in path and "translate" in path]
     return [
         (re.search(r"translate\(([^)]*)\)", mark)[1], re.search(r' d="([^"]*)"', mark)[1]) for mark in marks
@@ -509,5 +509,67 @@ def test_texts_can_be_read_in_every_theme(theme):
 
 
 def test_marks_are_seen_in_every_theme():
-    for theme, name in itertools.product(themes(), DECLARED):
-        assert contrast(charting.look(name, [name])[0], theme["--ground"]) >= 3, name
+    for name in DECLARED:
+        colour = charting.look(name, [name])[0]
+        assert contrast(colour, theme.LIGHT.ground) >= 3, name
+        assert contrast(theme.in_the_dark(colour), theme.DARK.ground) >= 4.5, name
+
+
+def test_a_colour_without_one_of_its_own_in_the_dark_is_lighter_there():
+    assert contrast(theme.in_the_dark("#204080"), theme.DARK.ground) >= 4.5
+    assert theme.in_the_dark("#000000") == "#737373"
+
+
+def sizes(part) -> list[float]:
+    """Every size of texts in a configuration or a chart."""
+    if isinstance(part, dict):
+        own = [value for name, value in part.items() if name.lower().endswith("fontsize")]
+        return own + [size for value in part.values() for size in sizes(value)]
+    return [size for each in part for size in sizes(each)] if isinstance(part, list) else []
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_the_look_of_all_charts_is_one(name):
+    """No chart has a configuration of its own, a small text, or a colour without one for the dark."""
+    chart, _ = drawn(name)
+    assert chart["config"] == theme.configuration(theme.LIGHT)
+    assert chart["usermeta"]["dark"]["config"] == theme.configuration(theme.DARK)
+    assert min(sizes(chart)) >= 12
+    inks = {
+        text for text in strings({**chart, "config": {}, "data": {}, "usermeta": {}}) if text.startswith("#")
+    }
+    assert inks - {"#000000", "#ffffff"} <= set(chart["usermeta"]["dark"]["colours"])
+
+
+@pytest.mark.parametrize("ground", [theme.LIGHT, theme.DARK])
+def test_texts_of_charts_can_be_read(ground):
+    for ink in (ground.text, ground.muted):
+        assert contrast(ink, ground.ground) >= 4.5
+
+
+def tooltips(part) -> list[dict[str, str]]:
+    """The lines of all tooltips of a chart."""
+    if isinstance(part, dict):
+        own = part.get("tooltip", [])
+        return [line for line in own if isinstance(line, dict)] + [
+            line for value in part.values() for line in tooltips(value)
+        ]
+    return [line for each in part for line in tooltips(each)] if isinstance(part, list) else []
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "expected"),
+    [
+        ("latency", "Median", "2 ms"),
+        ("sizes", "Size", "1 MB"),
+        ("repetitions", "Median", "2 ms"),
+        ("learning", "Time", "100 ms"),
+        ("layers", "Time", "20 ms"),
+        ("samples", "Corrected", "1 ms"),
+    ],
+)
+def test_tooltips_write_units_as_tables_do(name, title, expected):
+    chart, _ = drawn(name)
+    (field,) = {line["field"] for line in tooltips(chart) if line.get("title") == title}
+    assert chart["data"]["values"][0][field] == expected
+    assert not [line for line in tooltips(chart) if line.get("format", "").endswith("s")]

@@ -17,19 +17,15 @@ function isDark() {
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function configuration() {
-  const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const text = { labelColor: colour("--text"), titleColor: colour("--text") };
-  return {
-    background: "transparent",
-    font: "system-ui, sans-serif",
-    axis: { ...text, gridColor: colour("--line"), domainColor: colour("--muted"), tickColor: colour("--muted"), labelFontSize: 12, titleFontSize: 12 },
-    legend: { ...text, labelFontSize: 12 },
-    header: { ...text, labelFontSize: 13, labelFontWeight: 600 },
-    title: { color: colour("--text") },
-    text: { color: colour("--text") },
-    view: { stroke: colour("--line") },
-  };
+// A chart in the theme's colours; its ground is the page's.
+function themed(text) {
+  const chart = JSON.parse(text);
+  const dark = chart.usermeta.dark;
+  const drawn = isDark()
+    ? { ...JSON.parse(text.replace(/#[0-9A-Fa-f]{6}/g, (colour) => dark.colours[colour] ?? colour)), config: dark.config }
+    : chart;
+  drawn.config = { ...drawn.config, background: "transparent" };
+  return drawn;
 }
 
 // Small charts stand in as many columns as the page has room for, and fill its width.
@@ -37,7 +33,7 @@ function fit(specification, width) {
   if (width < NARROW) {
     const columns = specification.facet === undefined ? 1 : 2;
     const legend = { ...specification.config?.legend, columns, titleOrient: "top" };
-    const axisY = { labelLimit: LABELS_SHARE * width, labelFontSize: 10 };
+    const axisY = { labelLimit: LABELS_SHARE * width };
     specification.config = { ...specification.config, legend, axisY };
   }
   if (specification.facet === undefined) return;
@@ -52,11 +48,11 @@ function widen(specification, width) {
 }
 
 function embed(element, specification) {
-  return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", config: configuration() });
+  return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", tooltip: { disableDefaultStyle: true } });
 }
 
 async function draw(element) {
-  const specification = JSON.parse(document.getElementById(element.dataset.specification).textContent);
+  const specification = themed(document.getElementById(element.dataset.specification).textContent);
   const width = element.clientWidth;
   fit(specification, width);
   await embed(element, specification);

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciphermark_core.controls import visible
-from ciphermark_present import formats, parameters
+from ciphermark_present import formats, parameters, theme
 from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 
 # A variant keeps its colour on every page; shapes tell variants apart where colours do not. The folder of its library
@@ -21,7 +21,6 @@ _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arr
 
 WIDTH = 320
 HEIGHT = 200
-GREY = "#767676"
 VARIANT = "Variant"  # channels of one title share a legend
 # Vega writes 0.0003 as 300µ: here a label says its unit, as tables do.
 _WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
@@ -39,10 +38,6 @@ _LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
 _MOST_UPRIGHT = 4  # labels of several lines beside each other
 _MARGIN = 12  # pixels between the outermost marks and the frame
-_LEGEND_APART = (
-    12  # pixels from the title of a legend to its first symbol: Vega's own 5 look as if they touched
-)
-
 if TYPE_CHECKING:
     import altair
 
@@ -62,15 +57,6 @@ else:
             return getattr(module, name)
 
     alt = _Altair()
-
-C = TypeVar("C", bound="alt.TopLevelMixin")
-
-
-def dressed(chart: C) -> C:
-    """The chart with its legend above it, where it takes no room from the plots."""
-    return chart.configure_legend(
-        orient="top", titleOrient="left", titlePadding=_LEGEND_APART, symbolLimit=0
-    ).configure_axisY(labelLimit=_LABEL_LIMIT)
 
 
 def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has of its own
@@ -94,7 +80,7 @@ def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has o
         charts = charts.resolve_scale(**dict.fromkeys(scales, "independent"))
     if axes:
         charts = charts.resolve_axis(**dict.fromkeys(axes, "independent"))
-    return dressed(charts)
+    return charts
 
 
 def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> Chart:
@@ -102,7 +88,7 @@ def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str])
     names = variants_of(rows)
     axis = seconds_axis(row[value] for row in rows)
     dots = (
-        alt.Chart(data(rows, "variant", "workload", part, value))
+        alt.Chart(data(rows, "variant", "workload", part, value, **{value: formats.seconds}))
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
             x=alt.X(f"{value}:Q", title=None, scale=log_scale(), axis=axis),
@@ -110,7 +96,7 @@ def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str])
             yOffset=alt.YOffset("variant:N", sort=names),
             color=colour(names),
             shape=shape(names),
-            tooltip=tips("variant:N", "workload:N", f"{part}:N", alt.Tooltip(f"{value}:Q", format=".3s")),
+            tooltip=tips("variant:N", "workload:N", f"{part}:N", text_tip(value, "Time")),
         )
     )
     return small_charts(dots, part, parts, columns=3, width=240, height=alt.Step(9), axes=("x",))
@@ -221,18 +207,30 @@ def shape(variants: Iterable[str]) -> alt.Shape:
 
 
 def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
-    """What a mark tells when pointed at, its parameters last.
+    """What a mark states when pointed at, its parameters last.
 
     As channels: Altair takes long to find out what kind a text is meant to be."""
     return [
-        *(field if isinstance(field, alt.Tooltip) else alt.Tooltip(field) for field in fields),
+        *(
+            field if isinstance(field, alt.Tooltip) else alt.Tooltip(field, title=_titled(field))
+            for field in fields
+        ),
         alt.Tooltip("told:N", title="Parameters"),
     ]
 
 
+def _titled(field: str) -> str:
+    return field.partition(":")[0].replace("_", " ").capitalize()
+
+
+def text_tip(column: str, title: str) -> alt.Tooltip:
+    """A line of a tooltip: the text of a column that :func:`data` has in words."""
+    return alt.Tooltip(f"{column}_text:N", title=title)
+
+
 def one() -> alt.Chart:
     """A line where a ratio is 1."""
-    return alt.Chart().mark_rule(strokeDash=[4, 3], color=GREY).encode(x=alt.XDatum(1))
+    return alt.Chart().mark_rule(style=theme.UNITY).encode(x=alt.XDatum(1))
 
 
 def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
@@ -243,13 +241,18 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
     return looks.get(variant) or _OTHERS[strangers.index(variant) % len(_OTHERS)]
 
 
-def data(rows: Sequence[Row], *columns: str) -> alt.Data:
+def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) -> alt.Data:
     """The columns that a chart needs, as plain JSON values, and the parameters of each row in words: where they are
     known, with the share of undisturbed samples, by how much the others are corrected, and what it is uncorrected.
+
+    Columns that are ``written`` are there as tables write them too.
     """
     return alt.Data(
         values=[
-            {name: json_value(row[name]) for name in columns} | {"told": _told(row, columns)} for row in rows
+            {name: json_value(row[name]) for name in columns}
+            | {f"{name}_text": write(row[name]) for name, write in written.items()}
+            | {"told": _told(row, columns)}
+            for row in rows
         ]
     )
 
@@ -360,7 +363,7 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     is ``title``.
     """
     chart = (
-        alt.Chart(data(rows, "bar", "what", "part", "place", "seconds"))
+        alt.Chart(data(rows, "bar", "what", "part", "place", "seconds", seconds=formats.seconds))
         .mark_bar()
         .encode(
             x=alt.X("seconds:Q", title=None, stack="zero", axis=seconds_axis()),
@@ -375,7 +378,7 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
                 sort=[*parts],
             ),
             order=alt.Order("place:Q"),
-            tooltip=tips("bar:N", "part:N", alt.Tooltip("seconds:Q", format=".3s")),
+            tooltip=tips("bar:N", "part:N", text_tip("seconds", "Time")),
         )
     )
     header = alt.Header(labelExpr=_SPLIT)
@@ -420,7 +423,7 @@ def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: a
         color=colour(names),
         tooltip=tips("variant:N", "operation:N", "ring:O", alt.Tooltip("text:N", title=title)),
     )
-    texts = base.mark_text(baseline="bottom", dy=-2, fontSize=10).encode(text=alt.Text("text:N"))
+    texts = base.mark_text(baseline="bottom", dy=-2, style=theme.TEXT).encode(text=alt.Text("text:N"))
     columns = ("variant", "operation", "ring", value, "text")
     fullest = Counter(row["operation"] for row in rows).most_common(1)[0][1]
     layers = [bars, texts] if fullest <= _MAX_TEXTS else [bars]

@@ -39,7 +39,7 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
     step = math.ceil(len(rows) / _MAX_SAMPLES)
     names = charting.variants_of(rows)
     samples = (
-        alt.Chart(charting.data(rows[::step], *_COLUMNS))
+        alt.Chart(charting.data(rows[::step], *_COLUMNS, corrected=formats.seconds, value=formats.seconds))
         .mark_point(filled=True, size=45)
         .encode(
             x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
@@ -51,9 +51,9 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
                 "variant:N",
                 "process:O",
                 "ordinal:Q",
-                alt.Tooltip("corrected:Q", format=".4s"),
-                alt.Tooltip("value:Q", format=".4s", title="as it was taken"),
-                alt.Tooltip("slowdown:Q", format=".3f", title="slowed"),
+                charting.text_tip("corrected", "Corrected"),
+                charting.text_tip("value", "As measured"),
+                alt.Tooltip("slowdown:Q", format=".3f", title="Slowdown"),
                 "loops:Q",
                 "is_disturbed:N",
             ),

@@ -169,10 +169,8 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
         x=alt.X("ratio:Q", scale=scale), tooltip=charting.tips(*(f"{name}:N" for name in columns)), **look
     )
     one = charting.one()
-    return charting.dressed(
-        alt.layer(one, whiskers, points, data=charting.data(labelled, *columns)).properties(
-            width="container", height=18 * len(labelled)
-        )
+    return alt.layer(one, whiskers, points, data=charting.data(labelled, *columns)).properties(
+        width="container", height=18 * len(labelled)
     )
 
 

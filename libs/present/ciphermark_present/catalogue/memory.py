@@ -84,7 +84,7 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
     names = charting.variants_of(rows)
     order = [f"N = {ring}" for ring in charting.ring_order(labelled)]
     chart = (
-        alt.Chart(charting.data(labelled, "variant", "what", "place", "bytes"))
+        alt.Chart(charting.data(labelled, "variant", "what", "place", "bytes", bytes=formats.size))
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
             x=alt.X(
@@ -97,7 +97,7 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
             yOffset=alt.YOffset("variant:N", sort=names),
             color=charting.colour(names),
             shape=charting.shape(names),
-            tooltip=charting.tips("variant:N", "what:N", "place:N", alt.Tooltip("bytes:Q", format=",")),
+            tooltip=charting.tips("variant:N", "what:N", "place:N", charting.text_tip("bytes", "Size")),
         )
     )
     return charting.small_charts(chart, "place", order, height=alt.Step(12), axes=("x",))

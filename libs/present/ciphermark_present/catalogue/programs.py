@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, subject
+from ciphermark_present import charting, formats, subject, theme
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import OPTIONS, SCHEME, SIZE, THREADS, VARIANT, WORKLOAD
 from ciphermark_present.charting import Chart, alt
@@ -79,7 +79,7 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     scale = alt.Scale(scheme="blues", domain=list(range(_SHADES)))
     squares = base.mark_rect().encode(color=alt.Color("shade:O", scale=scale, legend=None))
     is_light = f"datum.shade < {_SHADES // 2}"
-    numbers = base.mark_text(fontSize=10).encode(
+    numbers = base.mark_text(style=theme.TEXT).encode(
         text=alt.Text("n:N"), color=alt.condition(is_light, alt.value("#000000"), alt.value("#ffffff"))
     )
     layers = [squares, numbers] if len({row["level"] for row in rows}) <= _MAX_LEVELS else [squares]

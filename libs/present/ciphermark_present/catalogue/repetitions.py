@@ -53,14 +53,14 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         y=alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
         color=charting.colour(names),
         tooltip=charting.tips(
-            "variant:N", "repetitions:Q", alt.Tooltip("median:Q", format=".3s"), "ring_dimension:O"
+            "variant:N", "repetitions:Q", charting.text_tip("median", "Median"), "ring_dimension:O"
         ),
     )
     lines = timings.mark_line(strokeWidth=1.5).encode(
         strokeDash=alt.StrokeDash("choice:N", title="Ring dimension")
     )
     points = timings.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
+    chart = alt.layer(lines, points, data=charting.data(cases, *columns, median=formats.seconds))
     return charting.small_charts(chart, "what", scales=("x", "y"))
 
 

@@ -175,6 +175,8 @@ _COLUMNS = (
     "to",
 )
 
+_WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
+
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
     """Median time against N, both logarithmic, one small chart per operation."""
@@ -240,13 +242,13 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
         tooltip=charting.tips(
             alt.Tooltip("variant:N", title="Variant"),
             alt.Tooltip("label:N", title="Operation"),
-            alt.Tooltip("median:Q", title="Median, s", format=".3s"),
-            alt.Tooltip("ci_low:Q", title="95% from", format=".3s"),
-            alt.Tooltip("ci_high:Q", title="to", format=".3s"),
+            charting.text_tip("median", "Median"),
+            charting.text_tip("ci_low", "95% from"),
+            charting.text_tip("ci_high", "to"),
         ),
     )
     whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
-    data = charting.data(charting.with_ends(cases, "median"), *_COLUMNS)
+    data = charting.data(charting.with_ends(cases, "median"), *_COLUMNS, **_WRITTEN)
     return charting.small_charts(
         alt.layer(line, whiskers, points, data=data), "label", scales=("y",), axes=("x",)
     )

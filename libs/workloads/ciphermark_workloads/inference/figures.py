@@ -72,8 +72,8 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
         tooltip=charting.tips(
             "variant:N",
             "apart:N",
-            alt.Tooltip("infer_s:Q", format=".3s"),
-            alt.Tooltip("images_per_s:Q", format=".3s"),
+            charting.text_tip("infer_s", "Latency"),
+            charting.text_tip("images_per_s", "Images/s"),
             "images:Q",
         ),
     )
@@ -81,7 +81,14 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     points = marks.mark_point(filled=True, size=60, opacity=1).encode(
         shape=charting.shape(names), detail="apart:N"
     )
-    return charting.small_charts(alt.layer(lines, points, data=charting.data(passes, *columns)), "what")
+    return charting.small_charts(
+        alt.layer(
+            lines,
+            points,
+            data=charting.data(passes, *columns, infer_s=formats.seconds, images_per_s=formats.digits),
+        ),
+        "what",
+    )
 
 
 def draw_parts(rows: Sequence[Row]) -> Chart | None:

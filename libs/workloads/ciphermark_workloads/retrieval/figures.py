@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters, sentences
+from ciphermark_present import charting, formats, headings, page, parameters, sentences, theme
 from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -68,14 +68,18 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
         color=charting.colour(names),
         tooltip=charting.tips(
             "variant:N",
-            alt.Tooltip("database_size:Q", format=".3s"),
-            alt.Tooltip("answer_s:Q", format=".3s"),
+            charting.text_tip("database_size", "Database"),
+            charting.text_tip("answer_s", "Answer"),
             "ring_dimension:O",
         ),
     )
     lines = times.mark_line(strokeWidth=1.5)
     points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
+    chart = alt.layer(
+        lines,
+        points,
+        data=charting.data(cases, *columns, database_size=formats.size, answer_s=formats.seconds),
+    )
     return charting.small_charts(chart, "what", scales=("y",))
 
 
@@ -103,7 +107,7 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
         ),
         y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
     )
-    line = places_of.mark_line(color=charting.GREY, strokeWidth=1, strokeDash=[4, 3])
+    line = places_of.mark_line(style=theme.UNITY, strokeWidth=1)
     front = line.transform_filter(alt.datum.is_unbeaten).encode(detail="encryption:N")
     points = places_of.mark_point(filled=True, size=70, opacity=1).encode(
         color=charting.colour(names),
@@ -111,13 +115,15 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
         tooltip=charting.tips(
             "operation:N",
             "variant:N",
-            alt.Tooltip("moved:Q", format=".3s"),
-            alt.Tooltip("element_s:Q", format=".3s"),
+            charting.text_tip("moved", "Query and answer"),
+            charting.text_tip("element_s", "Time of an element"),
             "answers:Q",
             "inputs:Q",
         ),
     )
-    chart = alt.layer(front, points, data=charting.data(cases, *_MARKS))
+    chart = alt.layer(
+        front, points, data=charting.data(cases, *_MARKS, moved=formats.size, element_s=formats.seconds)
+    )
     return charting.small_charts(chart, "what", scales=("x", "y"))
 
 
@@ -135,14 +141,18 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
         y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
         color=charting.colour(names),
         tooltip=charting.tips(
-            "operation:N", "variant:N", "inputs:Q", "answers:Q", alt.Tooltip("element_s:Q", format=".3s")
+            "operation:N",
+            "variant:N",
+            "inputs:Q",
+            "answers:Q",
+            charting.text_tip("element_s", "Time of an element"),
         ),
     )
     lines = times.mark_line(strokeWidth=1.5).encode(detail="alike:N")
     points = times.mark_point(filled=True, size=70, opacity=1).encode(
         shape=alt.Shape("operation:N", title="Protocol")
     )
-    chart = alt.layer(lines, points, data=charting.data(cases, *columns))
+    chart = alt.layer(lines, points, data=charting.data(cases, *columns, element_s=formats.seconds))
     return charting.small_charts(chart, "what", scales=("y",))
 
 

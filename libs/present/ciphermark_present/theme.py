@@ -1,0 +1,96 @@
+"""How all charts look: one configuration of Vega-Lite for light and one for dark. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+FONT = "Inter, system-ui, sans-serif"
+LEAST_PX = 12  # of texts
+_LABEL_LIMIT_PX = 340
+# Colours of libraries on a light ground, and the same on a dark one.
+IN_THE_DARK = {
+    "#0072B2": "#4FA8E8",
+    "#D55E00": "#F58B44",
+    "#009E73": "#30C297",
+    "#CC79A7": "#E79FC8",
+    "#8C6D00": "#C9A63A",
+    "#0E8A9E": "#45BFD0",
+}
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+_PALE = 0.45  # how much white a colour gets in the dark that has none of its own there
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The colours of a theme that are no library's."""
+
+    ground: str
+    text: str
+    muted: str
+    grid: str
+    line: str
+    band: str
+
+
+LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3")
+DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229")
+# Marks of these styles have the theme's colours.
+UNITY = "unity"  # a line where a ratio is 1
+BAND = "band"  # where a difference is not significant
+TEXT = "label"  # a text beside a mark
+
+
+def configuration(ground: Ground) -> dict[str, Any]:
+    """The configuration of Vega-Lite for a theme."""
+    texts = {"labelColor": ground.text, "titleColor": ground.muted, "titleFontWeight": 500}
+    sizes = {"labelFontSize": LEAST_PX, "titleFontSize": LEAST_PX}
+    lines = {"gridColor": ground.grid, "domainColor": ground.line, "tickColor": ground.line}
+    # Vega's own 5 pixels from the title of a legend to its first symbol look as if they touched.
+    legend = {"orient": "top", "titleOrient": "left", "titlePadding": 12, "symbolLimit": 0}
+    title = {"color": ground.text, "fontSize": 14, "anchor": "start"}
+    return {
+        "background": ground.ground,
+        "font": FONT,
+        "axis": {**texts, **sizes, **lines, "labelLimit": _LABEL_LIMIT_PX},
+        "legend": {**texts, **sizes, **legend},
+        "header": {"labelColor": ground.text, "labelFontSize": 13, "labelFontWeight": 600},
+        "title": {**title, "subtitleColor": ground.muted, "subtitleFontSize": LEAST_PX},
+        "text": {"color": ground.text, "fontSize": LEAST_PX},
+        "view": {"stroke": "transparent", "continuousWidth": 300, "continuousHeight": 300},
+        "style": {
+            UNITY: {"stroke": ground.muted, "strokeDash": [4, 3]},
+            BAND: {"fill": ground.band, "stroke": None},
+            TEXT: {"fill": ground.text, "fontSize": LEAST_PX},
+        },
+    }
+
+
+def dressed(specification: dict[str, Any]) -> dict[str, Any]:
+    """A chart as it looks in the light; how it looks in the dark is in its ``usermeta``: the configuration, and the
+    colours by those of the light.
+    """
+    drawn = {name: part for name, part in specification.items() if name not in ("config", "data")}
+    colours = {colour: in_the_dark(colour) for colour in sorted(set(_colours(drawn)))}
+    dark = {"config": configuration(DARK), "colours": colours}
+    return {**specification, "config": configuration(LIGHT), "usermeta": {"dark": dark}}
+
+
+def in_the_dark(colour: str) -> str:
+    """A colour of a light ground as it is on a dark one."""
+    if colour.upper() in IN_THE_DARK:
+        return IN_THE_DARK[colour.upper()]
+    parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (255 - part) * _PALE):02X}" for part in parts)
+
+
+def _colours(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        part = list(part.values())
+    if isinstance(part, list):
+        for each in part:
+            yield from _colours(each)
+    elif isinstance(part, str) and _COLOUR.fullmatch(part):
+        yield part
