@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from itertools import pairwise
 
 import numpy as np
 import onnx
@@ -349,7 +350,7 @@ def with_linear(nodes):
         ({"constants": {"kernels": np.full((3, 1, 4, 4), 1e200)}}, "logits may reach inf"),
         ({"nodes": with_shift}, "multiplies by something else than the value itself"),
         ({"nodes": with_linear}, "the file has convolution, square, dense layer, dense layer"),
-        ({"constants": {"two": np.array([3.0])}}, r"a power of \[3.0\]"),
+        ({"constants": {"two": np.array([3.0])}}, r"a power of \[3\.\]"),
         ({"constants": {"kernels": np.zeros((3, 2, 4, 4))}}, r"its kernels are \(3, 2, 4, 4\)"),
         ({"window": {"strides": [3, 2]}}, "two different strides"),
         ({"window": {"dilations": [2, 2]}}, "dilations"),
@@ -363,6 +364,27 @@ def with_linear(nodes):
 def test_what_the_circuits_do_not_serve_is_refused_by_its_name(others, told):
     with pytest.raises(UserError, match=f"^a.onnx: .*{told}"):
         user_networks.of_onnx("a.onnx", exported(network(), **others))
+
+
+def test_each_step_of_a_long_chain_is_looked_at_once():
+    """With each step compared with each other one, a file of 100,000 steps took minutes."""
+    looks = 0
+
+    class Step(user_networks._Node):
+        @property
+        def inputs(self):
+            nonlocal looks
+            looks += 1
+            return (self.kind,)
+
+        @inputs.setter
+        def inputs(self, value):
+            pass
+
+    names = [str(number) for number in range(200)]
+    steps = [Step(name, (), after, {}) for name, after in pairwise(names)]
+    assert [*user_networks._chain("0", "199", steps)] == steps
+    assert looks <= 2 * len(steps)
 
 
 def test_no_other_file_is_read(tmp_path, monkeypatch):

@@ -351,9 +351,13 @@ def _side(given: Any) -> int:
 
 def _chain(start: str, end: str, nodes: list[_Node]) -> Iterator[_Node]:
     """What becomes of the input, step by step. Raises ``ValueError`` where it branches, ends elsewhere or recurs."""
+    users_of: dict[str, list[_Node]] = {}
+    for node in nodes:
+        for item in dict.fromkeys(node.inputs):
+            users_of.setdefault(item, []).append(node)
     value, met = start, {start}
     while value != end:
-        users = [node for node in nodes if value in node.inputs]
+        users = users_of.get(value, [])
         if len(users) != 1:
             raise ValueError(f"{len(users)} steps continue from {value!r}, and a network is one chain")
         yield users[0]
@@ -426,7 +430,7 @@ def _product(node: _Node, constants: Constants) -> _Part:
 def _power(node: _Node, constants: Constants) -> _Part:
     exponent = node.constant(1, constants)
     if exponent.size != 1 or exponent.reshape(-1)[0] != 2:
-        raise ValueError(f"it has a power of {exponent.tolist()}, and the circuits serve squares")
+        raise ValueError(f"it has a power of {exponent}, and the circuits serve squares")
     return _Part("square")
 
 
