@@ -46,11 +46,12 @@ soak: setup ## Repeat the contract suite (SOAK=30 times) and print what failed i
 soak-kills: setup ## Kill random processes of make serve under load (KILLS=50 of them) and print what was lost or slow
 	PYTHONPATH=tests $(BIN)/python -m kills --kills $(KILLS) $(if $(SEED),--seed $(SEED))
 
-check: setup ## Check style, types and the direction of imports
+check: setup ## Check style, types, the direction of imports and language
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tests/architecture/prose.py
 
 bench: setup ## Measure Ciphermark itself
 	$(BIN)/python -m bench

@@ -18,7 +18,6 @@ from house import REPOSITORY, files, tree
 MAX_WORDS = 30
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "docs/")
 SOURCES = ("libs/", "services/", "dashboards/")
-COMMANDS = "/cli/"  # their docstrings are help texts
 _MIN_WORDS_OF_A_TEXT = 4  # shorter constants are keys, labels and parts of queries
 
 # Words that must not be written, and what to write instead. A pattern stands for whole words in any case.
@@ -36,7 +35,7 @@ WORDS = {
     "noise floors?": "significance threshold",
     "quiet": "undisturbed; idle; reference-kernel baseline",
     "quiet_share": "undisturbed_share",
-    "anchors?|anchor_s": "reference kernel; reference_kernel_s",
+    r"anchors?(?!,? (?:and )?aliases)|anchor_s": "reference kernel; reference_kernel_s",
     "slow-downs?|slow_down": "slowdown",
     "waits? for the core": "run-queue delay",
     "divisions?(?! by)": "tuning: matched, recommended",
@@ -89,7 +88,11 @@ _TAG = re.compile(r"<[^>\n]*>")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d+\.|>)\s+")
 _CELL = re.compile(r"(?<!\\)\|")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"”’*]*\s+(?=[\"“(‘*]*[A-Z0-9])")
-_QUERY = re.compile(r"\s*(?:select|insert|update|delete|with|create|alter|from|where|join|order by)\b")
+_NO_PROSE = re.compile(
+    r"\s*(?:(?:select|insert|update|delete|with|create|alter|from|where|join|order by)\b|id: )"  # queries, events
+    r"|.*^experiments:$",  # suites
+    re.MULTILINE | re.DOTALL,
+)
 
 
 class Text(NamedTuple):
@@ -133,20 +136,44 @@ def template(text: str) -> Iterator[Text]:
     yield from (Text(number, prose(line)) for number, line in enumerate(plain.splitlines(), 1))
 
 
-def constants(module: ast.Module, is_command: bool) -> Iterator[Text]:
-    """The string constants that users may read: all but queries, and docstrings of other modules than commands."""
-    left_out = set[int]() if is_command else set(_docstrings(module))
+def comments(suite: str) -> Iterator[Text]:
+    """The comments of a suite, lines that follow each other as one."""
+    first, parts = 0, list[str]()
+    for number, line in enumerate([*suite.splitlines(), ""], 1):
+        _, is_comment, text = line.partition("# ")
+        if parts and not line.lstrip().startswith("# "):
+            yield Text(first, prose(" ".join(parts)))
+            parts = []
+        if is_comment:
+            first = first if parts else number
+            parts.append(text)
+
+
+def constants(module: ast.Module) -> Iterator[Text]:
+    """The string constants that users may read: all but queries, and docstrings of other functions than commands."""
+    left_out = set(_docstrings(module))
     for node, text in _strings(module):
-        if id(node) not in left_out and len(text.split()) >= _MIN_WORDS_OF_A_TEXT and not _QUERY.match(text):
+        if (
+            id(node) not in left_out
+            and len(text.split()) >= _MIN_WORDS_OF_A_TEXT
+            and not _NO_PROSE.match(text)
+        ):
             yield from (Text(node.lineno, prose(paragraph)) for paragraph in text.split("\n\n"))
 
 
 def _docstrings(module: ast.Module) -> Iterator[int]:
     for node in ast.walk(module):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+        is_owner = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_owner and node.body and not _is_command(node):
             first = node.body[0]
             if isinstance(first, ast.Expr):
                 yield id(first.value)
+
+
+def _is_command(node: ast.AST) -> bool:
+    """Whether it is a command or a group, whose docstring is its help: decorated by ``app.command`` or the like."""
+    decorators = (ast.unparse(item) for item in getattr(node, "decorator_list", ()))
+    return any(".command(" in text or ".callback(" in text for text in decorators)
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
@@ -200,7 +227,9 @@ def faults(name: str) -> Iterator[Fault]:
     """The faults of a file."""
     has_schemes = False
     if name.endswith(".py"):
-        texts = constants(tree(name), COMMANDS in name)
+        texts = constants(tree(name))
+    elif name.endswith(".yaml"):
+        texts = comments((REPOSITORY / name).read_text(encoding="utf-8"))
     elif "/templates/" in name:
         texts = template((REPOSITORY / name).read_text(encoding="utf-8"))
     else:
@@ -215,6 +244,7 @@ def checked() -> list[str]:
         for name in files()
         if (name.startswith(DOCUMENTS) and name.endswith(".md"))
         or (name.startswith(SOURCES) and (name.endswith(".py") or "/templates/" in name))
+        or (name.startswith(SOURCES) and "/suites/" in name and name.endswith(".yaml"))
     ]
 
 

@@ -6,7 +6,7 @@ import ast
 
 import prose
 import pytest
-from prose import Text, constants, document, messages, template
+from prose import Text, comments, constants, document, messages, template
 
 FAULTS = {
     "It is told beside the results.": ["told", "beside"],
@@ -72,13 +72,23 @@ def test_a_template_has_neither_tags_nor_statements() -> None:
 
 def test_texts_of_a_module_are_its_strings_and_the_help_of_commands() -> None:
     module = ast.parse(
-        '"""Help of the command, in words."""\n'
+        '"""Not for users: the module."""\n'
+        "@app.command(epilog=_EPILOG)\n"
         "def f(x):\n"
-        '    """Not for users: a docstring."""\n'
+        '    """Help of the command, in words."""\n'
+        "    def g(x):\n"
+        '        """Not for users: a docstring."""\n'
         '    return f"{x} has so many words", "key", "select 1 from a where true"\n'
     )
-    assert [text.content for text in constants(module, is_command=False)] == ["X has so many words"]
-    assert len(list(constants(module, is_command=True))) == 3
+    assert [text.content for text in constants(module)] == [
+        "Help of the command, in words.",
+        "X has so many words",
+    ]
+
+
+def test_comments_of_a_suite_are_checked() -> None:
+    suite = "# One\n# two.\nname: a\nbudget: {min_samples: 6}  # three\n# four\n"
+    assert [(text.line, text.content) for text in comments(suite)] == [(1, "One two."), (4, "three four")]
 
 
 def test_documents_and_sources_are_checked() -> None:

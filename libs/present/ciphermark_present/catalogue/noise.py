@@ -42,8 +42,8 @@ def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     operation = max(costs, key=lambda cost: cost["bits"])["operation"]
     extent = sentences.extent([cost for cost in costs if cost["operation"] == operation], "bits", bits)
     yield (
-        f"Noise, {sentences.place(parameters)}, N = {largest}: of the operations tried consecutively, {operation} "
-        f"takes the most bits of {here[0]['meaning']} each: on average {extent}."
+        f"Noise, {sentences.place(parameters)}, N = {largest}: {operation} consumes the "
+        f"largest number of bits of {here[0]['meaning']} per operation: on average {extent}."
     )
 
 
@@ -71,8 +71,8 @@ def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         texts.append(f"{mark}{most:,.0f} {rows[0]['operation']} ({sentences.variants(best)}; N = {rings})")
     if texts:
         yield (
-            f"Depth, {sentences.place(parameters)}: the most consecutive ones that decrypt right are "
-            f"{'; '.join(texts)}."
+            f"Depth, {sentences.place(parameters)}: maximum number of consecutive operations that decrypt "
+            f"correctly: {'; '.join(texts)}."
         )
 
 
@@ -135,7 +135,7 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
         {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
         for row in charting.with_rings(charting.fullest([row for row in rows if row["depth"] is not None]))
     ]
-    return charting.grouped_bars(bars, "depth", "Operations that decrypt right", charting.whole_axis())
+    return charting.grouped_bars(bars, "depth", "Operations that decrypt correctly", charting.whole_axis())
 
 
 _ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)

@@ -404,9 +404,9 @@ MATRIX = Figure(
     title="Every case",
     lead="Median time, and the multiple of the fastest variant's time.",
     reading=(
-        "Ratios compare interleaved samples pair by pair, at one security level. ≈: no significant difference"
-        " by the 95% interval. !: all samples are disturbed. *: parameters other than those of the fastest "
-        "variant. °: a build without HEXL, where a build with it was measured. Composite operations combine "
+        "Ratios compare interleaved samples pair by pair, at one security level. Marks: ≈ no significant "
+        "difference; ! disturbed samples only; * other parameters than the fastest variant; ° built without "
+        "HEXL, next to a build with it. Composite operations combine "
         "several library calls and are compared only with each other. Empty cells give the reason."
     ),
     on_page="Select a cell to see its samples.",

@@ -228,7 +228,7 @@ PUBLISHED_INFERENCES = replace(
     lead="Results from papers, each with its host and security. They are never ranked.",
     reading=(
         "The results of this run have the security level of their N and modulus chain. They use another "
-        "circuit for the same network (docs/inference.md)."
+        "circuit for the same network (docs/reference/workloads/inference.md)."
     ),
     subject=SUBJECT,
 )
@@ -237,10 +237,9 @@ PUBLISHED_INFERENCES = replace(
 LAYERS = replace(
     layers.LAYERS,
     lead=(
-        "Median times of the parts of the network, each executed by itself on one input beside the passes, in which "
-        "the network stays whole. Scale is that at the end of a layer; it takes and gives bytes in memory, 8 for each "
-        "coefficient and prime. In ckks the client decrypts what each layer ends with, and compares every slot with "
-        "the same operations in the clear."
+        "Median times of the parts of the network, each executed separately on one input, in addition to the "
+        "passes. The scale is that at the end of a layer. Bytes are those in memory, 8 per coefficient and prime. In "
+        "CKKS the client decrypts the result of each layer and compares every slot with the plaintext computation."
     ),
     subject=SUBJECT,
     printed=(layers.LAYOUT,),

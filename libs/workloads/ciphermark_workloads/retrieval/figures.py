@@ -349,7 +349,7 @@ RETRIEVALS = Figure(
         "one-time preparation of the database. Share of bandwidth: the time to read the store once at this "
         "host's memory bandwidth, divided by the answer time. A store that fits a cache is read at the "
         "cache's bandwidth. Published throughputs come from one core of other hosts. Lattice schemes with a "
-        "hint at the client are one to two orders of magnitude faster (docs/retrieval.md)."
+        "hint at the client are one to two orders of magnitude faster (docs/reference/workloads/retrieval.md)."
     ),
     view="retrievals",
     subject=SUBJECT,

@@ -240,7 +240,7 @@ _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
     "reference_kernel_ratio": (
         float | None,
         Field(
-            description="the reference kernel's time beside run a's samples over that beside run b's",
+            description="the reference kernel's time in run a divided by that in run b",
             examples=[0.9968],
         ),
     ),

@@ -1,4 +1,4 @@
-"""Query the database. The views are described in docs/sql.md."""
+"""Query the database. The views are described in docs/reference/sql."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
     return [
         f"variants: [{', '.join(variants)}]",
         f"schemes: [{', '.join(schemes)}]",
-        "ring_dimension: smallest-secure  # at which the modulus chain is secure, for each library by itself",
+        "ring_dimension: smallest-secure  # the smallest N that is secure for the modulus chain, per library",
         chain,
         values,
         f"security: {{bits: {wish.security}, table: {wish.security_table}}}",
