@@ -85,7 +85,7 @@ def test_cases_that_differ_in_options_are_told_apart(
         "inputs_per_pass 8",
     }
     printed = Ciphermark(tmp_path / "data", url)("results", run.id).out
-    assert [f" · inputs_per_pass {batch} · boston" in printed for batch in (1, 8)] == [True, True]
+    assert [f", inputs_per_pass {batch}, boston" in printed for batch in (1, 8)] == [True, True]
 
 
 def test_a_workload_has_its_times_and_its_quality(client: TestClient, run_id: str) -> None:
