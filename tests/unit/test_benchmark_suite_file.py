@@ -468,3 +468,7 @@ def test_an_anchor_that_is_written_again_is_no_warning(recwarn):
     with pytest.raises(UserError):
         files.parse("a: &x 1\nb: &x 2\nc: *x\n", "some.yaml")
     assert not recwarn.list
+
+
+def test_a_device_without_end_is_no_suite():
+    assert message_for(Path("/dev/zero")) == "/dev/zero: a suite of more than 1 MiB is not one"

@@ -315,3 +315,27 @@ def test_a_workload_is_one_file(tmp_path):
         path for path in copy.rglob("*") if path.is_file() and before.get(path) != path.read_bytes()
     }
     assert changed_files == {added}
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("x" * 10**6), f"ValueError: {'x' * 500}… (1000000 characters)"),
+        (SystemExit("y" * 501), f"it ends the program (SystemExit: {'y' * 500}… (501 characters))"),
+        (Speechless(), "Speechless"),
+    ],
+)
+def test_what_an_exception_says_has_bounds(error, words, tmp_path):
+    assert user_workloads.explained(error, tmp_path / "mine.py") == words
+
+
+def test_a_file_too_large_for_a_workload_is_not_read(tmp_path):
+    (tmp_path / "mine.py").touch()
+    os.truncate(tmp_path / "mine.py", 1 << 40)
+    with pytest.raises(UserError, match=r"mine\.py: a workload of more than 16 MiB is not read"):
+        user_workloads.load("mine.py", tmp_path)

@@ -40,6 +40,8 @@ MAX_FILE_BYTES = 1 << 30
 T = TypeVar("T")
 LOADING = Limits(60.0, Budget().memory_mb)
 _NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"
+_LARGEST_BYTES = 16 << 20  # of a file
+_LONGEST_TEXT = 500  # characters of what an exception says
 _NEARLY = 0.9  # of the time that loading may take: then the place that it has reached is written down
 _MODULE = "_ciphermark_own_"  # what the names of modules begin with that are files of users
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
@@ -94,6 +96,10 @@ def load(text: str, folder: Path) -> AnyWorkload:
     path = folder / name
     if not path.is_file():
         raise UserError(f"{name}: there is no such file (looked for {path})")
+    if path.stat().st_size > _LARGEST_BYTES:
+        raise UserError(
+            f"{name}: a workload of more than {_LARGEST_BYTES >> 20} MiB is not read: keep its data in files"
+        )
     _require_workload(path, kind)
     module = _module(path)
     offered = _offered(module, path)
@@ -214,11 +220,20 @@ def _is_same(filename: str | None, path: Path) -> bool:
 def explained(error: BaseException, path: Path) -> str:
     """An exception of a workload's file, with its place there."""
     where = place(error, path)
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    text = _text_of(error)
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, SystemExit):
         words = f"it ends the program ({words})"
     return words if where is None else f"{where}: {words}"
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says, as far as a message has room; nothing where saying it fails."""
+    try:
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+    except Exception:  # it is the user's
+        return ""
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}… ({len(text)} characters)"
 
 
 def innermost(error: BaseException) -> str | None:

@@ -82,9 +82,11 @@ def text_of(path: Path) -> str:
     """A suite file as written; raises ``UserError`` for what cannot be one."""
     path = spelled_out(path)
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
+        with path.open(encoding="utf-8") as file:  # or a device, whose size is unknown
+            text = file.read(_LARGEST_BYTES + 1)
+        if len(text) > _LARGEST_BYTES:
             raise UserError(f"{path}: a suite of more than 1 MiB is not one")
-        return path.read_text(encoding="utf-8")
+        return text
     except OSError as error:
         nearby = sorted(str(item) for item in path.parent.glob("*.yaml"))
         candidates = nearby if len(path.parts) > 1 or path.suffix else [*shipped.names(), *nearby]
