@@ -54,7 +54,16 @@ PAIR = ("seal", "tenseal")
 CHARTS = {
     "leaderboard": (
         times.draw_leaderboard,
-        of_variants(*PAIR, mean_ratio=1.5, common_cases=3, is_composite=False, tuning="matched"),
+        of_variants(
+            *PAIR,
+            mean_ratio=1.5,
+            ci_low=1.2,
+            ci_high=1.9,
+            common_cases=3,
+            case_ratios=[1.2, 1.5, 1.9],
+            is_composite=False,
+            tuning="matched",
+        ),
     ),
     "speedup": (times.draw_speedup, of_variants("seal", variant_on="seal-hexl", **RATIO)),
     "two runs": (
@@ -244,7 +253,10 @@ def test_the_leaderboard_keeps_the_order_of_its_rows():
             "variant": name,
             "label": name,
             "mean_ratio": ratio,
+            "ci_low": None,
+            "ci_high": None,
             "common_cases": 1,
+            "case_ratios": [ratio],
             "is_composite": False,
             **equal,
         }
@@ -539,6 +551,107 @@ def test_the_look_of_all_charts_is_one(name):
         text for text in strings({**chart, "config": {}, "data": {}, "usermeta": {}}) if text.startswith("#")
     }
     assert inks - {"#000000", "#ffffff"} <= set(chart["usermeta"]["dark"]["colours"])
+
+
+def marks_of(chart) -> list[str]:
+    """The kinds of marks in a chart in layers."""
+    layers = chart.get("spec", chart)["layer"]
+    return [layer["mark"]["type"] for layer in layers]
+
+
+RATIOS = ("leaderboard", "speedup", "two runs", "by data")
+
+
+@pytest.mark.parametrize("name", RATIOS)
+def test_ratios_are_dots_on_a_logarithmic_axis_with_a_line_at_1_and_the_band(name):
+    chart, text = drawn(name)
+    layers = chart.get("spec", chart)["layer"]
+    assert marks_of(chart)[:7] == [
+        "rect",
+        "rule",
+        "rule",
+        "tick",
+        "tick",
+        "point",
+        "text",
+    ]  # marks above intervals
+    band, one, interval, end, _, points, _ = layers[:7]
+    assert [band["encoding"][name]["datum"] for name in ("x", "x2")] == [1 / 1.05, 1.05]
+    assert one["encoding"]["x"]["datum"] == 1
+    assert (interval["mark"]["strokeWidth"], end["mark"]["size"]) == (2, 9)
+    x = points["encoding"]["x"]
+    assert x["scale"]["type"] == "log"
+    assert 1.0 in x["axis"]["values"]
+    assert ">1×<" in text
+    assert "scale" not in interval["encoding"]["x"]  # one axis
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([2.6, 7.4], [1, 1.5, 2, 3, 5]),
+        ([14], [1, 1.5, 2, 3, 5, 10]),
+        ([0.4, 1.3], [0.5, 0.67, 1]),
+        ([1.01], [1]),
+        ([0.9, 1.12], [0.9, 1, 1.1]),
+        ([40], [1, 2, 5, 10, 20]),
+        ([123], [1, 2, 5, 10, 20, 50, 100]),
+        ([30_000], [1, 10, 100, 1_000, 10_000]),
+    ],
+)
+def test_an_axis_of_ratios_has_round_ticks(values, expected):
+    assert charting.ratio_x("ratio", "", values).to_dict()["axis"]["values"] == expected
+
+
+def of_cases(count, low, high):
+    ratios = [1.3] * count
+    (row,) = of_variants(
+        "seal", mean_ratio=1.5, ci_low=low, ci_high=high, common_cases=count, case_ratios=ratios
+    )
+    return shown(times.draw_leaderboard([{**row, "is_composite": False, "tuning": "matched"}]))
+
+
+def test_no_interval_of_a_ratio_to_the_fastest_passes_below_1():
+    (row,) = of_cases(6, 0.491, 123.0)
+    assert (row["from"], row["to"], row["interval"]) == (1.0, 123.0, "[1.00, 123]")
+
+
+def test_fewer_than_six_cases_are_small_marks_and_their_mean_has_no_interval():
+    mean, *cases = of_cases(5, 1.2, 1.9)
+    assert (mean["from"], mean["to"]) == (1.5, 1.5)
+    assert [(row["case_ratio"], row["mean_ratio"]) for row in cases] == [(1.3, None)] * 5
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1.02, 1.2, "≈ 1.10×"),
+        (0.8, 1.3, "≈ 1.10×"),
+        (1.06, 1.2, "1.10×"),
+        (0.7, 0.9, "1.10×"),
+        (None, None, "1.10×"),
+    ],
+)
+def test_an_interval_that_meets_the_band_is_written_so(low, high, expected):
+    (row,) = charting.with_ratio([{"ratio": 1.1, "ci_low": low, "ci_high": high}])
+    assert row["text"] == expected
+
+
+def test_marks_are_hollow_where_cases_were_not_sampled_alternately():
+    filled = {
+        name: drawn(name)[0].get("spec", drawn(name)[0])["layer"][5]["mark"]["filled"] for name in RATIOS
+    }
+    assert filled == {"leaderboard": True, "speedup": True, "two runs": True, "by data": False}
+
+
+def test_what_did_not_change_between_runs_is_a_count():
+    draw, (row, _) = CHARTS["two runs"]
+    rows = [
+        {**row, "verdict": verdict, "operation": verdict} for verdict in ("unchanged", "faster", "slower")
+    ]
+    chart = draw(rows).to_dict()
+    assert [mark["text"] for mark in chart["data"]["values"]] == ["0.500× slower", "0.500× faster"]
+    assert chart["title"] == "Other cases, in the table: 1"
 
 
 @pytest.mark.parametrize("ground", [theme.LIGHT, theme.DARK])

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ciphermark_core.controls import visible
+from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_present import formats, parameters, theme
 from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 
@@ -228,9 +229,99 @@ def text_tip(column: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{column}_text:N", title=title)
 
 
-def one() -> alt.Chart:
+_RATIO_TICKS = (1.0, 1.5, 2.0, 3.0, 5.0)
+_CLOSE_TICKS = (0.8, 0.9, 1.0, 1.1, 1.2)  # where all is close to 1
+_CLOSE = (0.75, 1.3)
+_MOST_RATIO_TICKS = 8
+MIN_CASES = 6  # an interval of fewer cases speaks for no other
+
+
+def ratio_x(value: str, title: str | list[str], values: Iterable[float]) -> alt.X:
+    """A logarithmic axis of ratios, for values and ends of intervals, with 1 and the significance band."""
+    there = [*values, 1 / SIGNIFICANCE_THRESHOLD, SIGNIFICANCE_THRESHOLD]
+    low, high = min(there), max(there)
+    return alt.X(
+        f"{value}:Q",
+        title=title,
+        scale=alt.Scale(type="log", nice=False, padding=_MARGIN, domain=[low, high]),
+        axis=alt.Axis(values=_ratio_ticks(low, high), labelExpr="format(datum.value, ',.3~r') + '×'"),
+    )
+
+
+def _ratio_ticks(low: float, high: float) -> list[float]:
+    """1, 1.5, 2, 3 and 5 and their tenfolds within bounds, and their inverses; of many decades 1 alone."""
+    if _CLOSE[0] < low and high < _CLOSE[1]:
+        return [tick for tick in _CLOSE_TICKS if low <= tick <= high]
+    reach = math.ceil(max(abs(math.log10(low)), abs(math.log10(high)))) + 1
+    for ticks in (_RATIO_TICKS, (1.0, 2.0, 5.0), (1.0,)):
+        above = [float(f"{tick * 10**power:.3g}") for power in range(reach) for tick in ticks]
+        every = sorted({*above, *(float(f"{1 / tick:.2g}") for tick in above)})
+        within = [tick for tick in every if low <= tick <= high]
+        if len(within) <= _MOST_RATIO_TICKS:
+            return within
+    return within[:: math.ceil(len(within) / _MOST_RATIO_TICKS)]
+
+
+def ratio_layers(base: alt.Chart, x: alt.X, *, is_hollow: bool = False, **look: Any) -> list[alt.Chart]:
+    """Ratios as dots: the significance band, a line at 1, intervals from ``from`` to ``to`` behind the marks, and the
+    ``text`` of each ``at`` its place. Marks are hollow where what is compared was not sampled alternately.
+    """
+    colour = {"color": look["color"]} if "color" in look else {}
+    seen = {"opacity": alt.condition("datum.from < datum.to", alt.value(1), alt.value(0))}
+    whisker = base.mark_rule(strokeWidth=2).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), **colour)
+    ends = [
+        base.mark_tick(thickness=2, size=9, orient="vertical").encode(x=alt.X(f"{end}:Q"), **colour, **seen)
+        for end in ("from", "to")
+    ]
+    points = base.mark_point(filled=not is_hollow, size=80, strokeWidth=2, opacity=1).encode(x=x, **look)
+    texts = base.mark_text(align="left", dx=8, style=theme.TEXT).encode(
+        x=alt.X("at:Q"), text=alt.Text("text:N")
+    )
+    return [_band(), _unity(), whisker, *ends, points, texts]
+
+
+def _band() -> alt.Chart:
+    """Where a ratio is no significant difference."""
+    low, high = alt.XDatum(1 / SIGNIFICANCE_THRESHOLD), alt.X2Datum(SIGNIFICANCE_THRESHOLD)
+    return alt.Chart().mark_rect(style=theme.BAND).encode(x=low, x2=high)
+
+
+def _unity() -> alt.Chart:
     """A line where a ratio is 1."""
     return alt.Chart().mark_rule(style=theme.UNITY).encode(x=alt.XDatum(1))
+
+
+def with_ratio(rows: Sequence[Row], value: str = "ratio", least: float = 0.0) -> list[Row]:
+    """Rows with the ends of their intervals, none below the ``least`` that is possible, and a ``text``: the ratio, with
+    ≈ where its interval meets the significance band.
+    """
+    told: list[Row] = []
+    for row in with_ends(rows, value):
+        ends = {"from": max(least, row["from"]), "to": max(least, row["to"])}
+        is_close = ends["from"] <= SIGNIFICANCE_THRESHOLD and ends["to"] >= 1 / SIGNIFICANCE_THRESHOLD
+        has_interval = ends["from"] < ends["to"]
+        told.append(
+            {
+                **row,
+                **ends,
+                "text": "≈ " * (has_interval and is_close) + formats.ratio(row[value]),
+                "at": ends["to"],
+                "interval": formats.ratio_interval(
+                    row["ci_low"] and ends["from"], row["ci_high"] and ends["to"]
+                ),
+            }
+        )
+    return told
+
+
+def ratio_tips() -> list[alt.Tooltip]:
+    """What a ratio of :func:`with_ratio` states when pointed at."""
+    return [alt.Tooltip("text:N", title="Ratio"), alt.Tooltip("interval:N", title="95% interval")]
+
+
+def ends_of(rows: Sequence[Row], value: str = "ratio") -> list[float]:
+    """All that an axis of ratios has to reach."""
+    return [row[name] for row in rows for name in (value, "from", "to")]
 
 
 def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
@@ -385,25 +476,6 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     return small_charts(
         chart, "what", width=_BAR_WIDTH, height=alt.Step(_BAR_STEP), scales=("x", "y"), header=header
     )
-
-
-_VERDICTS = ("faster", "no difference", "slower", "too few samples")
-
-
-_VERDICT_COLOURS = ("#5B5BD6", "#767676", "#C2255C", "#8E8E8E")  # none of them is a variant's
-
-
-_VERDICT_SHAPES = ("triangle-up", "circle", "triangle-down", "stroke")
-
-
-def verdict_look(
-    title: str, field: str, verdicts: Sequence[str] = _VERDICTS
-) -> dict[str, alt.Color | alt.Shape]:
-    """Colour and shape of a verdict, in one legend; ``verdicts`` are the words for faster, equal, slower, unknown."""
-    return {
-        "color": alt.Color(field, title=title, scale=alt.Scale(domain=verdicts, range=_VERDICT_COLOURS)),
-        "shape": alt.Shape(field, title=title, scale=alt.Scale(domain=verdicts, range=_VERDICT_SHAPES)),
-    }
 
 
 _MAX_TEXTS = 16  # above the bars of one small chart: more of them would overlap

@@ -13,7 +13,7 @@ from ciphermark_present.query import Answer, Row
 _GROUP = ("is_composite", "tuning")
 _TOLD = ("variant", "is_composite", "tuning", "label", "hexl")
 _COUNTS = ("common_cases", "fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed")
-COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS)
+COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS, "case_ratios")
 
 
 def ranked(answer: Answer, _: Row) -> Answer:
@@ -43,17 +43,26 @@ def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
     means = {name: leaderboard.geometric_mean([row["ratio"] for row in rows]) for name, rows in cases.items()}
     ordered = sorted(variants, key=lambda name: (means[name] is None, means[name] or 0.0, name))
     return [
-        _told(variants[name][0], means[name], *judged.get(name, (None, (None, None)))) for name in ordered
+        _told(
+            variants[name][0],
+            means[name],
+            *judged.get(name, (None, (None, None))),
+            [row["ratio"] for row in cases[name]],
+        )
+        for name in ordered
     ]
 
 
-def _told(row: Row, mean: float | None, rank: int | None, bounds: Bounds) -> tuple[object, ...]:
+def _told(
+    row: Row, mean: float | None, rank: int | None, bounds: Bounds, ratios: Sequence[float]
+) -> tuple[object, ...]:
     return (
         *(row[name] for name in _TOLD),
         rank,
         mean,
         *bounds,
         *(row[name] for name in _COUNTS),
+        ratios,
     )
 
 

@@ -61,9 +61,9 @@ def configuration(ground: Ground) -> dict[str, Any]:
         "text": {"color": ground.text, "fontSize": LEAST_PX},
         "view": {"stroke": "transparent", "continuousWidth": 300, "continuousHeight": 300},
         "style": {
-            UNITY: {"stroke": ground.muted, "strokeDash": [4, 3]},
-            BAND: {"fill": ground.band, "stroke": None},
-            TEXT: {"fill": ground.text, "fontSize": LEAST_PX},
+            UNITY: {"color": ground.muted, "strokeDash": [4, 3]},
+            BAND: {"color": ground.band},
+            TEXT: {"color": ground.text, "fontSize": LEAST_PX},
         },
     }
 

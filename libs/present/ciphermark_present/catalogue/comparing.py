@@ -141,43 +141,40 @@ _MAX_CASES = 40
 
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
-    """Ratio b/a of the cases that differ most, with its interval: above 1, run b is slower."""
+    """Ratio b/a of the cases that changed, regressions first, with its interval; of all where none did. Above 1, run b
+    is slower.
+    """
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "evaluate"]
     if not judged:
         return None
     labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
     labelled = [
-        {
-            **row,
-            **_inverted(row),
-            "case": charting.joined(_case_of_two(row), label),
-            "kind": row["verdict"].partition(":")[0],
-        }
+        {**row, **_inverted(row), "case": charting.joined(_case_of_two(row), label)}
         for row, label in zip(judged, labels, strict=True)
     ]
-    labelled = sorted(labelled, key=lambda row: -abs(math.log(row["ratio"])))[:_MAX_CASES]
-    columns = ("case", "ratio", "ratio_low", "ratio_high", "kind")
-    scale = charting.log_scale()
-    base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=[row["case"] for row in labelled]))
-    look = charting.verdict_look("B is", "kind:N", ("faster", "unchanged", "slower", UNDECIDED))
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("ratio_low:Q", scale=scale, title="Time in B / time in A"),
-        x2=alt.X2("ratio_high:Q"),
-        color=look["color"],
-    )
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X("ratio:Q", scale=scale), tooltip=charting.tips(*(f"{name}:N" for name in columns)), **look
-    )
-    one = charting.one()
-    return alt.layer(one, whiskers, points, data=charting.data(labelled, *columns)).properties(
-        width="container", height=18 * len(labelled)
-    )
+    chosen = [row for row in labelled if kind_of(row["verdict"]) in CHANGES] or labelled
+    chosen.sort(key=lambda row: (_ORDER.index(kind_of(row["verdict"])), -abs(math.log(row["ratio"]))))
+    ratios = [
+        {**row, "text": f"{row['text'].removeprefix('≈ ')} {kind_of(row['verdict'])}"}
+        for row in charting.with_ratio(chosen[:_MAX_CASES])
+    ]
+    names = charting.variants_of(ratios)
+    order = [row["case"] for row in ratios]
+    base = alt.Chart().encode(y=alt.Y("case:N", title=None, sort=order, axis=charting.bands()))
+    x = charting.ratio_x("ratio", "Time in B / time in A", charting.ends_of(ratios))
+    tips = charting.tips("case:N", *charting.ratio_tips())
+    look: dict[str, Any] = {"color": charting.colour(names), "shape": charting.shape(names), "tooltip": tips}
+    columns = ("variant", "case", "ratio", "from", "to", "at", "text", "interval")
+    chart = alt.layer(*charting.ratio_layers(base, x, **look), data=charting.data(ratios, *columns))
+    chart = chart.properties(width="container", height=22 * len(ratios))
+    rest = len(labelled) - len(ratios)
+    return chart.properties(title=f"Other cases, in the table: {rest:,}") if rest else chart
 
 
 def _inverted(row: Row) -> dict[str, float | None]:
     """The ratio and its interval of run b by run a."""
     low, high = row["ratio_low"], row["ratio_high"]
-    return {"ratio": 1 / row["ratio"], "ratio_low": high and 1 / high, "ratio_high": low and 1 / low}
+    return {"ratio": 1 / row["ratio"], "ci_low": high and 1 / high, "ci_high": low and 1 / low}
 
 
 def _case_of_two(row: Row) -> str:

@@ -177,6 +177,8 @@ _COLUMNS = (
 
 _WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
 
+_RATIO_COLUMNS = ("variant", "operation", "place", "ratio", "from", "to", "at", "text", "interval", "verdict")
+
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
     """Median time against N, both logarithmic, one small chart per operation."""
@@ -202,24 +204,19 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
         return None
     chosen = [{**row, "place": f"N = {row['ring']}"} for row in charting.with_rings(charting.fullest(rows))]
     names = charting.variants_of(chosen)
+    ratios = charting.with_ratio(chosen)
     base = alt.Chart().encode(
         y=alt.Y("operation:N", title=None, axis=charting.bands()),
         yOffset=alt.YOffset("variant:N", sort=names),
-        color=charting.colour(names),
     )
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(
-        x=alt.X("ratio:Q", title="Random / constant", scale=charting.log_scale(), axis=alt.Axis(tickCount=5)),
-        shape=charting.shape(names),
-        tooltip=charting.tips("variant:N", "operation:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
-    )
-    whiskers = base.mark_rule().encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
-    one = charting.one()
-    columns = ("variant", "operation", "place", "ratio", "from", "to", "verdict")
+    tips = charting.tips("variant:N", "operation:N", *charting.ratio_tips(), "verdict:N")
+    x = charting.ratio_x("ratio", "Random / constant", charting.ends_of(ratios))
+    look: dict[str, Any] = {"color": charting.colour(names), "shape": charting.shape(names), "tooltip": tips}
     order = [f"N = {ring}" for ring in charting.ring_order(chosen)]
     chart = alt.layer(
-        one, whiskers, points, data=charting.data(charting.with_ends(chosen, "ratio"), *columns)
+        *charting.ratio_layers(base, x, is_hollow=True, **look), data=charting.data(ratios, *_RATIO_COLUMNS)
     )
-    return charting.small_charts(chart, "place", order, height=alt.Step(9), axes=("x",))
+    return charting.small_charts(chart, "place", order, height=alt.Step(16), axes=("x",))
 
 
 def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
@@ -255,15 +252,27 @@ def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
 
 
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
-    """A bar per variant: how many times the time of the fastest it takes, over the cases that all have."""
+    """A dot per variant: how many times the time of the fastest it takes, over the cases that all have. Of fewer than
+    six cases each has a small mark, and the mean no interval.
+    """
     marks = columns.acceleration_marks(rows)
-    ranked = [
-        {**row, "label": row["label"] + marks[row["variant"]]}
-        for row in rows
-        if row["mean_ratio"] is not None
-    ]
-    if not ranked:
+    several = [row for row in rows if row["mean_ratio"] is not None]
+    if not several:
         return None
+    ranked = charting.with_ratio(
+        [{**row, "label": row["label"] + marks[row["variant"]], **_interval(row)} for row in several],
+        "mean_ratio",
+        least=1.0,
+    )
+    ranked = [
+        {**row, "at": max(row["at"], *row["case_ratios"])} if _is_of_few(row) else row for row in ranked
+    ]
+    cases = [
+        {**row, "from": ratio, "to": ratio, "mean_ratio": None, "case_ratio": ratio, "text": ""}
+        for row in ranked
+        if _is_of_few(row)
+        for ratio in row["case_ratios"]
+    ]
     names = charting.variants_of(ranked)
     counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
     common = [
@@ -271,55 +280,72 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
         for count, tuning, is_composite in counts
     ]
     title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
+    title += ["small marks: single cases"] * bool(cases)
     title += [columns.UNACCELERATED] * any(marks.values())
-    base = alt.Chart(charting.data(ranked, "variant", "label", "mean_ratio", "common_cases")).encode(
-        x=alt.X("mean_ratio:Q", title=title, axis=alt.Axis(tickCount=8)),
-        # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
-        y=alt.Y("label:N", title=None, sort=[row["label"] for row in ranked]),
+    # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
+    order = [row["label"] for row in ranked]
+    base = alt.Chart().encode(y=alt.Y("label:N", title=None, sort=order, axis=charting.bands()))
+    ends = charting.ends_of(ranked, "mean_ratio") + [row["case_ratio"] for row in cases]
+    x = charting.ratio_x("mean_ratio", title, ends)
+    look: dict[str, Any] = {
+        "color": charting.colour(names).legend(None),
+        "shape": charting.shape(names).legend(None),
+    }
+    tips = [
+        alt.Tooltip("label:N", title="Variant"),
+        *charting.ratio_tips(),
+        alt.Tooltip("common_cases:Q", title="Cases"),
+    ]
+    single = base.mark_point(filled=True, size=18, opacity=0.65).encode(x=alt.X("case_ratio:Q"), **look)
+    data = charting.data(
+        [{**row, "case_ratio": None} for row in ranked] + cases,
+        *(
+            "variant",
+            "label",
+            "mean_ratio",
+            "case_ratio",
+            "from",
+            "to",
+            "at",
+            "text",
+            "interval",
+            "common_cases",
+        ),
     )
-    bars = base.mark_bar(height={"band": 0.7}).encode(
-        color=charting.colour(names).legend(None),
-        tooltip=[
-            alt.Tooltip("label:N", title="Variant"),
-            alt.Tooltip("mean_ratio:Q", title="× fastest", format=".3~g"),
-            alt.Tooltip("common_cases:Q", title="Cases"),
-        ],
+    layers = charting.ratio_layers(base, x, **look, tooltip=tips)
+    return alt.layer(*layers, *[single] * bool(cases), data=data).properties(
+        width="container", height=30 * len(ranked)
     )
-    labels = base.mark_text(align="left", dx=4).encode(text=alt.Text("mean_ratio:Q", format=".3~g"))
-    return (bars + labels).properties(width="container", height=28 * len(ranked))
+
+
+def _is_of_few(row: Row) -> bool:
+    return bool(row["common_cases"] < charting.MIN_CASES)
+
+
+def _interval(row: Row) -> Row:
+    """The interval of a mean that speaks for other cases; none of too few cases."""
+    return {name: None if _is_of_few(row) else row[name] for name in ("ci_low", "ci_high")}
 
 
 def draw_speedup(rows: Sequence[Row]) -> Chart | None:
     """Paired speed-up with its interval, by operation, one small chart per ring; 1 is a line."""
     if not rows:
         return None
-    speedups = [
-        {**row, "place": f"N = {row['ring']}"}
-        for row in charting.with_rings(
-            [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)]
-        )
-    ]
-    base = alt.Chart().encode(y=alt.Y("operation:N", title=None))
-    look = charting.verdict_look("HEXL is", "verdict:N")
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X(
-            "ratio:Q",
-            title="Time without / time with HEXL",
-            scale=charting.log_scale(),
-            axis=alt.Axis(tickCount=5),
-        ),
-        tooltip=charting.tips("operation:N", "place:N", alt.Tooltip("ratio:Q", format=".3~g"), "verdict:N"),
-        **look,
+    speedups = charting.with_ratio(
+        [
+            {**row, "place": f"N = {row['ring']}"}
+            for row in charting.with_rings(
+                [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)]
+            )
+        ]
     )
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(
-        x=alt.X("from:Q"), x2=alt.X2("to:Q"), color=look["color"]
-    )
-    one = charting.one()
-    columns = ("operation", "place", "ratio", "from", "to", "verdict")
+    names = charting.variants_of(speedups)
+    base = alt.Chart().encode(y=alt.Y("operation:N", title=None, axis=charting.bands()))
+    tips = charting.tips("variant:N", "operation:N", "place:N", *charting.ratio_tips(), "verdict:N")
+    x = charting.ratio_x("ratio", "Time without / time with HEXL", charting.ends_of(speedups))
+    look: dict[str, Any] = {"color": charting.colour(names), "shape": charting.shape(names), "tooltip": tips}
     order = [f"N = {ring}" for ring in charting.ring_order(speedups)]
-    chart = alt.layer(
-        one, whiskers, points, data=charting.data(charting.with_ends(speedups, "ratio"), *columns)
-    )
+    chart = alt.layer(*charting.ratio_layers(base, x, **look), data=charting.data(speedups, *_RATIO_COLUMNS))
     return charting.small_charts(chart, "place", order, height=alt.Step(24), axes=("x",))
 
 
