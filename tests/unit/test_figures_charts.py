@@ -385,19 +385,50 @@ def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
     assert len({place for place, _ in found}) == len(rows)
 
 
-def test_labels_of_counts_leave_one_out_rather_than_touch():
-    axis = charting.counts_axis().to_dict()
-    assert (axis["labelAngle"], axis["labelOverlap"], axis["labelSeparation"] > 0) == (0, "parity", True)
-    rows = [of_variants(*PAIR, repetitions=1 << power, bits=9.0) for power in range(15)]
-    drawn = noise.draw_noise([row for group in rows for row in group]).to_dict()
-    assert axis.items() <= drawn["spec"]["layer"][0]["encoding"]["x"]["axis"].items()
+@pytest.mark.parametrize("name", ["latency", "memory", "remaining bits", "depth"])
+def test_n_is_a_logarithmic_axis_to_base_2_on_which_each_has_its_true_place(name):
+    draw, (row, _) = CHARTS[name]
+    chart = draw([{**row, "ring_dimension": n, "vector_length": n} for n in (2048, 4096, 32768)])
+    x = chart.to_dict()["spec"]["layer"][0]["encoding"]["x"]
+    assert (x["field"], x["type"], x["scale"]["type"], x["scale"]["base"]) == (
+        "ring_dimension",
+        "quantitative",
+        "log",
+        2,
+    )
+    assert x["axis"]["values"] == [2048, 4096, 32768]
+    places = sorted({float(place.partition(",")[0]) for place, _ in symbols(chart)})
+    assert places[2] - places[1] == pytest.approx(3 * (places[1] - places[0]))
 
 
-def test_labels_of_several_cases_stand_in_lines_or_slanted():
-    few, many = (charting.places_axis(f"8192, {n} bits" for n in range(count)).to_dict() for count in (3, 9))
-    assert (few["labelAngle"], "split" in few["labelExpr"]) == (0, True)
-    assert many["labelAngle"] == -30
-    assert charting.places_axis(map(str, range(9))).to_dict()["labelAngle"] == 0
+def test_noise_falls_over_counts_with_true_distances():
+    rows = [
+        row
+        for count in (0, 1, 2, 4)
+        for row in of_variants("seal", repetitions=count, bits=100.0 - 20 * count)
+    ]
+    places = [tuple(map(float, place.split(","))) for place, _ in symbols(noise.draw_noise(rows))]
+    slopes = {round((y - places[0][1]) / (x - places[0][0]), 6) for x, y in places[1:]}
+    assert len(slopes) == 1  # a straight line
+
+
+def test_tunings_are_charts_and_the_shorter_chain_at_one_n_is_hollow():
+    long, short, other = (
+        of_variants("seal", **TIME, tuning=tuning, modulus_bits=bits, comparison_group=key)[0]
+        for key, tuning, bits in (
+            ("a", "matched", [60] * 3),
+            ("b", "matched", [40] * 3),
+            ("c", "recommended", [40]),
+        )
+    )
+    chart = times.draw_latency([long, short, other])
+    assert [(row["panel"], row["is_other"]) for row in shown(chart)] == [
+        ("mul, matched tuning", False),
+        ("mul, matched tuning", True),
+        ("mul, recommended tuning", False),
+    ]
+    layers = chart.to_dict()["spec"]["layer"]
+    assert [layer["mark"].get("filled") for layer in layers] == [None, None, True, False]
 
 
 def test_workloads_that_differ_in_anything_stand_apart():
@@ -454,30 +485,44 @@ def test_a_depth_at_the_cap_is_at_min_that():
     rows = of_variants("seal", depth=4, is_at_max_repetitions=False) + of_variants(
         "pyfhel", depth=1024, is_at_max_repetitions=True
     )
-    assert [row["text"] for row in shown(noise.draw_depth(rows))] == ["4", "≥ 1,024"]
+    assert {row["variant"]: row["text"] for row in shown(noise.draw_depth(rows))} == {
+        "seal": "4",
+        "pyfhel": "≥ 1,024",
+    }
 
 
 @pytest.mark.parametrize(
-    ("values", "base", "expected"),
+    ("axis", "values", "kind", "expected"),
     [
-        ((0.002, 3.0), 10, [0.01, 0.1, 1.0]),
-        ((0.01, 1.0), 10, [0.01, 0.1, 1.0]),
-        ((100, 5_000_000), 16, [256, 4096, 65536, 1048576]),
-        ((0.2, 0.9), 10, None),
-        ((), 10, None),
+        (charting.seconds, (0.002, 0.03), "log", [0.002, 0.005, 0.01, 0.02]),
+        (charting.seconds, (0.002, 3.0), "log", [0.01, 0.1, 1.0]),
+        (charting.seconds, (1e-6, 100.0), "log", [1e-6, 1e-4, 1e-2, 1.0, 100.0]),
+        (charting.seconds, (0.2, 0.9), None, [0.0, 0.2, 0.4, 0.6, 0.8]),
+        (charting.seconds, (0.1567106995, 0.157), None, [0.0, 0.05, 0.1, 0.15]),
+        (charting.sizes, (100, 5_000_000), "log", [100, 1e3, 1e4, 1e5, 1e6]),
+        (charting.sizes, (55e6, 121e6), None, [0, 50e6, 100e6]),
+        (charting.linear, (4, 1_024), None, [0, 500, 1000]),
     ],
 )
-def test_an_axis_of_many_decades_has_a_line_for_each(values, base, expected):
-    axis = {10: charting.seconds_axis, 16: charting.bytes_axis}[base](values).to_dict()
-    assert axis.get("values") == (None if expected is None else pytest.approx(expected))
+def test_times_and_bytes_are_logarithmic_once_they_span_a_factor_of_10(axis, values, kind, expected):
+    options = axis(values)
+    assert options["scale"].to_dict().get("type") == kind
+    assert options["axis"].to_dict()["values"] == pytest.approx(expected)
+
+
+def test_an_axis_of_nothing_is_one():
+    assert charting.seconds(()) == charting.seconds((1.0,))
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"), [(3e-4, "300 µs"), (2e-3, "2 ms"), (0.02, "20 ms"), (3.0, "3 s")]
+    ("seconds", "told"),
+    [(3e-4, "200 µs"), (2e-3, "1 ms"), (0.02, "10 ms"), (3.0, "2 s"), (0.1567106995, "100 ms")],
 )
-def test_axes_say_their_units(seconds, told):
+def test_axes_state_their_units(seconds, told):
     rows = of_variants(*PAIR, **TIME | {"median": seconds, "ci_low": seconds * 0.5, "ci_high": seconds * 2})
-    assert f">{told}<" in rendering.svg(times.draw_latency(rows).to_dict())
+    text = rendering.svg(times.draw_latency(rows).to_dict())
+    assert f">{told}<" in text
+    assert not re.search(r">\d+\.\d{3,} m?s<", text)
 
 
 DECLARED = sorted(name for name, item in registry.shipped().items() if not item.is_reference)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,21 +23,15 @@ _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arr
 WIDTH = 320
 HEIGHT = 200
 VARIANT = "Variant"  # channels of one title share a legend
-# Vega writes 0.0003 as 300µ: here a label says its unit, as tables do.
-_WITH_SECONDS = "datum.label && replace(datum.label, /([^0-9.]*)$/, ' $1s')"
-_WITH_BYTES = (
-    "datum.value >= 1e9 ? format(datum.value / 1e9, '.3~g') + ' GB' : datum.value >= 1e6 ? "
-    "format(datum.value / 1e6, '.3~g') + ' MB' : datum.value >= 1e3 ? "
-    "format(datum.value / 1e3, '.3~g') + ' kB' : datum.value + ' B'"
-)
+_SECONDS = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
+_BYTES = ((1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B"))
+_PLAIN = ((1.0, ""),)
 # What views call the uncorrected twins of medians.
 _UNCORRECTED = (
     *("uncorrected_median", "uncorrected_median_s", "uncorrected_time_s", "uncorrected_answer_s"),
     *("uncorrected_infer_s", "uncorrected_layer_time"),
 )
-_LABEL_LIMIT = 340  # pixels
 _APART = 10  # pixels between labels
-_MOST_UPRIGHT = 4  # labels of several lines beside each other
 _MARGIN = 12  # pixels between the outermost marks and the frame
 if TYPE_CHECKING:
     import altair
@@ -87,12 +81,12 @@ def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has o
 def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> Chart:
     """Times by ``workload`` and variant, logarithmic, a small chart for each of the ``parts`` of a workload."""
     names = variants_of(rows)
-    axis = seconds_axis(row[value] for row in rows)
+    axis = seconds(row[value] for row in rows)
     dots = (
         alt.Chart(data(rows, "variant", "workload", part, value, **{value: formats.seconds}))
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
-            x=alt.X(f"{value}:Q", title=None, scale=log_scale(), axis=axis),
+            x=alt.X(f"{value}:Q", title=None, **axis),
             y=alt.Y("workload:N", title=None, axis=bands()),
             yOffset=alt.YOffset("variant:N", sort=names),
             color=colour(names),
@@ -103,36 +97,109 @@ def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str])
     return small_charts(dots, part, parts, columns=3, width=240, height=alt.Step(9), axes=("x",))
 
 
+_DECADE = 10  # times and sizes that span so much are on a logarithmic axis
+_MOST_TICKS = 7
+_LINEAR_TICKS = 5
+
+
+def seconds(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of times that are such."""
+    return _measured(values, _SECONDS)
+
+
+def sizes(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of bytes that are such; logarithmic ones have powers of 10."""
+    return _measured(values, _BYTES)
+
+
+def plain(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of numbers without a unit."""
+    return _measured(values, _PLAIN)
+
+
+def linear(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of bits and counts, from zero."""
+    return _measured(values, _PLAIN, math.inf)
+
+
+def _measured(
+    values: Iterable[float], units: Sequence[tuple[float, str]], most: float = _DECADE
+) -> dict[str, Any]:
+    """A scale and an axis with labels in units, as options of a channel: logarithmic where values span more than
+    ``most``, else from zero.
+    """
+    numbers = [float(value) for value in values if value]
+    low, high = min(numbers, default=1.0), max(numbers, default=1.0)
+    if high < most * low:
+        ticks = _linear_ticks(high)
+        scale = alt.Scale(domain=[0, max(high, ticks[-1])], nice=False)
+    else:
+        ticks = _log_ticks(low, high, units)
+        scale = alt.Scale(type="log", nice=False, padding=_MARGIN, domain=[low, high])
+    return {
+        "scale": scale,
+        "axis": alt.Axis(values=ticks, labelExpr=_in_units(units), labelSeparation=_APART),
+    }
+
+
+def _in_units(units: Sequence[tuple[float, str]]) -> str:
+    """An expression for labels with three significant digits and the unit that fits."""
+    text = "'0'"
+    for factor, unit in reversed(units):
+        text = f"datum.value >= {factor:g} ? format(datum.value / {factor:g}, ',.3~r') + '{unit}' : {text}"
+    return text if len(units) > 1 else "format(datum.value, ',.3~r')"
+
+
+def _linear_ticks(high: float) -> list[float]:
+    """From 0 in steps of 1, 2 or 5 and their tenfolds."""
+    power = math.floor(math.log10(high / _LINEAR_TICKS))
+    step = next(
+        float(f"{base}e{exponent}")
+        for base, exponent in ((1, power), (2, power), (5, power), (1, power + 1))
+        if high / float(f"{base}e{exponent}") <= _LINEAR_TICKS
+    )
+    return [float(f"{number * step:.6g}") for number in range(math.floor(high / step) + 1)]
+
+
+def _log_ticks(low: float, high: float, units: Sequence[tuple[float, str]]) -> list[float]:
+    """1, 2 and 5 and their tenfolds within bounds; of many decades, and of bytes, powers of 10 alone."""
+    decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    for bases in ((1, 2, 5), (1,)) if units is not _BYTES else ((1,), (1, 2, 5)):
+        ticks = [float(f"{base}e{power}") for power in decades for base in bases]
+        within = [tick for tick in ticks if low <= tick <= high]
+        if 1 < len(within) <= _MOST_TICKS:
+            return within
+    return within[:: math.ceil(len(within) / _MOST_TICKS)]
+
+
+def powers_of_two(values: Iterable[float], title: str, column: str) -> alt.X:
+    """An axis of N or of vector lengths, logarithmic to base 2: each has its true place and a label, or every other
+    one where these would touch.
+    """
+    places = sorted({float(value) for value in values})
+    return alt.X(
+        f"{column}:Q",
+        title=title,
+        scale=alt.Scale(type="log", base=2, nice=False, padding=_MARGIN, domain=[places[0], places[-1]]),
+        axis=alt.Axis(
+            values=places,
+            format="d",
+            labelOverlap="parity",
+            labelSeparation=_APART,
+            grid=False,
+            labelFlush=False,
+        ),
+    )
+
+
 def log_scale() -> alt.Scale:
     """A logarithmic scale that ends where the values do, not at the next power of ten."""
     return alt.Scale(type="log", nice=False, padding=_MARGIN)
 
 
-def seconds_axis(values: Iterable[float] = ()) -> alt.Axis:
-    """An axis of times with their units; where they are ``values`` of many decades, with a line for each decade."""
-    return alt.Axis(
-        format="~s", labelExpr=_WITH_SECONDS, labelSeparation=_APART, tickCount=5, **_powers(values, 10)
-    )
-
-
 def whole_axis() -> alt.Axis:
     """An axis of counts: between whole numbers stands none."""
     return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
-
-
-def counts_axis() -> alt.Axis:
-    """An axis with a place for each count or size that there is; where labels would touch, every other one stands."""
-    return alt.Axis(labelAngle=0, labelOverlap="parity", labelSeparation=_APART)
-
-
-def places_axis(labels: Iterable[str]) -> alt.Axis:
-    """An axis of N with what else tells cases apart, in lines below it; of many long ones slanted, so that none covers
-    another.
-    """
-    places = set(labels)
-    if len(places) > _MOST_UPRIGHT and any(", " in label for label in places):
-        return alt.Axis(labelAngle=-30, labelLimit=_LABEL_LIMIT)
-    return alt.Axis(labelAngle=0, labelExpr="split(datum.label, ', ')")
 
 
 def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
@@ -162,29 +229,14 @@ def bands(**labels: Any) -> alt.Axis:
     return alt.Axis(grid=True, tickBand="extent", **labels)
 
 
-def bytes_axis(values: Iterable[float], factor: int = 16) -> alt.Axis:
-    """An axis of bytes, with a line for each factor."""
-    return alt.Axis(labelExpr=_WITH_BYTES, **_powers(values, factor))
-
-
 def sizes_axis(values: Iterable[float]) -> alt.Axis:
     """An axis of bytes with a line for each size that there is; where labels would touch, every other one stands."""
     return alt.Axis(
-        labelExpr=_WITH_BYTES,
+        labelExpr=_in_units(_BYTES),
         values=sorted(set(values)),
         labelOverlap="parity",
         labelSeparation=_APART,
     )
-
-
-def _powers(values: Iterable[float], base: int) -> dict[str, Any]:
-    """The powers of ``base`` among values, as an option of an axis; none where the values are too close for that."""
-    numbers = [value for value in values if value]
-    if not numbers:
-        return {}
-    first, last = (round(math.log(value, base), 6) for value in (min(numbers), max(numbers)))
-    powers = [float(base) ** power for power in range(math.ceil(first), math.floor(last) + 1)]
-    return {"values": powers} if len(powers) > 1 else {}
 
 
 def colour(variants: Iterable[str]) -> alt.Color:
@@ -457,7 +509,12 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
         alt.Chart(data(rows, "bar", "what", "part", "place", "seconds", seconds=formats.seconds))
         .mark_bar()
         .encode(
-            x=alt.X("seconds:Q", title=None, stack="zero", axis=seconds_axis()),
+            x=alt.X(
+                "seconds:Q",
+                title=None,
+                stack="zero",
+                axis=alt.Axis(labelExpr=_in_units(_SECONDS), labelSeparation=_APART, tickCount=5),
+            ),
             y=alt.Y("bar:N", title=None, axis=bands(labelExpr=_SPLIT)),
             color=alt.Color(
                 "part:N",
@@ -478,26 +535,71 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     )
 
 
-_MAX_TEXTS = 16  # above the bars of one small chart: more of them would overlap
+def by_ring(  # noqa: PLR0913 - what the axis of values is like, and what tooltips add
+    rows: Sequence[Row],
+    value: str,
+    title: str | None,
+    axis: dict[str, Any],
+    told: Sequence[alt.Tooltip],
+    *columns: str,
+    x: alt.X | None = None,
+    **written: Callable[[Any], str],
+) -> Chart | None:
+    """A mark for each variant at every N, one small chart per ``label``, or operation, and tuning, all on one axis.
 
-
-def grouped_bars(rows: Sequence[dict[str, Any]], value: str, title: str, axis: alt.Axis) -> Chart | None:
-    """A bar per variant at every ring, its ``text`` above where there is room, one small chart per operation."""
+    A line joins a variant's cases. Of several at one N it takes that with the longest chain; the marks of others are
+    hollow. Marks that agree lie upon each other, the first variant's the largest.
+    """
     if not rows:
         return None
-    names, rings = variants_of(rows), ring_order(rows)
-    base = alt.Chart().encode(
-        x=alt.X("ring:O", title="N", sort=rings, axis=places_axis(rings)),
-        xOffset=alt.XOffset("variant:N", sort=names, scale=alt.Scale(paddingInner=0.15)),
-        y=alt.Y(f"{value}:Q", title=title, stack=None, axis=axis),
+    names = variants_of(rows)
+    cases = sorted(_paneled(rows), key=lambda row: str(row["variant"]))
+    x = x or powers_of_two((row["ring_dimension"] for row in rows), "N", "ring_dimension")
+    base = alt.Chart().encode(x=x, color=colour(names))
+    y = alt.Y(f"{value}:Q", title=title, **axis)
+    line = base.transform_filter("!datum.is_other").mark_line(strokeWidth=1.5).encode(y=y, detail="variant:N")
+    marks = {
+        "y": y,
+        "shape": shape(names),
+        "size": alt.Size("variant:O", title=VARIANT, scale=nested(names, 130, 30)),
+        "tooltip": tips("variant:N", "panel:N", *told),
+    }
+    points = base.transform_filter("!datum.is_other").mark_point(filled=True, opacity=1).encode(**marks)
+    others = (
+        base.transform_filter("datum.is_other")
+        .mark_point(filled=False, strokeWidth=1.8, opacity=1)
+        .encode(**marks)
     )
-    bars = base.mark_bar().encode(
-        color=colour(names),
-        tooltip=tips("variant:N", "operation:N", "ring:O", alt.Tooltip("text:N", title=title)),
-    )
-    texts = base.mark_text(baseline="bottom", dy=-2, style=theme.TEXT).encode(text=alt.Text("text:N"))
-    columns = ("variant", "operation", "ring", value, "text")
-    fullest = Counter(row["operation"] for row in rows).most_common(1)[0][1]
-    layers = [bars, texts] if fullest <= _MAX_TEXTS else [bars]
-    chart = alt.layer(*layers, data=data(rows, *columns))
-    return small_charts(chart, "operation", scales=("y",), axes=("x",))
+    whiskers = base.mark_rule(strokeWidth=2).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
+    has_ends = "from" in columns
+    layers = [line, *[whiskers] * has_ends, points, *[others] * any(row["is_other"] for row in cases)]
+    shown = ("variant", "panel", "ring_dimension", "is_other", value, *columns)
+    chart = alt.layer(*layers, data=data(cases, *shown, **written))
+    labels = list(dict.fromkeys(row["label"] for row in _paneled(rows)))
+    panels = {(labels.index(row["label"]), row["panel"]) for row in cases}
+    return small_charts(chart, "panel", [panel for _, panel in sorted(panels)], axes=("x",))
+
+
+def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows with the ``panel`` that each is in, and whether there is a longer chain at its place (``is_other``)."""
+    is_divided = len({row.get("tuning") for row in rows}) > 1
+    named = [
+        {
+            **row,
+            "label": (label := row.get("label") or row["operation"]),
+            "panel": joined(label, f"{row.get('tuning')} tuning" if is_divided else ""),
+        }
+        for row in rows
+    ]
+    longest: dict[Any, tuple[int, str]] = {}
+    for row in named:
+        longest[_place(row)] = max(_chain(row), longest.get(_place(row), _chain(row)))
+    return [{**row, "is_other": _chain(row)[1] != longest[_place(row)][1]} for row in named]
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return row["panel"], row["ring_dimension"], row["vector_length"]
+
+
+def _chain(row: Row) -> tuple[int, str]:
+    return sum(row.get("modulus_bits") or ()), row["comparison_group"]

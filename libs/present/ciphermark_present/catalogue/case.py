@@ -43,7 +43,7 @@ def draw_samples(rows: Sequence[Row]) -> Chart | None:
         .mark_point(filled=True, size=45)
         .encode(
             x=alt.X("ordinal:Q", title="Sample", scale=alt.Scale(nice=False, padding=10)),
-            y=alt.Y("corrected:Q", title=None, scale=alt.Scale(zero=False), axis=charting.seconds_axis()),
+            y=alt.Y("corrected:Q", title=None, **charting.seconds(row["corrected"] for row in rows)),
             color=charting.colour(names),
             shape=charting.shape(names),
             opacity=alt.condition("datum.is_warmup || datum.is_disturbed", alt.value(0.35), alt.value(1)),

@@ -53,18 +53,12 @@ def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     )
 
 
-_MB = 10**6
-
-
 def draw_memory(rows: Sequence[Row]) -> Chart | None:
-    """Peak memory of one ciphertext's vector by N and variant, in MB."""
-    peaks = [{**row, "peak": row["peak_bytes"] / _MB} for row in charting.with_rings(charting.fullest(rows))]
-    return charting.grouped_bars(
-        [{**row, "text": f"{row['peak']:,.0f}"} for row in peaks],
-        "peak",
-        "Peak memory, MB",
-        alt.Axis(tickCount=6),
-    )
+    """Peak memory of one ciphertext's vector by N and variant."""
+    peaks = charting.fullest(rows) if rows else []
+    axis = charting.sizes(row["peak_bytes"] for row in peaks)
+    told = [charting.text_tip("peak_bytes", "Peak memory")]
+    return charting.by_ring(peaks, "peak_bytes", None, axis, told, peak_bytes=formats.size)
 
 
 def draw_sizes(rows: Sequence[Row]) -> Chart | None:
@@ -90,8 +84,7 @@ def draw_sizes(rows: Sequence[Row]) -> Chart | None:
             x=alt.X(
                 "bytes:Q",
                 title=None,
-                scale=charting.log_scale(),
-                axis=charting.bytes_axis(row["bytes"] for row in rows),
+                **charting.sizes(row["bytes"] for row in rows),
             ),
             y=alt.Y("what:N", title=None, axis=charting.bands()),
             yOffset=alt.YOffset("variant:N", sort=names),
@@ -230,7 +223,7 @@ SIZES = Figure(
     lead="Bytes of serialized ciphertexts, plaintexts and keys.",
     reading=(
         "Expansion is the ciphertext bytes divided by the bytes of the values inside: at most as many values "
-        "as a ciphertext has slots. The axis is logarithmic."
+        "as a ciphertext has slots."
     ),
     view="sizes",
     subject=subject.OBJECT,

@@ -92,8 +92,8 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
     """Remaining noise budget or precision of a full vector against the number of operations: noise budget (bfv, bgv) or
     precision (ckks).
 
-    One small chart per operation and ring. Counts are powers of 2, so that a place for each makes a logarithmic axis
-    that has a 0. Libraries often agree to the bit: then marks and lines lie upon each other, the first variant's the
+    One small chart per operation and ring. Counts have true distances: what falls by as much with each operation is a
+    straight line. Libraries often agree to the bit: then marks and lines lie upon each other, the first variant's the
     largest and widest, so that none is hidden and none is moved to where nothing was counted.
     """
     if not rows:
@@ -107,7 +107,7 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
     columns = ("variant", "place", "repetitions", "bits")
     order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
     base = alt.Chart().encode(
-        x=alt.X("repetitions:O", title="Operations applied", axis=charting.counts_axis()),
+        x=alt.X("repetitions:Q", title="Operations applied", axis=charting.whole_axis()),
         y=alt.Y("bits:Q", title="Noise budget or precision"),
         color=charting.colour(names),
     )
@@ -123,19 +123,23 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
 
 def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
     """Remaining noise budget or precision of one ciphertext's vector after one operation, by ring and variant."""
-    bars = [{**row, "text": f"{row['bits']:.0f}"} for row in charting.with_rings(charting.fullest(rows))]
-    return charting.grouped_bars(bars, "bits", "Noise budget or precision", alt.Axis(tickCount=6))
+    cases = charting.fullest(rows) if rows else []
+    axis = charting.linear(row["bits"] for row in cases)
+    told = [charting.text_tip("bits", "Bits")]
+    return charting.by_ring(cases, "bits", "Bits", axis, told, bits=formats.bits)
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
     """The most consecutive operations that still decrypt right, by ring and variant; ≥ where the search ended at
     max_repetitions.
     """
-    bars = [
+    cases = [
         {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
-        for row in charting.with_rings(charting.fullest([row for row in rows if row["depth"] is not None]))
+        for row in charting.fullest([row for row in rows if row["depth"] is not None])
     ]
-    return charting.grouped_bars(bars, "depth", "Operations that decrypt correctly", charting.whole_axis())
+    axis = charting.linear(row["depth"] for row in cases)
+    told = [alt.Tooltip("text:N", title="Operations")]
+    return charting.by_ring(cases, "depth", "Operations that decrypt correctly", axis, told, "text")
 
 
 _ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)

@@ -50,7 +50,7 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     timings = alt.Chart().encode(
         x=alt.X("repetitions:Q", title="Consecutive operations", axis=charting.whole_axis()),
-        y=alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        y=alt.Y("median:Q", title=None, **charting.seconds(row["median"] for row in cases)),
         color=charting.colour(names),
         tooltip=charting.tips(
             "variant:N", "repetitions:Q", charting.text_tip("median", "Median"), "ring_dimension:O"
@@ -326,7 +326,7 @@ REPETITIONS = Figure(
     lead="Median total time of consecutive operations, by their number.",
     reading=(
         "N is the smallest that is secure for the modulus chain, and also the given N if the suite names one."
-        " The time axis is logarithmic."
+        " Time has a logarithmic axis once it spans a factor of 10."
     ),
     view="repetitions",
     subject=subject.REPETITION,

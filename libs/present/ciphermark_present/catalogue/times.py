@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
-from ciphermark_present import charting, formats, parameters, sentences, subject
+from ciphermark_present import charting, formats, sentences, subject
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -162,40 +162,23 @@ def _cases(count: int) -> str:
     return f"{count} case{'s' if count != 1 else ''}"
 
 
-_COLUMNS = (
-    "variant",
-    "tuning",
-    "label",
-    "ring",
-    "vector_length",
-    "median",
-    "ci_low",
-    "ci_high",
-    "from",
-    "to",
-)
-
 _WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
 
 _RATIO_COLUMNS = ("variant", "operation", "place", "ratio", "from", "to", "at", "text", "interval", "verdict")
 
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
-    """Median time against N, both logarithmic, one small chart per operation."""
-    chosen = charting.with_rings(charting.fullest(rows))
-    rings = charting.ring_order(chosen)
-    return _against(chosen, alt.X("ring:O", title="N", sort=rings, axis=charting.places_axis(rings)))
+    """Median time against N, both logarithmic, one small chart per operation and tuning."""
+    return _against(charting.fullest(rows)) if rows else None
 
 
 def draw_latency_by_size(rows: Sequence[Row]) -> Chart | None:
     """Median time against vector length, at one N."""
-    title = f"Elements, at N = {rows[0]['ring_dimension']}" if rows else ""
-    labels = parameters.apart(rows, lambda row: (row["label"], row["vector_length"]))
-    cases = [
-        {**row, "label": charting.joined(row["label"], label)}
-        for row, label in zip(charting.with_rings(rows), labels, strict=True)
-    ]
-    return _against(cases, alt.X("vector_length:O", title=title, axis=charting.counts_axis()))
+    if not rows:
+        return None
+    title = f"Vector length, at N = {rows[0]['ring_dimension']}"
+    lengths = (row["vector_length"] for row in rows)
+    return _against(rows, charting.powers_of_two(lengths, title, "vector_length"))
 
 
 def draw_by_data(rows: Sequence[Row]) -> Chart | None:
@@ -219,36 +202,15 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
     return charting.small_charts(chart, "place", order, height=alt.Step(16), axes=("x",))
 
 
-def _against(rows: Sequence[dict[str, Any]], x: alt.X) -> Chart | None:
-    if not rows:
-        return None
-    names = charting.variants_of(rows)
-    cases = [
-        {**row, "tuning": row.get("tuning")} for row in sorted(rows, key=lambda row: str(row["variant"]))
+def _against(rows: Sequence[Row], x: alt.X | None = None) -> Chart | None:
+    cases = charting.with_ends(rows, "median")
+    axis = charting.seconds(row[name] for row in cases for name in ("median", "from", "to"))
+    told = [
+        charting.text_tip("median", "Median"),
+        charting.text_tip("ci_low", "95% from"),
+        charting.text_tip("ci_high", "to"),
     ]
-    base = alt.Chart().encode(x=x, color=charting.colour(names))
-    median = alt.Y("median:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis())
-    # A line joins one tuning's: the other one's have other keys.
-    line = base.mark_line(strokeWidth=1.5).encode(
-        y=median, detail=[alt.Detail("variant:N"), alt.Detail("tuning:N")]
-    )
-    points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
-        y=median,
-        shape=charting.shape(names),
-        size=alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 130, 30)),
-        tooltip=charting.tips(
-            alt.Tooltip("variant:N", title="Variant"),
-            alt.Tooltip("label:N", title="Operation"),
-            charting.text_tip("median", "Median"),
-            charting.text_tip("ci_low", "95% from"),
-            charting.text_tip("ci_high", "to"),
-        ),
-    )
-    whiskers = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
-    data = charting.data(charting.with_ends(cases, "median"), *_COLUMNS, **_WRITTEN)
-    return charting.small_charts(
-        alt.layer(line, whiskers, points, data=data), "label", scales=("y",), axes=("x",)
-    )
+    return charting.by_ring(cases, "median", None, axis, told, "vector_length", "from", "to", x=x, **_WRITTEN)
 
 
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
@@ -474,7 +436,8 @@ LATENCY = Figure(
     title="Time by ring dimension",
     lead="Median time of one execution on one full ciphertext; whiskers are 95% intervals.",
     reading=(
-        "Both axes are logarithmic. Each chart has its own time axis. The table lists every vector length."
+        "N has a logarithmic axis, and all charts share one time axis. Hollow marks have a shorter modulus "
+        "chain. The table lists every vector length."
     ),
     view="latency",
     subject=subject.OPERATION,

@@ -195,7 +195,7 @@ WORKLOADS = Figure(
     reading=(
         "Time and CPU time are also listed by party (client, server) and step. Sizes are those of transferred"
         " objects. A family of workloads may add metrics of its own. The chart shows the time of whole "
-        "stages; its axis is logarithmic."
+        "stages."
     ),
     view="workloads",
     subject=FAMILY,

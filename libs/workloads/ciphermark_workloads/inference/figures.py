@@ -66,8 +66,8 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     passes = [{**row, "line": line} for row, line in zip(passes, lines_of, strict=True)]
     columns = ("variant", "what", "apart", "line", "infer_s", "images_per_s", "images")
     marks = alt.Chart().encode(
-        x=alt.X("infer_s:Q", title="Latency", scale=charting.log_scale(), axis=charting.seconds_axis()),
-        y=alt.Y("images_per_s:Q", title="Images/s", scale=charting.log_scale()),
+        x=alt.X("infer_s:Q", title="Latency", **charting.seconds(row["infer_s"] for row in passes)),
+        y=alt.Y("images_per_s:Q", title="Images/s", **charting.plain(row["images_per_s"] for row in passes)),
         color=charting.colour(names),
         tooltip=charting.tips(
             "variant:N",
@@ -191,7 +191,7 @@ INFERENCES = Figure(
     title="Latency and throughput",
     lead=("Median time of the server's pass against classified images per second. Upper left is better."),
     reading=(
-        "Both axes are logarithmic. A pass has one image, the inputs_per_pass of the suite, or as many images"
+        "A pass has one image, the inputs_per_pass of the suite, or as many images"
         " as ciphertexts hold side by side. Agreement compares with the unencrypted network; correct images "
         "get their own class. In workloads named -encrypted the weights are secret, too."
     ),

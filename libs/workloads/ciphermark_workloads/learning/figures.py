@@ -280,7 +280,7 @@ LEARNING = Figure(
         "scores. Rounding error (BFV, BGV) is the difference of the expected scores from the unencrypted "
         "algorithm. Both are relative to the largest score. Largest error is the absolute difference of "
         "scores from the unencrypted algorithm. Expansion is the bytes sent divided by the bytes of the data."
-        " The axis is logarithmic. Each security level has its own line."
+        " Each security level has its own line."
     ),
     view="learning",
     subject=SUBJECT,

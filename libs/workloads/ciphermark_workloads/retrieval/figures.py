@@ -64,7 +64,7 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
         x=alt.X(
             "database_size:Q", title="Database", scale=charting.log_scale(), axis=charting.sizes_axis(sizes)
         ),
-        y=alt.Y("answer_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        y=alt.Y("answer_s:Q", title=None, **charting.seconds(row["answer_s"] for row in cases)),
         color=charting.colour(names),
         tooltip=charting.tips(
             "variant:N",
@@ -102,10 +102,9 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
         x=alt.X(
             "moved:Q",
             title="Query and answer, an element",
-            scale=charting.log_scale(),
-            axis=charting.bytes_axis((row["moved"] for row in cases), 4),
+            **charting.sizes(row["moved"] for row in cases),
         ),
-        y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        y=alt.Y("element_s:Q", title=None, **charting.seconds(row["element_s"] for row in cases)),
     )
     line = places_of.mark_line(style=theme.UNITY, strokeWidth=1)
     front = line.transform_filter(alt.datum.is_unbeaten).encode(detail="encryption:N")
@@ -138,7 +137,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     columns = ("variant", "what", "operation", "alike", "got", "element_s", "inputs", "answers")
     times = alt.Chart().encode(
         x=alt.X("got:Q", title="Elements of a pass", scale=charting.log_scale(), axis=_counts(cases)),
-        y=alt.Y("element_s:Q", title=None, scale=charting.log_scale(), axis=charting.seconds_axis()),
+        y=alt.Y("element_s:Q", title=None, **charting.seconds(row["element_s"] for row in cases)),
         color=charting.colour(names),
         tooltip=charting.tips(
             "operation:N",
@@ -344,7 +343,7 @@ RETRIEVALS = Figure(
     title="Answer time by database size",
     lead="Median time of the server's answer by database size.",
     reading=(
-        "The database size is the number of elements times their length; both axes are logarithmic. "
+        "The database size is the number of elements times their length. "
         "Throughput is the database size divided by the answer time, per query of a pass. Times exclude the "
         "one-time preparation of the database. Share of bandwidth: the time to read the store once at this "
         "host's memory bandwidth, divided by the answer time. A store that fits a cache is read at the "
@@ -365,7 +364,7 @@ MOVED = Figure(
     title="Communication and computation",
     lead=("Bytes of query and answer against answer time, per retrieved element. Lower left is better."),
     reading=(
-        "Both axes are logarithmic. A line joins the marks that no other mark of the same encryption beats in"
+        "A line joins the marks that no other mark of the same encryption beats in"
         " both. Several elements per query, and several queries per pass, show their savings. Times over a "
         "link add both parties' times and the transfer at the link's rate, without latency. Keys are "
         "excluded, because a client sends them once."
@@ -384,7 +383,7 @@ AT_ONCE = Figure(
     lead=("Median answer time per element, by the number of elements in a pass. Lower is better."),
     reading=(
         "A pass has queries of several clients, or several elements per query. The figure shows databases for"
-        " which the run has one element and several. Both axes are logarithmic. Relative to one: time per "
+        " which the run has one element and several. Relative to one: time per "
         "query in a pass of several, divided by the time of a single query."
     ),
     view="retrievals_at_once",
