@@ -1,7 +1,7 @@
 """Makes the environment of one role of the images in /opt/ciphermark: `deploy/make_environment.py ciphermark-client`.
 
-The build stage downloaded the wheels, checked them against the pinned hashes, and carried out the recipes of the
-libraries; nothing is fetched here. A library's stage is called like the variant that it installs.
+The build stage downloaded the wheels, checked them against the pinned hashes, and ran the libraries' recipes. This
+script downloads nothing. The build stage of a library has the name of the variant that it installs.
 """
 
 import shutil
@@ -12,8 +12,8 @@ from pathlib import Path
 BUILT = Path(__file__).resolve().parents[1]  # where the build stage ran the setup
 TARGET = Path("/opt/ciphermark")
 WHEELS = Path("/wheels")
-PINNED = ".build/pinned"  # what was in the setup's environment before the libraries were
-ENVIRONMENTS = ".build/environments"  # of libraries that live apart: a folder of packages for each
+PINNED = ".build/pinned"  # packages in the setup's environment before any library
+ENVIRONMENTS = ".build/environments"  # a folder of packages for each library with its own environment
 _LOAD = """
 import subprocess, sys
 from ciphermark_adapters import registry
@@ -36,7 +36,7 @@ def main(role: str) -> None:
     for path in installed_by_recipes(BUILT):
         _copy(path, packages / path.name)
     for folder in sorted((BUILT / ENVIRONMENTS).glob("*")):
-        own = _environment(TARGET / f".venv-{folder.name}")  # where the adapters look for it
+        own = _environment(TARGET / f".venv-{folder.name}")  # the adapters search here
         shutil.copytree(folder, own, symlinks=True, dirs_exist_ok=True)
         (own / "ciphermark.pth").write_text(f"{packages}\n")  # it shares the packages of the others
     stages = sorted(path.name for path in (BUILT / ".build" / "stamps").iterdir())
@@ -44,14 +44,14 @@ def main(role: str) -> None:
 
 
 def installed_by_recipes(built: Path) -> list[Path]:
-    """Return what the recipes of libraries put into the setup's environment beside the pinned packages."""
+    """Return the files that the libraries' recipes added to the setup's environment, without the pinned packages."""
     (packages,) = (built / ".venv").glob("lib/python3*/site-packages")
     before = {*(built / PINNED).read_text().splitlines(), "__pycache__"}
     return sorted(path for path in packages.iterdir() if path.name not in before)
 
 
 def _environment(folder: Path) -> Path:
-    """Make an environment without packages; return where they go."""
+    """Create an environment without packages; return its folder for packages."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (packages,) = folder.glob("lib/python3*/site-packages")
     return packages

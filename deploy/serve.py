@@ -38,12 +38,12 @@ _POLL_S = 0.1
 
 
 class ServingError(Exception):
-    """Why the services cannot start, or cannot go on."""
+    """The reason why the services cannot start or continue."""
 
 
 @dataclass(slots=True)
 class Running:
-    """A service and its process, once it is started. Its log grows from start to start."""
+    """A service, its process once started, and its log, which restarts append to."""
 
     service: Service
     data_directory: Path
@@ -56,7 +56,7 @@ class Running:
 
     @property
     def log(self) -> Path:
-        """What the service prints."""
+        """The file with the service's output."""
         return self.data_directory / "logs" / f"{self.service.name}.log"
 
     def start(self) -> None:
@@ -82,11 +82,11 @@ class Running:
         return f"{self.name} ended with exit code {code}; the end of {self.log}:\n{self._tail()}"
 
     def _output(self) -> IO[bytes]:
-        """The log; where the disk takes none, a service runs without."""
+        """The log, opened for appending; the null device if the log cannot be opened."""
         try:
-            return open(self.log, "ab", opener=_for_its_owner)  # closed by who asked
+            return open(self.log, "ab", opener=_for_its_owner)  # the caller closes it
         except OSError:
-            return open(os.devnull, "ab")  # closed by who asked
+            return open(os.devnull, "ab")  # the caller closes it
 
     def _tail(self) -> str:
         try:
@@ -98,9 +98,9 @@ class Running:
 
 @dataclass(slots=True)
 class EmbeddedDatabase:
-    """The embedded PostgreSQL, which other commands share: it is started where it is gone, and never stopped.
+    """The embedded PostgreSQL, shared with other commands: restarted if it has ended, and never stopped.
 
-    Another process starts it: that may take a minute, in which others may die and have to be started again.
+    A separate process starts it, since a start may take a minute and must not delay the restart of other units.
     """
 
     data_directory: Path
@@ -108,7 +108,7 @@ class EmbeddedDatabase:
     starter: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Begin to start it; whether that comes to something, `death` tells."""
+        """Begin a start; `death` reports a failed one."""
         self.starter = subprocess.Popen(
             [PROGRAMS / "ciphermark", "db", "url"],
             stdin=subprocess.DEVNULL,
@@ -121,7 +121,9 @@ class EmbeddedDatabase:
         )
 
     def death(self) -> str | None:
-        """That its process is gone, or cannot be started. One that is frozen, or just starting, is not."""
+        """The reason if its process has ended or cannot be started; ``None`` if it runs, even
+        frozen, or is starting.
+        """
         if self.starter is not None:
             if self.starter.poll() is None:
                 return None
@@ -139,7 +141,7 @@ def _for_its_owner(path: str, flags: int) -> int:
 
 
 def main() -> int:
-    """Serve until Ctrl-C or SIGTERM (exit code 0). 1: they cannot be started, or none could be kept going."""
+    """Serve until Ctrl-C or SIGTERM (exit code 0). Exit code 1: a service cannot be started, or all were given up."""
     ports = _parse_options()
     data_directory = Path(os.environ.get("CIPHERMARK_DATA") or ROOT / ".ciphermark").resolve()
     signal.signal(signal.SIGTERM, _interrupt)
@@ -178,7 +180,7 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _prepare(data_directory: Path) -> str:
-    """Make the folders, and bring the database up to date; starts the embedded PostgreSQL where it is needed.
+    """Create the folders and migrate the database; starts the embedded PostgreSQL if needed.
 
     Returns the database's URL.
     """
@@ -200,7 +202,7 @@ def _prepare(data_directory: Path) -> str:
 
 
 def _keep_going(running: Sequence[Running], data_directory: Path) -> None:
-    """Return when nothing is left to keep going."""
+    """Supervise the services until all are given up."""
     databases = [] if os.environ.get("CIPHERMARK_DATABASE_URL") else [EmbeddedDatabase(data_directory)]
     supervisor = Supervisor([*databases, *running], _tell, conditions_file(data_directory))
     while supervisor.is_any_left:
@@ -209,7 +211,7 @@ def _keep_going(running: Sequence[Running], data_directory: Path) -> None:
 
 
 def _tell(text: str) -> None:
-    """Say it on standard error; where that is a file on a full disk, the services go on all the same."""
+    """Print to standard error; ignore a failed write, such as to a file on a full disk."""
     with suppress(OSError):
         print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
@@ -249,7 +251,7 @@ def _print_places(running: Sequence[Running], data_directory: Path) -> None:
 
 
 def _how_to_log_in(dashboard: Service, data_directory: Path) -> str:
-    """An address that logs in at once, for a terminal alone: what is printed elsewhere may be kept and read."""
+    """An address that includes the token, if standard output is a terminal: other output may be stored and read."""
     token = data_directory / "tokens" / "dashboard"  # the dashboard makes the file
     if not sys.stdout.isatty():
         return f"log in with the token in {token}"
@@ -257,7 +259,7 @@ def _how_to_log_in(dashboard: Service, data_directory: Path) -> str:
 
 
 def _stop(running: Sequence[Running]) -> None:
-    """Ask all to end, the last started first; kill those that do not."""
+    """Terminate all processes, the last started first; kill those that do not end in time."""
     processes = [entry.process for entry in reversed(running) if entry.process is not None]
     for process in processes:
         process.terminate()

@@ -1,4 +1,4 @@
-"""The services that work together on one machine, and what each of them is told."""
+"""The services of one machine, with their commands and environments."""
 
 import argparse
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A program to run; with a port, it is ready when its `/readyz` says so."""
+    """A program to run. A service with a port is ready when its `/readyz` reports so."""
 
     name: str
     command: tuple[str, ...]
@@ -16,12 +16,12 @@ class Service:
 
     @property
     def url(self) -> str:
-        """Where it answers, on this machine alone."""
+        """Its address, reachable from this machine only."""
         return f"http://127.0.0.1:{self.port}"
 
 
 def services(data_directory: Path, ports: argparse.Namespace, database_url: str) -> list[Service]:
-    """Return the services in the order they start; they share blobs, and the client alone has `private`."""
+    """Return the services in the order they start. They share blobs; only the client has `private`."""
     private = {"CIPHERMARK_PRIVATE": str(data_directory / "private")}
     of_parties = {
         "CIPHERMARK_CLIENT_URL": f"http://127.0.0.1:{ports.client_port}",
@@ -66,11 +66,11 @@ def _dashboard(data_directory: Path, ports: argparse.Namespace, database_url: st
         "CIPHERMARK_BENCHMARK_URL": f"http://127.0.0.1:{ports.benchmark_port}",
         "CIPHERMARK_SERVICES_FILE": str(conditions_file(data_directory)),
         **_token_files(data_directory, "benchmark", "dashboard"),
-        "CIPHERMARK_DATA": str(data_directory),  # where users are
+        "CIPHERMARK_DATA": str(data_directory),  # holds the file of users
     }
     return Service("dashboard", ("ciphermark-dashboard",), environment, ports.dashboard_port)
 
 
 def conditions_file(data_directory: Path) -> Path:
-    """The file that says how the services are; the dashboard reads it."""
+    """The file with the services' conditions, which the dashboard reads."""
     return data_directory / "logs" / "services.json"

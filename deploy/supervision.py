@@ -1,4 +1,4 @@
-"""Keeps several processes going: one that dies is started again, and stands in no other's way."""
+"""Supervise several processes: restart each one that ends, independently of the others."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _GROWTH = 4.0
 
 
 class Unit(Protocol):
-    """What is kept going."""
+    """A supervised process."""
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
 
     def start(self) -> None:
-        """Start it; raises ``OSError`` or ``RuntimeError`` where that cannot be."""
+        """Start it. Raises ``OSError`` or ``RuntimeError`` on failure."""
 
     def death(self) -> str | None:
-        """What it died of; ``None`` while it lives."""
+        """The cause of its death; ``None`` while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a unit is. ``deaths_s`` are the times of the deaths that count; it is started again at ``restart_at_s``, or
-    not at all where it was given up; in both cases ``reason`` is what it died of.
+    """The state of a unit. ``deaths_s`` are the times of its recent deaths. It restarts at ``restart_at_s``, unless it
+    was given up. In both cases ``reason`` is the cause of the last death.
     """
 
     deaths_s: tuple[float, ...] = ()
@@ -42,13 +42,13 @@ class Condition:
 
     @property
     def is_running(self) -> bool:
-        """Whether it neither waits for its next start nor was given up."""
+        """Whether it is neither waiting for a restart nor given up."""
         return self.restart_at_s is None and not self.is_given_up
 
 
 def after_death(before: Condition, now_s: float, reason: str) -> Condition:
-    """What becomes of a unit that died: a pause that grows with every death of the last minute, then a new start; after
-    the third within a minute none. Pure.
+    """The condition of a unit after its death: a restart after a pause that grows with every recent death, or none
+    after the third death within a minute. Pure.
     """
     recent = (*(at_s for at_s in before.deaths_s if now_s - at_s < WITHIN_S), now_s)
     if len(recent) >= MAX_DEATHS:
@@ -57,8 +57,8 @@ def after_death(before: Condition, now_s: float, reason: str) -> Condition:
 
 
 class Supervisor:
-    """Looks at units, again and again. ``tell`` is called with a line for everything that happens; ``file`` says how
-    all of them are, for whoever cannot see this process.
+    """Restarts units that ended. ``tell`` receives a message for every event; ``file`` holds the conditions of all
+    units for other processes.
     """
 
     def __init__(self, units: Sequence[Unit], tell: Callable[[str], None], file: Path) -> None:
@@ -71,11 +71,11 @@ class Supervisor:
 
     @property
     def is_any_left(self) -> bool:
-        """Whether anything was not given up."""
+        """Whether any unit is not given up."""
         return not all(condition.is_given_up for condition in self._conditions)
 
     def look(self, now_s: float) -> None:
-        """Notice who died, and start whose pause is over."""
+        """Record deaths, and start units whose pause is over."""
         after = [self._looked_at(*pair, now_s) for pair in zip(self._units, self._conditions, strict=True)]
         if after != self._conditions or self._is_file_behind:
             self._conditions = after
@@ -106,7 +106,7 @@ class Supervisor:
         return after
 
     def _write(self) -> None:
-        """Say how all of them are, in a file that is always whole; where the disk takes none, as soon as it does."""
+        """Replace the file of conditions atomically. On a full disk, `look` retries."""
         fresh = self._file.with_suffix(".new")
         try:
             fresh.write_text(self._told(), encoding="utf-8")
