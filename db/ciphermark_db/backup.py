@@ -1,4 +1,4 @@
-"""Whole databases as files, by PostgreSQL's own ``pg_dump`` and ``pg_restore``, which come with the embedded server."""
+"""Backup and restore of whole databases by ``pg_dump`` and ``pg_restore``, which come with the embedded server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from ciphermark_db.sql import blocks
 
 
 def write(url: str, path: Path) -> None:
-    """Write a database to a file that only this user may read, whole or not at all. Raises ``UserError`` where that
-    cannot be.
-    """
+    """Write a database atomically to a file that only this user may read. Raises ``UserError`` on failure."""
     fresh = path.with_name(f".{path.name}.new")
     try:
         os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
@@ -30,8 +28,8 @@ def write(url: str, path: Path) -> None:
 
 
 def restore(url: str, path: Path) -> None:
-    """Make a migrated database what a backup holds. Raises ``UserError`` where runs are recorded in it, and for a file
-    that is no backup.
+    """Restore a backup into a migrated database. Raises ``UserError`` if runs are recorded in it, or if the file is no
+    backup.
     """
     sql = blocks("restore")
     _run(
@@ -46,9 +44,9 @@ def restore(url: str, path: Path) -> None:
 
 
 def _run(tool: str, url: str | None, *arguments: str) -> None:
-    """Run a tool over a database, or over none; raises ``UserError`` with what it says where it fails."""
+    """Run a tool, on a database if one is given. Raises ``UserError`` with the tool's message if it fails."""
     parts = conninfo_to_dict(url or "")
-    password = parts.pop("password", None)  # arguments of processes can be read by everybody
+    password = parts.pop("password", None)  # every user can read the arguments of a process
     environment = os.environ | ({"PGPASSWORD": str(password)} if password else {})
     named = [f"--dbname={make_conninfo('', **parts)}"] if url else []
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The way into PostgreSQL: connects, records runs and outcomes with their statistics, answers queries."""
+"""The gateway to PostgreSQL: connects, records runs and outcomes with their statistics, answers queries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ciphermark_db.statistics import TrialSamples
 
 CONNECT_TIMEOUT_S = 10
-# Each side gives the other one up after half a minute of silence, not after a quarter of an hour or two hours: a server
-# that was cut off, and a session whose client was, with the locks that it holds.
+# Client and server drop a silent connection after half a minute; by default this takes 15 minutes to two hours. A
+# disconnected client's session would hold its locks that long.
 _CLIENT: dict[str, Any] = {
     "tcp_user_timeout": 30_000,
     "keepalives_idle": 10,
@@ -44,8 +44,8 @@ _SERVER = (
 QUERY_TIMEOUT_S = 60.0
 _PIECE_ROWS = 1000
 _NO_ANSWER = "the statement has no answer: write a query, such as select, table, values, show or explain"
-_HOST_STATE_EVERY_S = 2.0  # it is of all trials of a run
-# Of SQLSTATEs: insufficient resources (a full disk among them), an operator's intervention, errors of the system.
+_HOST_STATE_EVERY_S = 2.0  # computing it reads all trials of a run
+# SQLSTATE classes: insufficient resources (such as a full disk), operator intervention, system errors.
 _PASSING = ("53", "57P", "58")
 _ENDED = "57P"
 _OF_CONTENT = (psycopg.DataError, psycopg.IntegrityError)
@@ -57,16 +57,16 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class DatabaseUnavailable(Exception):
-    """No PostgreSQL server answers. The text says which, why, and what to do; retrying later may help."""
+    """No PostgreSQL server answers. The text names the server, the reason and the remedy; a later retry may succeed."""
 
 
 class ContentRefused(UserError):
-    """PostgreSQL takes what is recorded, but not this: the text says why. It would refuse it again."""
+    """PostgreSQL rejects this content, and would reject it again. The text gives the reason."""
 
 
 def settings(url: str, *options: str) -> dict[str, Any]:
-    """psycopg's arguments of a connection that may hold locks. ``options`` are settings of the session, such as
-    ``"jit=off"``, beside those of the URL, or of the variable ``PGOPTIONS``.
+    """psycopg's arguments for a connection that may hold locks. ``options`` are settings of the session, such as
+    ``"jit=off"``, in addition to those of the URL or of the variable ``PGOPTIONS``.
     """
     own = str(conninfo_to_dict(url).get("options") or os.environ.get("PGOPTIONS", ""))
     given = " ".join([*filter(None, [own]), *(f"-c {option}" for option in (*_SERVER, *options))])
@@ -97,14 +97,12 @@ def connect(url: str, connect_timeout_s: int = CONNECT_TIMEOUT_S) -> Connection:
 
 
 def may_pass(error: psycopg.Error) -> bool:
-    """Whether a server that answers cannot write now, for reasons of its own: its disk is full, or it is read-only, as
-    after a failover.
-    """
+    """Whether a server answers but temporarily cannot write: its disk is full, or it is read-only after a failover."""
     return (error.sqlstate or "").startswith(_PASSING) or isinstance(error, ReadOnlySqlTransaction)
 
 
 def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
-    """The exception for a server at ``url`` that does not answer, or cannot go on."""
+    """The exception for a server at ``url`` that does not answer or cannot continue."""
     is_ended = (error.sqlstate or "").startswith(_ENDED)
     remedy = (
         "It answers, and can write again once that has passed."
@@ -115,7 +113,7 @@ def unavailable(url: str, error: psycopg.Error) -> DatabaseUnavailable:
 
 
 def place(url: str) -> str:
-    """Where a URL points, without user and password."""
+    """The server and database of a URL, without user and password."""
     parts = conninfo_to_dict(url)
     host, port = parts.get("host", "the local socket"), parts.get("port", 5432)
     return f"{host}, port {port}, database {parts.get('dbname', 'of the user')}"
@@ -123,7 +121,7 @@ def place(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An answer: column names, and rows in the order of the query."""
+    """The result of a query: column names, and rows in the query's order."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -132,16 +130,16 @@ class Table:
 class Database:
     """One connection to one database; for one thread at a time.
 
-    Every method raises :class:`DatabaseUnavailable` when the server does not answer or cannot go on (its disk
-    is full); the next call connects again where needed. What a failed call had begun to record is rolled back.
-    While ``is_uncorrected``, queries answer with what values are without correction for host interference.
+    Every method raises :class:`DatabaseUnavailable` if the server does not answer or cannot continue, as with a full
+    disk. The next call reconnects if needed. A failed call's transaction is rolled back. With ``is_uncorrected``,
+    queries return values without correction for host interference.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self.is_uncorrected = False
         self._connection: Connection | None = None
-        self._samples: dict[str, TrialSamples] = {}  # of the trials recorded last, by their ids
+        self._samples: dict[str, TrialSamples] = {}  # latest recorded trials, by their ids
         self._host_state_due: dict[str, float] = {}
 
     @classmethod
@@ -152,7 +150,7 @@ class Database:
         return database
 
     def close(self) -> None:
-        """Disconnect. The next call would connect again."""
+        """Disconnect. The next call reconnects."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -164,23 +162,23 @@ class Database:
         self.close()
 
     def is_current(self) -> bool:
-        """Whether the views are those of this program: then it was migrated by this version or one like it."""
+        """Whether the database has this program's views, that is, was migrated by this version or an equivalent one."""
         with self._connected() as connection:
             return schema.is_current(connection)
 
     def migrate(self) -> None:
-        """Bring the schema to this program's version; safe while others do the same.
+        """Update the schema to this program's version; safe while others do the same.
 
-        Raises ``UserError`` when the database is newer or has a migration with another text, and when the server
-        is too old or refuses.
+        Raises ``UserError`` if the database is newer or has a migration with another text, and if the server is too old
+        or refuses.
         """
         with self._connected() as connection, _complaints(connection):
             schema.migrate(connection)
         self.rebuild()
 
     def rebuild(self, runs: Sequence[str] | None = None) -> list[str]:
-        """Compute the statistics of runs again from their samples, one transaction each, and return the runs' ids; by
-        default of those whose stored statistics are of an older method than this program's.
+        """Recompute the statistics of runs from their samples, one transaction each, and return the runs' ids. Default:
+        the runs whose stored statistics come from an older method than this program's.
         """
         with self._connected() as connection, _complaints(connection):
             if runs is None:
@@ -195,25 +193,25 @@ class Database:
         return list(runs)
 
     def record_run(self, run: Run, is_imported: bool = False, continues: str | None = None) -> None:
-        """Record the run and its host; does nothing when the run is recorded already. ``continues`` is the run whose
-        job it goes on with on another host.
+        """Record the run and its host; does nothing if the run is already recorded. ``continues`` is the run whose job
+        this run continues on another host.
 
-        What PostgreSQL refuses becomes ``UserError``, here and in :meth:`record_outcome`: :class:`ContentRefused` where
-        the reason is what it says.
+        A refusal by PostgreSQL becomes ``UserError``, here and in :meth:`record_outcome`: :class:`ContentRefused` if
+        the content is the reason.
         """
         with self._connected() as connection, _complaints(connection), connection.transaction():
             recording.record_run(connection, run, is_imported=is_imported, continues=continues)
 
     def record_outcome(self, outcome: Outcome) -> None:
-        """Record the outcome in one transaction; does nothing when its trial is recorded already.
+        """Record the outcome in one transaction; does nothing if its trial is already recorded.
 
-        The trial's run must be recorded before.
+        Requires that the trial's run is recorded.
         """
         self.record_outcomes([outcome])
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> None:
-        """Record outcomes, less those whose trials are recorded already, and the statistics that they are part of, in
-        one transaction: all of them or none.
+        """Record outcomes and the statistics that depend on them in one transaction: all or none. Skips trials that are
+        already recorded.
         """
         from ciphermark_db import statistics  # loads numpy
 
@@ -229,9 +227,9 @@ class Database:
         self._host_state_due |= dict.fromkeys(due, now + _HOST_STATE_EVERY_S)
 
     def import_run(self, run: Run, outcomes: Sequence[Outcome]) -> int:
-        """Record a run that was measured elsewhere, with its outcomes and statistics, in one transaction: all that is
-        not recorded already, or nothing. Returns the number of outcomes that were not. Raises ``UserError`` where the
-        run's id is recorded of another one.
+        """Record a run that was measured elsewhere, with outcomes and statistics, in one transaction; skips what is
+        already recorded. Returns the number of new outcomes. Raises ``UserError`` if another run is recorded under this
+        id.
         """
         from ciphermark_db import statistics  # loads numpy
 
@@ -245,7 +243,7 @@ class Database:
         return len(new)
 
     def update_host_state(self, run_id: str) -> None:
-        """Compute what the host was like during a run; :meth:`record_outcomes` does so from time to time only."""
+        """Compute the host state of a run; :meth:`record_outcomes` does so only at intervals."""
         from ciphermark_db import statistics  # loads numpy
 
         with self._connected() as connection, _complaints(connection), connection.transaction():
@@ -258,30 +256,29 @@ class Database:
             recording.record_refusals(connection, outcomes, reason)
 
     def analyze(self) -> None:
-        """Let PostgreSQL learn what was recorded, so that it plans queries over it well."""
+        """Update PostgreSQL's planner statistics after recording."""
         with self._connected() as connection:
             connection.execute(blocks("record")["analyze"])
 
     def recorded_trials(self, run_id: str) -> set[str]:
-        """The ids of the trials that are recorded, or were refused, of the run and of those that continue it on other
-        hosts; empty for an unknown run.
+        """The ids of recorded or refused trials of the run and of its continuations on other hosts; empty for an
+        unknown run.
         """
         return {row[0] for row in self._rows("recorded_trials", {"run_id": run_id})}
 
     def runs_named(self, asked: str) -> list[str]:
-        """The id of the run that a text means to the function ``runs_named``; two where it may mean several."""
+        """The id of the run that a text denotes, by the SQL function ``runs_named``; two ids if it is ambiguous."""
         return [row[0] for row in self._rows("runs_named", {"asked": asked})]
 
     def label_run(self, run_id: str, label: str | None) -> None:
-        """Give a run a label, or take it away."""
+        """Set or remove a run's label."""
         with self._connected() as connection, _complaints(connection), connection.transaction():
             connection.execute(blocks("record")["label_run"], {"id": run_id, "label": label})
             _audit(connection, "labelled", run_id, label)
 
     def delete_run(self, run_id: str, actor: str | None = None) -> list[str]:
-        """Delete a run, and those that continue it on other hosts, with all that is recorded of them; returns their
-        ids. ``actor`` is who asked for it, by default the user of this process. Raises ``UserError`` where its job is
-        open.
+        """Delete a run and its continuations on other hosts, with all their records; returns their ids. ``actor`` is
+        the user who requests it, by default the user of this process. Raises ``UserError`` if the run's job is open.
         """
         sql = blocks("delete")
         with self._connected() as connection, _complaints(connection), connection.transaction():
@@ -301,7 +298,7 @@ class Database:
         return [row[0] for row in self._rows("run_ids", {})]
 
     def programs(self, run_id: str) -> list[tuple[str, str, str, str, bytes]]:
-        """Workload, variant, scheme, stage and bytes of every program that a run measured, in this order."""
+        """Workload, variant, scheme, stage and bytes of every program that a run measured, sorted in this order."""
         rows = self._rows("programs_of_run", {"run_id": run_id})
         return [
             (workload, variant, scheme, stage, bytes(data))
@@ -321,11 +318,11 @@ class Database:
         timeout_s: float = QUERY_TIMEOUT_S,
         max_rows: int | None = None,
     ) -> Table:
-        """Answer one SQL statement, by default in a transaction that cannot write and leaves no trace.
+        """Execute one SQL statement, by default in a read-only transaction that leaves no trace.
 
-        ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` stands for itself. A statement
-        without an answer gives a table without columns. PostgreSQL's complaints become ``UserError``, as does an
-        answer of more than ``max_rows``, of which no more are read.
+        ``params`` are psycopg's: ``%s`` or ``%(name)s``; without them a ``%`` is literal. A statement without a result
+        yields a table without columns. Raises ``UserError`` for an error of PostgreSQL, and for a result of more than
+        ``max_rows`` rows, without reading the rest.
         """
         with (
             self._connected() as connection,
@@ -337,7 +334,7 @@ class Database:
             connection.execute(blocks("query")["settle"], setting)
             if max_rows is not None:
                 return _bounded(connection, sql, max_rows)
-            # prepared: the protocol then takes one statement, so none can follow a "commit"
+            # prepared: the protocol then accepts one statement only, so none can follow a "commit"
             cursor = connection.execute(sql.encode(errors="replace"), params, prepare=True)
             if cursor.description is None:
                 return Table((), [])
@@ -361,7 +358,9 @@ class Database:
 
 
 def _bounded(connection: Connection, sql: str, max_rows: int) -> Table:
-    """The answer to one statement, read in pieces up to so many rows. Raises ``UserError`` where it is no table."""
+    """The result of one statement, read in pieces up to ``max_rows`` rows. Raises ``UserError`` if there are more rows
+    or no table.
+    """
     with connection.cursor() as cursor:
         rows: list[tuple[Any, ...]] = []
         for row in _streamed(cursor, sql):
@@ -382,16 +381,16 @@ def _streamed(cursor: psycopg.Cursor[tuple[Any, ...]], sql: str) -> Iterator[tup
     try:
         yield from cursor.stream(sql.encode(errors="replace"), size=_PIECE_ROWS)
     except (psycopg.ProgrammingError, psycopg.InternalError) as error:
-        if error.sqlstate is None:  # psycopg's own, about what is no query
+        if error.sqlstate is None:  # psycopg's own error about a statement that is no query
             raise UserError(_NO_ANSWER) from error
         raise
 
 
 @contextmanager
 def _transaction(connection: psycopg.Connection[Any], read_only: bool) -> Iterator[None]:
-    """Like psycopg's, but survives a statement that leaves a COPY under way.
+    """Like psycopg's transaction, but survives a statement that leaves a COPY unfinished.
 
-    One that can only read is rolled back, and its SET with it.
+    A read-only transaction is rolled back, together with its SET.
     """
     connection.execute(blocks("query")["begin_read_only" if read_only else "begin"])
     try:
@@ -407,8 +406,8 @@ def _transaction(connection: psycopg.Connection[Any], read_only: bool) -> Iterat
 
 @contextmanager
 def _complaints(connection: psycopg.Connection[Any], is_writing: bool = True) -> Iterator[None]:
-    """Turn what PostgreSQL says about a statement into ``UserError``, and about its values into ``ContentRefused``;
-    what keeps it from writing anything at all passes.
+    """Turn PostgreSQL's errors about a statement into ``UserError``, and about its values into ``ContentRefused``.
+    Errors that prevent all writing pass unchanged.
     """
     try:
         yield
@@ -429,7 +428,7 @@ def audit_row(actor: str, action: str, run_id: str, detail: str | None = None) -
 def _audit(
     connection: Connection, action: str, run_id: str, detail: str | None = None, actor: str | None = None
 ) -> None:
-    """Record what somebody does, by default the user of this process, in the transaction that does it."""
+    """Record an action of ``actor``, by default the user of this process, in the action's transaction."""
     connection.execute(blocks("record")["audit"], audit_row(actor or _operator(), action, run_id, detail))
 
 

@@ -1,7 +1,7 @@
-"""A watch over PostgreSQL: whoever depends on it learns within seconds that it is away, and as soon that it is back.
+"""Monitors PostgreSQL: reports within seconds that the server is away or back.
 
-A server that was killed refuses connections; one that is frozen takes them and says nothing, for as long as one waits.
-Both are told apart from a slow query: this one asks for nothing.
+A stopped server refuses connections; a frozen one accepts them and never answers. The monitor's own query is trivial,
+so that a slow query does not look like an absent server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ASK = b"select current_setting('transaction_read_only')"
 
 
 class DatabaseMonitor:
-    """What is known of the server at ``url``; ``reason`` is ``None`` while it does all that it should."""
+    """The state of the server at ``url``; ``reason`` is ``None`` while it answers and can write."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -31,16 +31,16 @@ class DatabaseMonitor:
 
     @property
     def is_away(self) -> bool:
-        """Whether it does not answer at all."""
+        """Whether the server does not answer."""
         return self._gone.is_set()
 
     async def until_away(self) -> None:
-        """Return once it does not answer."""
+        """Return once the server does not answer."""
         await self._gone.wait()
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """Watch while this lasts."""
+        """Monitor the server within the context."""
         watching = asyncio.create_task(self._watch())
         try:
             yield
@@ -53,7 +53,7 @@ class DatabaseMonitor:
         while True:
             task = asyncio.create_task(self._ask())
             try:
-                # Not cancelled when patience ends: psycopg would wait for the server's word on that.
+                # Not cancelled after the timeout: psycopg would wait for the server to confirm it.
                 done, _ = await asyncio.wait({task}, timeout=_PATIENCE_S)
                 if not done:
                     self._conclude(AWAY)

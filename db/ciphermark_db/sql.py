@@ -1,4 +1,4 @@
-"""Reads SQL from the package's ``.sql`` files, so that none stands in Python strings."""
+"""Reads SQL from the package's ``.sql`` files, so that no Python string holds SQL."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def blocks(file: str, package: str = "ciphermark_db") -> dict[str, bytes]:
 
 
 def filled(text: bytes, **lists: str) -> bytes:
-    """A text with lists of names in the places that it marks as ``{{name}}``. They are the program's own, never a
-    user's.
+    """A text with its marks ``{{name}}`` replaced by lists of names. The names are the program's
+    own, never a user's.
     """
     for name, names in lists.items():
         text = text.replace(b"{{%s}}" % name.encode(), names.encode())

@@ -1,8 +1,7 @@
-"""Samples, and the statistics of them: written and read as arrays, computed by :mod:`ciphermark_analysis`, stored.
+"""Samples and their statistics: written and read as arrays, computed by :mod:`ciphermark_analysis`, stored.
 
-Statistics of a comparison group (all cases of a run with one comparison group) are computed together, in the
-transaction in which its trials are recorded, and again where the method is newer than the one that the stored rows
-name.
+The statistics of a comparison group (all cases of a run with the same group) are computed together, in the transaction
+that records its trials. They are recomputed if the stored rows name an older method.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ _LARGEST = np.iinfo(np.int32).max
 
 
 def _binary(**columns: str) -> np.dtype[Any]:
-    """A row of PostgreSQL's binary COPY format: the number of columns, and each with its length before it."""
+    """A row of PostgreSQL's binary COPY format: the number of columns, then each column after its length."""
     pairs = ([(f"{name}_length", ">i4"), (name, kind)] for name, kind in columns.items())
     return np.dtype([("count", ">i2"), *(cell for pair in pairs for cell in pair)])
 
 
-# Of the blocks copy_samples in statistics.sql and record.sql. The last column written may be NULL: it ends early then.
+# Rows of the blocks copy_samples in statistics.sql and record.sql. A NULL in the last column shortens a written row.
 _READ = _binary(
     series=">i8",
     value=">f8",
@@ -80,7 +79,7 @@ _SAMPLE = np.dtype([("place", np.int64), *_COLUMNS.items()])
 
 @dataclass(frozen=True, slots=True)
 class TrialSamples:
-    """Samples of a trial, as columns; ``place`` is an index into ``places``."""
+    """Samples of a trial as columns; ``place`` is an index into ``places``."""
 
     places: tuple[Place, ...]
     rows: Rows
@@ -116,7 +115,7 @@ def record_samples(
 
 
 def _columns(samples: Sequence[Sample]) -> tuple[list[Key], Rows, Rows]:
-    """Places, rows and loops. Raises what psycopg does for numbers that PostgreSQL has no room for."""
+    """Places, rows and loops. Raises psycopg's error for numbers that exceed PostgreSQL's columns."""
     *key, repetitions, loops, value, slowdown, is_disturbed, is_warmup, ordinal = zip(
         *map(_FIELDS, samples), strict=True
     )
@@ -158,7 +157,7 @@ def _packed(series: Rows, rows: Rows, loops: Rows) -> bytes:
 
 
 def latest(samples: Mapping[str, TrialSamples]) -> dict[str, TrialSamples]:
-    """The last ones of samples, as many as are worth their memory."""
+    """The latest samples, up to the limit of memory."""
     subset: dict[str, TrialSamples] = {}
     total = 0
     for trial_id, item in reversed([*samples.items()]):
@@ -172,8 +171,8 @@ def latest(samples: Mapping[str, TrialSamples]) -> dict[str, TrialSamples]:
 def update(
     connection: psycopg.Connection[Any], outcomes: Iterable[Outcome], samples: Mapping[str, TrialSamples]
 ) -> None:
-    """Compute the statistics that these outcomes, just recorded, are part of. ``samples`` are of trials that need not
-    be read: of these outcomes, and of others.
+    """Compute the statistics that depend on these newly recorded outcomes. ``samples`` saves reading them for some
+    trials, of these outcomes or others.
     """
     comparison_groups: dict[str, set[str]] = defaultdict(set)
     for outcome in outcomes:
@@ -183,7 +182,7 @@ def update(
 
 
 def rebuild(connection: psycopg.Connection[Any], run_id: str) -> None:
-    """Compute all statistics of a run again from its samples."""
+    """Recompute all statistics of a run from its samples."""
     rows = connection.execute(blocks("statistics")["comparison_groups"], {"run_id": run_id})
     _compute(connection, run_id, [key for (key,) in rows], {})
     update_host_state(connection, run_id)
@@ -210,7 +209,7 @@ def load(
     comparison_groups: Sequence[str],
     samples: Mapping[str, TrialSamples] | None = None,
 ) -> dict[str, list[Group]]:
-    """Groups of trials of a run, by comparison group; ``samples`` are of trials that need not be read."""
+    """Groups of trials of a run, by comparison group. ``samples`` saves reading them for some trials."""
     parameters = {"run_id": run_id, "comparison_groups": list(comparison_groups)}
     with connection.cursor(row_factory=dict_row) as cursor:
         groups = cursor.execute(blocks("statistics")["groups"], parameters).fetchall()
@@ -259,7 +258,7 @@ def _pooled(trials: Sequence[TrialSamples]) -> Samples:
 
 
 def _read(connection: psycopg.Connection[Any], trials: Sequence[str]) -> dict[str, TrialSamples]:
-    """The samples of trials as they are recorded; none of a trial that has none."""
+    """The recorded samples of trials; trials without samples are absent."""
     if not trials:
         return {}
     with connection.cursor() as cursor:
@@ -271,7 +270,7 @@ def _read(connection: psycopg.Connection[Any], trials: Sequence[str]) -> dict[st
             content = b"".join(bytes(piece) for piece in copy)
     copied = np.frombuffer(content[len(_HEADER) : -len(_TRAILER)], _READ)
     places: dict[str, list[Place]] = defaultdict(list)
-    number, place = np.zeros((2, len(series)), np.int64)  # of each series: its trial, and its place there
+    number, place = np.zeros((2, len(series)), np.int64)  # of each series: its trial, its place in it
     numbers: dict[str, int] = {}
     for index, (_, trial_id, *key) in enumerate(series):
         number[index] = numbers.setdefault(trial_id, len(numbers))
@@ -293,7 +292,7 @@ def _read(connection: psycopg.Connection[Any], trials: Sequence[str]) -> dict[st
 def _store(
     connection: psycopg.Connection[Any], table: str, kind: type, rows: Iterable[Any], **also: Any
 ) -> None:
-    """Copy rows of a dataclass into the table whose columns are named as its fields; a group is a case."""
+    """Copy rows of a dataclass into the table with the same column names; a group is stored as its case."""
     names = [field.name for field in fields(kind)]
     values = attrgetter(*names)
     columns = ", ".join("case_info_id" if name == "group" else name for name in (*names, *also))
@@ -306,7 +305,7 @@ def _store(
 
 
 def update_host_state(connection: psycopg.Connection[Any], run_id: str) -> None:
-    """Compute the row of a run in ``host_state`` from all its trials."""
+    """Compute the run's row in ``host_state`` from all its trials."""
     sql = blocks("statistics")
     with connection.cursor(row_factory=dict_row) as cursor:
         trials = [_trial(row) for row in cursor.execute(sql["timed_trials"], {"run_id": run_id})]

@@ -1,11 +1,11 @@
--- All of runs, in this order; what describes other runs, too, stays.
+-- Deletes runs with all their rows, in this order; rows that other runs share stay.
 
 -- name: lock
--- No outcome is recorded meanwhile: it may refer to what is about to be deleted. Reading goes on.
+-- Blocks the recording of outcomes, which may refer to rows about to be deleted; readers continue.
 lock table run in exclusive mode;
 
 -- name: parts
--- A job that ended before a host began it has no run.
+-- A job that ended before any host began it has no run.
 select id from run where id = %(run_id)s or continues = %(run_id)s
 union
 select id from job where id = %(run_id)s;

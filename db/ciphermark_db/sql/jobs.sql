@@ -25,7 +25,7 @@ select * from job where id = %(id)s;
 select actor from audit where run_id = %(id)s and action = 'submitted';
 
 -- name: open_queues
--- Of the variants that a host lacks none may have been chosen for the job, and no other host may have them.
+-- A host may lack a variant only if it was not chosen for the job and no other host has it.
 select distinct queue
 from job
 where
@@ -49,13 +49,13 @@ where
     and needed_memory_mb <= %(memory_mb)s;
 
 -- name: lock_entry
--- The queue's entry, if the worker holds it. Until the transaction ends nobody else takes or ends it.
+-- The queue's entry, if the worker holds it. No other worker takes or ends it until the transaction ends.
 select id from queue.procrastinate_jobs
 where id = %(queue_job_id)s and worker_id is not distinct from %(worker_id)s and status = 'doing'
 for update;
 
 -- name: lock_rescued
--- The job behind an entry of a worker that is taken for dead. Skipped where another worker rescues it, or its own ends it.
+-- The job of an entry whose worker counts as dead. Skipped if another worker rescues it, or its own worker ends it.
 select j.id, j.attempts, j.deaths, j.state, q.abort_requested
 from queue.procrastinate_jobs as q
 join job as j on j.queue_job_id = q.id
@@ -63,7 +63,7 @@ where q.id = %(queue_job_id)s and q.worker_id is not distinct from %(worker_id)s
 for update skip locked;
 
 -- name: begin_job
--- The number of attempts is a fencing token: statements of an attempt name it, and change nothing after a later one.
+-- The number of attempts is a fencing token: an attempt's statements name it, and have no effect after a later attempt.
 update job
 set
     state = 'running', reason = null, hostname = %(hostname)s, attempts = attempts + 1,
@@ -88,13 +88,13 @@ where id = %(id)s and attempts = %(attempt)s and state in ('queued', 'running')
 returning id;
 
 -- name: count_death
--- An attempt dies once: its worker and whoever takes that for dead may both say so.
+-- An attempt dies once, although both its worker and a rescuing worker may report it.
 update job set deaths = deaths + 1
 where id = %(id)s and attempts = %(attempt)s and state = 'running'
 returning deaths;
 
 -- name: end_orphans
--- Open jobs that the queue has ended: whoever should have told died in between.
+-- Open jobs that the queue has ended: their worker died before it recorded the end.
 update job
 set
     state = case when q.status in ('cancelled', 'aborted') or q.abort_requested then 'cancelled' else 'failed' end,
@@ -106,7 +106,7 @@ from queue.procrastinate_jobs as q
 where q.id = job.queue_job_id and job.state in ('queued', 'running') and q.status not in ('todo', 'doing');
 
 -- name: end_job
--- Said twice, as after an answer that was lost, it is still so.
+-- Idempotent: a repetition after a lost answer changes nothing.
 update job
 set
     state = %(state)s, ended_at = coalesce(ended_at, now()),
@@ -115,7 +115,7 @@ where id = %(id)s and attempts = %(attempt)s and state in ('queued', 'running', 
 returning id;
 
 -- name: end_cancelled
--- Nobody begins a job any more whose entry the queue has cancelled.
+-- No worker begins a job whose entry the queue has cancelled.
 update job set state = 'cancelled', reason = 'cancelled before a host began it', ended_at = now()
 from queue.procrastinate_jobs as q
 where
@@ -178,9 +178,9 @@ join job as j on j.id = coalesce(r.continues, r.id)
 where r.id = %(id)s;
 
 -- name: runs
--- The latest first. The place of a run never changes, so that pages stay what they are while jobs begin: a job's is by its
--- submission, that of other runs by their recording. Clocks of hosts have no part in it, but for jobs from before
--- migration 0003, which have the number of the run before them.
+-- The latest first. The place of a run never changes, so that pages stay stable while jobs begin. Jobs are ordered by
+-- submission, other runs by recording, independently of the hosts' clocks. Jobs from before migration 0003 have the
+-- number of the run before them.
 select
     coalesce(j.id, r.id) as id,
     coalesce(j.suite, r.suite) as suite,
@@ -248,7 +248,7 @@ limit 1000;
 select * from results where run_id = any (%(parts)s);
 
 -- name: counted
--- What the service counts for Prometheus.
+-- The service's counts for Prometheus.
 select 'jobs' as metric, state as label, count(*) as n from job group by state
 union all
 select 'trials', status, count(*) from trial group by status

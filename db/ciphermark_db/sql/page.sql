@@ -1,5 +1,5 @@
 -- name: columns
--- A row for each column of a view, with what the view is.
+-- One row per column of a view, with the comment of the view.
 select
     v.name,
     obj_description(c.oid, 'pg_class') as meaning,

@@ -27,7 +27,7 @@ where r.id = %(run_id)s or r.continues = %(run_id)s
 order by c.operation, c.variant, p.scheme, tp.stage, p.digest;
 
 -- name: settle
--- Without just-in-time compilation: for the views it takes ten times as long as the query itself.
+-- Disables just-in-time compilation, which takes ten times as long as a query of the views.
 select
     set_config('statement_timeout', %(milliseconds)s, true),
     set_config('jit', 'off', true),

@@ -1,5 +1,5 @@
 -- name: record_host
--- Facts without a column are in the journal alone.
+-- Facts without a column are only in the journal.
 insert into host select * from jsonb_populate_record(null::host, %(host)s) on conflict (id) do nothing;
 
 -- name: record_run
@@ -12,7 +12,7 @@ insert into run (
 ) on conflict (id) do nothing;
 
 -- name: run_differences
--- What a recorded run has otherwise than this one. Its label, and where it comes from, may be others.
+-- The columns in which a recorded run differs from this one. Its label and origin may differ.
 select d.what
 from run as r
 cross join lateral (
@@ -40,7 +40,7 @@ insert into audit (actor, action, run_id, detail) values (%(actor)s, %(action)s,
 update run set label = %(label)s where id = %(id)s;
 
 -- name: lock_runs
--- Whoever records outcomes of a run is alone with it: results are of all its trials.
+-- Outcomes of a run are recorded by one transaction at a time, since results cover all its trials.
 select id from run where id = any (%(runs)s) order by id for update;
 
 -- name: recorded
@@ -64,7 +64,7 @@ insert into case_request (key, request) values (%(key)s, %(request)s)
 on conflict (key) do nothing;
 
 -- name: record_case_info
--- {{columns}} and {{values}}: see ciphermark_core.descriptor. What is there already is told by its number, too.
+-- {{columns}} and {{values}}: see ciphermark_core.descriptor. An existing row returns its number, too.
 insert into case_info (run_id, case_key, comparison_group, build_id, parameter_set_id, status, {{columns}})
 values (
     %(run_id)s, %(case_key)s, %(comparison_group)s, %(build_id)s, %(parameter_set_id)s, %(status)s, {{values}}
@@ -82,7 +82,7 @@ insert into trial (
 );
 
 -- name: record_metric
--- What this process does not know keeps what another one said of it.
+-- A metric that this process does not know keeps the row of another process.
 insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up)
 values (
     %(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s

@@ -5,11 +5,11 @@ join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
 -- name: run_security_table
--- The newest one that the suite names.
+-- The newest table that the suite names.
 select coalesce(max(security_table), '2018') as security_table from case_info where run_id = %(run_id)s;
 
 -- name: runs
--- The latest runs, the latest first; trials are counted of these alone.
+-- The latest runs, the latest first; trials are counted for these runs only.
 select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*
 from (
     select *
@@ -41,7 +41,7 @@ order by r.sequence desc;
 select id from run where label = %(label)s order by sequence;
 
 -- name: trials_of_run
--- Every recorded trial of a run alone, by what it measured.
+-- Every recorded trial of a run, without its continuations, by the case that it measured.
 select
     t.id,
     concat(i.variant, ' ', i.operation, ' (', i.scheme, ', N = ', i.requested_ring_dimension, ')') as words
@@ -51,7 +51,7 @@ where t.run_id = %(run_id)s
 order by t.sequence;
 
 -- name: old_runs
--- Runs of a certain age, the oldest first: without a label, and not under way in the service.
+-- Runs of at least an age, the oldest first, without labeled runs and without open jobs of the service.
 select r.id
 from run as r
 left join job as j on j.id = r.id
@@ -72,7 +72,7 @@ order by trials desc, x.reason
 limit 20;
 
 -- name: host_state
--- Of a run and of its parts on other hosts.
+-- Host states of a run and of its parts on other hosts.
 select *
 from host_states
 where run_id = %(run_id)s or continues = %(run_id)s

@@ -1,5 +1,5 @@
 -- name: groups
--- Of the comparison groups of a run, in the order in which they were recorded.
+-- Cases of the given comparison groups of a run, in the order of their recording.
 select
     i.case_info_id as id, i.comparison_group, i.variant, i.status, i.library, i.hexl, i.is_reference,
     i.security_compared, i.security_compared_2024, i.security_table, i.encryption,
@@ -26,7 +26,7 @@ where s.trial_id = any (%(trials)s)
 order by s.id;
 
 -- name: copy_samples
--- -1: without repetitions. The rows are of equal lengths, so that they are read as one array.
+-- -1 means no repetitions: rows of equal length can be read as one array.
 copy (
     select
         series_id, value, slowdown, ordinal, coalesce(repetitions, -1) as repetitions, is_warmup, is_disturbed
@@ -52,7 +52,7 @@ copy ratio ({{columns}}) from stdin;
 copy host_state ({{columns}}) from stdin;
 
 -- name: outdated
--- The runs with trials whose statistics are of an older method, or were never made.
+-- The runs with trials whose statistics come from an older method or are missing.
 select distinct i.run_id
 from case_info as i
 left join case_facts as f on f.case_info_id = i.case_info_id

@@ -1,7 +1,7 @@
 -- name: make
--- Below the views of this schema, which are made of the same files as the others, stand these instead of the tables:
--- what the statistics are without correction has the names of the corrected ones. Which statistics of a sample's time
--- have no uncorrected twin are NULL; what is no time is never corrected.
+-- The views of this schema come from the same files as the others, but read these views instead of the tables.
+-- Uncorrected statistics have the names of the corrected ones. Statistics of times that have no uncorrected counterpart
+-- are NULL; other metrics are never corrected.
 create schema uncorrected;
 
 comment on schema uncorrected is
@@ -105,7 +105,7 @@ set local search_path = uncorrected, public;
 reset search_path;
 
 -- name: drop
--- One after the other: a view of a user's own stands in their way.
+-- Dropped one by one, without cascade: a user's own view stops this.
 do $$
 declare
     made record;

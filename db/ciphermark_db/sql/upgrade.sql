@@ -7,7 +7,7 @@ select exists (
 );
 
 -- name: set_aside
--- The baseline finds an empty schema.
+-- The baseline requires an empty schema.
 do $$
 declare
     item record;
@@ -115,7 +115,7 @@ select setval(pg_get_serial_sequence('trial', 'sequence'), coalesce(max(sequence
 insert into trial_program select * from first_edition.trial_program;
 insert into trial_layer select * from first_edition.trial_layer;
 
--- What is large moves as it is.
+-- Large tables move unchanged.
 drop table sample;
 alter table first_edition.sample set schema public;
 alter table first_edition.series drop constraint series_metric_fkey;

@@ -20,7 +20,7 @@ $$;
 insert into view_file (position, name, kind, checksum) values (%s, %s, %s, %s);
 
 -- name: comments
--- A statement for each column of a view.
+-- One statement per column of a view.
 select format('comment on column %%I.%%I is %%L', c.relname, a.attname, described.meaning)
 from pg_class as c
 join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0

@@ -1,4 +1,4 @@
--- What a workload's suite varied, in words. The data set has a column of its own.
+-- The dimensions that a workload's suite varied, in words. The data set has its own column.
 create function options_of(dimensions jsonb) returns text
 language sql immutable parallel safe
 begin atomic

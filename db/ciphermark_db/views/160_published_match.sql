@@ -1,5 +1,5 @@
--- The case of ours that a published value is about. The sources leave open which vectors they took: of several
--- cases that differ in nothing else, the fullest vector of random data in one ciphertext stands for them.
+-- The Ciphermark case that a published value is about. The sources do not state their vectors: among cases that differ
+-- in nothing else, the fullest vector of random data in one ciphertext is chosen.
 create view published_match as
 select distinct on (
     r.run_id, p.id, r.variant, r.operation, r.ring_dimension, r.ring_dimension_is_minimum, r.parameter_set_id,

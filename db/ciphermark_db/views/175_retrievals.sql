@@ -1,5 +1,5 @@
--- What a query is over and brings is what a workload records of itself: no option is known by its name here. Of a query
--- alone a disturbed time stands only where there is no other.
+-- The workload itself records the sizes of a query's database and answer: this view knows no option by name. For a
+-- single query, a disturbed time counts only if there is no other.
 create view retrievals as
 select
     *,

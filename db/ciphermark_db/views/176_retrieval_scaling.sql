@@ -1,5 +1,5 @@
--- Protocols begin flat: what does not depend on the database is the constant of the straight line. A line is through
--- cases that differ in the database's size alone: where two have one size, something else differs, and there is none.
+-- Protocols start with a fixed cost: the constant of the straight line is independent of the database. A line passes
+-- through cases that differ only in the database's size. Two cases of one size differ otherwise, and get no line.
 create view retrieval_scaling as
 select
     run_id,

@@ -1,4 +1,4 @@
--- Whatever records the error of its logits is an inference: no workload is known by its name here.
+-- An inference is any workload that records the error of its logits: this view knows no workload by name.
 create view inferences as
 select
     *,

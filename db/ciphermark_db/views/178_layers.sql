@@ -1,5 +1,5 @@
--- The parts of the circuit of a workload's last stage: what its program says of them, and what they took and came to
--- when they were executed one by one. Whatever names layers is here: no workload is known by its name.
+-- The layers of a workload's last stage: their facts in its program, and their times and errors when executed one by
+-- one. Any workload that names layers is included: this view knows no workload by name.
 create view layers as
 select
     i.*,

@@ -1,4 +1,4 @@
--- Runs that continue another one on a further host have no names of their own but their ids.
+-- Runs that continue another one on a further host are named by their ids only.
 create function runs_named(asked text) returns setof text
 language sql stable
 begin atomic
