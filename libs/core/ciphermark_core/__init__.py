@@ -1,1 +1,1 @@
-"""The words of Ciphermark as types and pure functions. Imports nothing else of the project."""
+"""The vocabulary of Ciphermark as types and pure functions. Imports no other package of the project."""

@@ -1,4 +1,4 @@
-"""How much measuring a trial gets."""
+"""The measurement budget of a trial."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much measuring a trial gets. ``processes`` is the number of fresh workers per case.
+    """The measurement budget of a trial. ``processes`` is the number of fresh workers per case.
 
-    With ``max_ci_half_width``, the relative half-width of the median's interval, each timed phase goes on after
-    ``min_samples`` and ``min_time_s`` until it is reached, or ``max_samples`` or ``max_time_s`` are.
+    ``max_ci_half_width`` is the relative half-width of the median's interval. With it, each timed stage continues after
+    ``min_samples`` and ``min_time_s`` until it reaches that width, ``max_samples`` or ``max_time_s``.
     """
 
     processes: int = 1

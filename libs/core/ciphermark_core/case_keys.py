@@ -1,4 +1,4 @@
-"""Keys of cases: hashes that name a case across runs, hosts and versions, and that stay when words change."""
+"""Keys of cases: hashes that identify a case across runs, hosts and versions, stable when names change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-# Words that were others when the first results were stored. Keys are made of the first, so that they stay.
+# Names that have changed since the first results were stored. Keys use the first names, so that they do not change.
 # Names of fields and dimensions:
 FIRST_NAMES: Mapping[str, str] = {
     "tuning": "division",
@@ -29,16 +29,17 @@ FIRST_VALUES: Mapping[str, Mapping[str, str]] = {
     "tuning": {"matched": "equal", "recommended": "best"},
     "data_pattern": {"constant": "same"},
 }
-# Fields that parameter sets had when keys were made first. The others are no part of a key while they have their
-# defaults.
+# Fields that parameter sets had when the first keys were computed. Other fields enter a key only where they differ from
+# their defaults.
 _FIRST_OF_SPEC = ("scheme", "ring_dimension", "modulus_bits", "plain_modulus", "scale_bits", "security")
-# Dimensions that were fields when keys were made first, in their order.
+# Dimensions that were fields when the first keys were computed, in their order.
 _FIRST_DIMENSIONS = ("repetitions", "data_set")
 
 
 def key(case: Mapping[str, Any], defaults: Mapping[str, object]) -> str:
-    """The key of a case that is given as plain values: field by field, the parameters and dimensions as mappings.
-    ``defaults`` are those of fields of the parameters.
+    """Return the key of a case given as plain values, with its parameters and dimensions as mappings.
+
+    ``defaults`` are the default values of the parameters' fields.
     """
     return hashlib.sha256(msgspec.json.encode(_fields(case, defaults))).hexdigest()[:32]
 
@@ -49,8 +50,9 @@ def operation(name: str) -> str:
 
 
 def parameters(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """A resolved parameter set, given as plain values, in the first words: as contents of programs are stored. There
-    minimum ring dimensions have their name from the start.
+    """Return a resolved parameter set (plain values) with first names, as contents of programs store it.
+
+    There, minimum ring dimensions have had their name from the start.
     """
     switching = resolved["key_switching"]
     spec = {
@@ -67,12 +69,12 @@ def parameters(resolved: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def key_switching(value: Mapping[str, Any]) -> dict[str, Any]:
-    """How keys are switched, in the first words: as identities of parameter sets are made."""
+    """Return the key-switching settings with first names, as identities of parameter sets use them."""
     return {"digits" if name == "decomposition_digits" else name: item for name, item in value.items()}
 
 
 def _fields(case: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str, Any]:
-    """What a key is made of: first words in their first order; ``cap`` always, newer dimensions sorted by name."""
+    """The hashed fields: first names in their first order; ``cap`` always, newer dimensions sorted by name."""
     fields = {name: value for name, value in case.items() if name != "dimensions"}
     dimensions = _in_first_words(case["dimensions"])
     spec = {
@@ -90,7 +92,7 @@ def _fields(case: Mapping[str, Any], defaults: Mapping[str, object]) -> dict[str
 
 
 def _in_first_words(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Names and values in their first words, in the order of the fields."""
+    """The fields with first names and values, in their order."""
     return {FIRST_NAMES.get(name, name): _first_value(name, value) for name, value in fields.items()}
 
 

@@ -1,7 +1,6 @@
-"""Processes that execute what a user wrote: ended with all that they started, and held to a limit of memory together.
+"""Processes that execute users' code: all their descendants end with them, and one memory limit holds for all.
 
-Such a process leads a session, and adopts what its descendants leave behind: as long as it lives, none of them leaves
-its tree, whatever it forks.
+Such a process leads a session and adopts its orphaned descendants. While it lives, no descendant leaves its tree.
 """
 
 from __future__ import annotations
@@ -26,22 +25,23 @@ _PARENT_VARIABLE = "CIPHERMARK_PARENT"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.1
-_ROUNDS = 100  # of ending what goes on forking
+_ROUNDS = 100  # of ending processes that continue to fork
 _DATA = ("VmData:",)
-_SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # of files that are mapped the kernel can let go
+_SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # the kernel can drop pages of mapped files
 _TOO_LONG = signal.SIGUSR2
 _ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
 T = TypeVar("T")
 
 
 class EndedEarlyError(Exception):
-    """The process ended before it answered; the text is how."""
+    """The process ended before it answered; the text states how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an action may take: seconds, and memory of all its processes together, shared memory included, beyond what
-    they begin with.
+    """Limits of an action: seconds, and bytes of memory.
+
+    Memory counts for all its processes together, shared memory included, beyond the memory at their start.
     """
 
     deadline_s: float
@@ -50,19 +50,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Contained(Generic[T]):
-    """What an action returned, and how many processes it left behind: these have been ended."""
+    """The result of an action, and the number of processes that it left behind; they have been ended."""
 
     value: T
     left_behind: int
 
 
 def adopt(is_to: bool = True) -> None:
-    """Have this process be the parent of all that its descendants leave behind, or be it no longer."""
+    """Make this process the parent of its orphaned descendants, or stop being it."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(is_to), 0, 0, 0)
 
 
 def descendants(leader: int) -> list[int]:
-    """The processes below one that have not ended; none where the kernel does not list children."""
+    """Return the running descendants of a process; an empty list where the kernel does not list children."""
     below: list[int] = []
     waiting = [leader]
     while waiting:
@@ -72,7 +72,7 @@ def descendants(leader: int) -> list[int]:
 
 
 def end_below(leader: int) -> int:
-    """End all processes below one, whatever these go on forking; how many there were at first."""
+    """End all descendants of a process, including new forks; return their number at the start."""
     below = first = descendants(leader)
     for _ in range(_ROUNDS):
         for pid in below:
@@ -84,8 +84,9 @@ def end_below(leader: int) -> int:
 
 
 def end(leader: int) -> None:
-    """End a process that leads a session and all below it. Its exit code is for whoever started it; it may have ended,
-    but must not have been waited for.
+    """End a session leader and all its descendants, but leave its exit code to the process that started it.
+
+    The leader may have ended already, but must not have been waited for.
     """
     _send(leader, signal.SIGSTOP)
     end_below(leader)
@@ -95,20 +96,20 @@ def end(leader: int) -> None:
 
 
 def memory_bytes(leader: int) -> int:
-    """What a process and all below it have in memory: their own, and what they share with each other."""
+    """Return the memory in bytes of a process and all its descendants: private, and shared among them."""
     return sum(_bytes_of(pid, _SHARED_OR_OWN) for pid in (leader, *descendants(leader)))
 
 
 def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
-    """What an action returns, done by a forked process without output, and what it left behind.
+    """Execute an action in a forked process without output.
 
-    Raises what the action raises, ``TimeoutError`` and ``MemoryError`` where it takes more than ``limits``, and
+    Raises the action's exceptions, ``TimeoutError`` or ``MemoryError`` where it exceeds ``limits``, and
     :class:`EndedEarlyError`. Only for a process of one thread.
     """
     ours, theirs = Pipe(duplex=False)
     own, known = os.getpid(), {*descendants(os.getpid())}
     inherited_bytes = 2 * _bytes_of(own, _SHARED_OR_OWN)  # by the leader, and by the worker
-    adopt()  # what is left where somebody kills the leader
+    adopt()  # the leader's descendants, if the leader is killed
     leader = os.fork()
     if leader == 0:
         ours.close()
@@ -131,11 +132,10 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
 
 
 def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
-    """What an action returns, done by this process itself, and what it left behind. That has been ended, and the action
-    cannot end this process by ``os._exit``.
+    """Execute an action in this process, and end the processes that it leaves behind.
 
-    Raises what the action raises, ``TimeoutError`` and :class:`EndedEarlyError`. Of memory, what processes share is not
-    limited. Only for a process of one thread.
+    The action cannot end this process with ``os._exit``. Raises the action's exceptions, ``TimeoutError`` and
+    :class:`EndedEarlyError`. Memory that processes share is not limited. Only for a process of one thread.
     """
     own, known, usual_exit = os.getpid(), {*descendants(os.getpid())}, os._exit
     is_over = False
@@ -145,12 +145,12 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
     limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
 
     def end_early(status: int) -> NoReturn:
-        if os.getpid() != own:  # a fork ends as it likes
+        if os.getpid() != own:  # a fork may end in any way
             usual_exit(status)
         raise EndedEarlyError(f"exit code {status}")
 
     def end_late(*_: object) -> None:
-        if not is_over:  # else what follows the action would not be undone
+        if not is_over:  # else the cleanup after the action would not be undone
             raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
 
     usual_handler = signal.signal(_TOO_LONG, end_late)
@@ -173,7 +173,7 @@ def watched(action: Callable[[], T], limits: Limits) -> Contained[T]:
 
 
 def _end_new(known: Collection[int]) -> int:
-    """End the processes below this one that are not known, and wait for them; how many there were at first."""
+    """End the unknown descendants of this process, and wait for them; return their number at the start."""
     below = first = [pid for pid in descendants(os.getpid()) if pid not in known]
     for _ in range(_ROUNDS):
         for pid in below:
@@ -188,14 +188,15 @@ def _end_new(known: Collection[int]) -> int:
 
 
 def started_by(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment for a process that this one starts, which then knows its parent: see :func:`end_with_parent`."""
+    """Return an environment that names this process as the parent of a new one: see :func:`end_with_parent`."""
     return dict(environ) | {_PARENT_VARIABLE: str(os.getpid())}
 
 
 def end_with_parent(number: int) -> None:
-    """Have the kernel send this process a signal when the process that started it has ended, killed even; exit now
-    where it has already. That is known by the environment of :func:`started_by`: the number of the process to which
-    this one belongs says nothing, since it is 1 in a container of one service, too.
+    """Have the kernel send this process a signal when its parent ends, even by a kill; exit now if it has ended.
+
+    The environment of :func:`started_by` names the parent. A parent id of 1 is no evidence of its end, since it is also
+    1 in a container of one service.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
     parent = os.environ.pop(_PARENT_VARIABLE, None)
@@ -204,24 +205,25 @@ def end_with_parent(number: int) -> None:
 
 
 def end_with(parent: int, number: int) -> None:
-    """The same for a fork of the process ``parent``, which ends by the signal where that has ended already."""
+    """The same for a fork of the process ``parent``; the fork ends by the signal if ``parent`` has already ended."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os.kill(os.getpid(), number)
 
 
 def lead(forwarded: int) -> None:
-    """Return in a fork of this process, and stay above it: what the fork started ends when it ends, in whatever way, or
-    the process that started this one. Then this process ends as the fork did. It passes on a signal, ``forwarded``.
-    Only for a process of one thread.
+    """Return in a fork of this process, and supervise the fork.
 
-    Two processes stay above the fork. Where one of them is killed the other ends all, which are its descendants then.
+    The fork's descendants end when the fork or the parent of this process ends, in any way. This process then ends as
+    the fork did. It forwards the signal ``forwarded``. Only for a process of one thread.
+
+    Two processes supervise the fork. If one is killed, the other adopts and ends all.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     end_with_parent(signal.SIGTERM)
     first = os.getpid()
     _stay_above(forwarded)
-    os.setpgid(0, 0)  # whoever kills the first one's group leaves this one time to end what is below it
+    os.setpgid(0, 0)  # a kill of the first one's group leaves this one time to end its descendants
     end_with(first, signal.SIGTERM)
     second = os.getpid()
     _stay_above(forwarded)
@@ -229,7 +231,7 @@ def lead(forwarded: int) -> None:
 
 
 def _stay_above(forwarded: int) -> None:
-    """Return in a fork of this process, and stay until that ends, or until SIGTERM; then end all below this process."""
+    """Return in a fork of this process; wait for its end or SIGTERM, then end all descendants of this process."""
     below = 0
 
     def pass_on(number: int, _: object) -> None:
@@ -255,7 +257,7 @@ def _stay_above(forwarded: int) -> None:
 
 
 def _end_children() -> None:
-    """End all processes below this one, which adopts them, and wait for them."""
+    """End all descendants of this process, which adopts them, and wait for them."""
     end_below(os.getpid())
     with suppress(ChildProcessError):
         while True:
@@ -263,7 +265,7 @@ def _end_children() -> None:
 
 
 def end_like(code: int) -> NoReturn:
-    """End this process by an exit code, or by a signal's number, negative: who waits for it learns what happened."""
+    """End this process with an exit code, or by a signal (a negative number), as its parent then sees."""
     if code < 0:
         with suppress(OSError):  # SIGKILL has no handler
             signal.signal(-code, signal.SIG_DFL)
@@ -286,8 +288,9 @@ def _answered(answers: Connection, leader: int, limits: Limits, inherited_bytes:
 
 
 def _lead(action: Callable[[], object], answers: Connection, limits: Limits, parent: int) -> NoReturn:
-    """Have another process do it, and stay above it and what it leaves behind, until this process is ended, or until
-    its parent has: then it ends all.
+    """Execute the action in another process, and supervise it and its descendants.
+
+    When this process or its parent ends, all of them end.
     """
 
     def end_all(*_: object) -> NoReturn:
@@ -324,7 +327,7 @@ def _work(action: Callable[[], object], answers: Connection, memory_mb: int) -> 
         answer = (_ENDED, type(error).__name__, os.getpid())
     try:
         answers.send(answer)
-    except Exception as error:  # what cannot be sent is told in words
+    except Exception as error:  # an exception that cannot be sent is replaced by its text
         answers.send((_ERROR, UserError(f"{answer[1]!r}: {error}"), os.getpid()))
     while True:
         signal.pause()
@@ -342,7 +345,7 @@ def _send(pid: int, number: int) -> None:
 
 
 def _children(pid: int) -> list[int]:
-    """The processes that a process's threads started; none of one that ends meanwhile."""
+    """Return the children of all threads of a process; none if it ends meanwhile."""
     tasks = Path(f"/proc/{pid}/task")
     try:
         threads = os.listdir(tasks)
@@ -352,7 +355,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _is_over(pid: int) -> bool:
-    """Whether a process has ended, whoever waits for it or not."""
+    """Whether a process has ended, waited for or not."""
     return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"])
 
 

@@ -1,4 +1,4 @@
-"""Characters that change a terminal or the order of text, instead of being shown: where a text leaves for a reader."""
+"""Visible replacements, in text for readers, for characters that control a terminal or the direction of text."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _TABLE = {
 
 
 def visible(text: str) -> str:
-    """The text with a visible character for each of these but line ends and tabulators. Pure."""
+    """Return the text with a visible character for each control character except line ends and tabs. Pure."""
     return text if text.isprintable() else text.translate(_TABLE)
 
 
 def visible_in(value: Any) -> Any:
-    """The value with every text in it :func:`visible`: in lists and tuples, which become lists, and in mappings, their
-    keys too. Pure.
+    """Return the value with :func:`visible` applied to every text in lists, tuples and mappings, keys included. Pure.
+
+    Tuples become lists.
     """
     if isinstance(value, str):
         return visible(value)

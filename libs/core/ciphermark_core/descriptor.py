@@ -5,8 +5,8 @@ executed. Everything else follows from the declaration: what the recorder writes
 columns and the documentation of views, exports, headings and tooltips (``label``, ``short``, ``sentence``, ``unit``,
 ``written``), filters (``is_filter``), and the rule which dimensions distinguish the rows of a table (``tells_apart``).
 
-One without ``sources`` belongs to an experiment or a family of workloads, which registers it where it is used. Cases
-carry its value in :attr:`~ciphermark_core.model.Case.dimensions`, the database in ``case_info.dimensions``.
+A dimension without ``sources`` belongs to an experiment or a family of workloads, which registers it. Its value is in
+:attr:`~ciphermark_core.model.Case.dimensions`, and in ``case_info.dimensions`` of the database.
 
 To add a dimension of all cases: the field of ``ParameterSpec`` (with metadata where suites request it), ``Parameters``
 or ``Case``, one ``Dimension`` below, one ``alter table case_info add column`` as a migration, and a test.
@@ -23,7 +23,7 @@ from ciphermark_core import registry
 
 Value = str | int | float | bool
 V = TypeVar("V")
-# Who decides the value: the suite that requests a case, or the library that executes it.
+# The origin of the value: the suite that requests a case, or the library that executes it.
 Origin = Literal["request", "result"]
 _OF_FAMILY = "trial.case.dimensions"
 
@@ -33,10 +33,10 @@ class Dimension(Generic[V]):
     """One dimension, with values of ``kind``, or ``None`` where it does not apply; ``sentence`` explains it.
 
     ``sources`` are dotted paths into an :class:`~ciphermark_core.model.Outcome`; the first value that is not ``None``
-    counts. ``label`` heads a table's column, ``short`` does where space is scarce. ``written`` names the format of a
-    value in a cell, ``phrase`` how a sentence or heading states it: a text with ``{}`` for the value, or the name of a
+    counts. ``label`` heads a table's column, or ``short`` where space is scarce. ``written`` names the format of a
+    value in a cell. ``phrase`` is its form in a sentence or heading: a text with ``{}`` for the value, or the name of a
     format. ``tells_apart``: cases that differ in it are different requests, which a table has to distinguish.
-    ``is_filter``: readers of pages may choose by it.
+    ``is_filter``: pages offer it as a filter.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Dimension(Generic[V]):
 
     @property
     def is_number(self) -> bool:
-        """Whether values are single numbers, which tables align to the right."""
+        """Whether values are single numbers, which tables right-align."""
         return self.kind in (int, float)
 
     @property
     def is_of_family(self) -> bool:
-        """Whether cases carry it in their ``dimensions``, since an experiment or a family alone is varied by it."""
+        """Whether it is in the ``dimensions`` of cases, since it belongs to a single experiment or family."""
         return not self.sources or self.sources[0].startswith(f"{_OF_FAMILY}.")
 
     @property
@@ -68,7 +68,7 @@ class Dimension(Generic[V]):
         return self.label or self.name.replace("_", " ").capitalize()
 
     def of(self, dimensions: Mapping[str, Value]) -> V | None:
-        """The value that a case has; ``None`` where it is not varied by this. Raises ``TypeError`` for another kind."""
+        """The value of a case; ``None`` for a case without the dimension. Raises ``TypeError`` for another kind."""
         value = dimensions.get(self.name)
         if value is None or type(value) is self.kind:
             return value
@@ -76,8 +76,9 @@ class Dimension(Generic[V]):
 
 
 def _follow(reached: dict[str, Any], path: str) -> Any:
-    """What a dotted path leads to from ``reached[""]``, through attributes and mappings; ``None`` where it breaks off.
-    ``reached`` has what paths led to before: most begin alike.
+    """Return the value at a dotted path of attributes and keys from ``reached[""]``; ``None`` where a part is missing.
+
+    ``reached`` caches the values of earlier paths, since most share a prefix.
     """
     if path not in reached:
         parent, _, name = path.rpartition(".")
@@ -94,7 +95,7 @@ DIMENSIONS: Mapping[str, Dimension[Any]] = MappingProxyType(_registered)
 
 
 def register(dimension: Dimension[V]) -> Dimension[V]:
-    """Register a dimension, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    """Register a dimension, and return it. Raises ``ValueError`` where its name already has another meaning."""
     return registry.add(_registered, dimension)
 
 
@@ -104,9 +105,7 @@ def columns() -> tuple[Dimension[Any], ...]:
 
 
 def row(outcome: object) -> dict[str, Any]:
-    """The values of all :func:`columns` for the case that ended in this outcome as it was executed; ``None`` where no
-    source has one.
-    """
+    """Return the values of all :func:`columns` for an outcome's executed case; ``None`` where no source has one."""
     reached: dict[str, Any] = {"": outcome}
     values: dict[str, Any] = {}
     for dimension in columns():
@@ -118,7 +117,7 @@ def row(outcome: object) -> dict[str, Any]:
 
 
 def filters() -> tuple[Dimension[Any], ...]:
-    """The dimensions that readers choose by, in order of declaration."""
+    """The dimensions that pages offer as filters, in order of declaration."""
     return tuple(dimension for dimension in columns() if dimension.is_filter)
 
 
@@ -128,7 +127,7 @@ def tells_apart() -> tuple[Dimension[Any], ...]:
 
 
 def of_library() -> tuple[Dimension[Any], ...]:
-    """What a library chose for a parameter set: shown beside a case, no part of what distinguishes cases."""
+    """The dimensions that a library chose for a parameter set; they are shown with a case, but do not identify it."""
     return tuple(
         dimension for dimension in columns() if dimension.origin == "result" and dimension.phrase != "{}"
     )

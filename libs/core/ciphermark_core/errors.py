@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """A mistake that the user can mend. The text says what, where and what to do; exit code 2."""
+    """A mistake that the user can correct. The text states the mistake, its place and the remedy; exit code 2."""
 
 
 class Unsupported(Exception):

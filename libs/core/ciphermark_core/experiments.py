@@ -1,4 +1,4 @@
-"""The registry of experiments: what has to be known of one to read what it recorded.
+"""The registry of experiments: the facts needed to read their records.
 
 Experiments register with their own rows (``ciphermark_measure.experiments``); the database's table ``experiment`` is
 filled from here.
@@ -15,9 +15,10 @@ from ciphermark_core import registry
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One experiment. ``determines`` is the metric whose value a trial is there to find, if there is one such.
-    ``is_until_exhausted``: trials go on until nothing is left, so their samples count where they end
-    ``budget_exhausted``, too.
+    """One experiment. ``determines`` is the metric whose value a trial determines, if there is one.
+
+    ``is_until_exhausted``: trials continue until no noise budget is left, so samples of a trial that ends
+    ``budget_exhausted`` count.
     """
 
     name: str
@@ -30,5 +31,5 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(_registered)
 
 
 def register(experiment: Experiment) -> Experiment:
-    """Make an experiment known, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    """Register an experiment, and return it. Raises ``ValueError`` where its name already has another meaning."""
     return registry.add(_registered, experiment)

@@ -1,4 +1,4 @@
-"""Facts about the host, read from the kernel's own files, and what on it spoils measurements."""
+"""Facts about the host, read from the kernel's files, and sources of measurement error."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from statistics import median
 from ciphermark_core.run import Host
 
 _CPU = Path("/sys/devices/system/cpu")
-# What a container may have at most, as its own processes see it: version 2 of control groups, and version 1.
+# The memory limit of a container as its processes see it: version 2 of control groups, and version 1.
 _MEMORY_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 # Relative spread of a fixed piece of work above which the clock or the CPU is called noisy.
 NOISE_LIMIT = 0.05
-_LOAD_LIMIT = 0.5  # by cores; and half of that by cores that are busy at this moment
+_LOAD_LIMIT = 0.5  # load per core; half of that for the share of cores busy at this moment
 _STAT = Path("/proc/stat")
-# Of the times in its first line, in ticks, those in which a core worked for processes or the kernel.
+# The columns of its first line, in ticks, in which a core worked for processes or the kernel.
 _WORKING = {"user": 0, "nice": 1, "system": 2, "irq": 5, "softirq": 6}
 
 
 def collect() -> Host:
-    """Read all facts (about 0.1 s, most of it for the noise probe; 0.3 s more on a loaded host) and judge them."""
+    """Read all facts, and add warnings. Takes about 0.1 s, mostly the noise probe; 0.3 s more on a loaded host."""
     cpuinfo = _cpuinfo()
     cores = len(os.sched_getaffinity(0))
     facts = Host(
@@ -54,15 +54,16 @@ def collect() -> Host:
 
 
 def machine() -> str | None:
-    """A name of this machine since it started, the same in all its containers; ``None`` where the kernel tells none."""
+    """Return an id of this boot of the machine, the same in all its containers; ``None`` where the kernel has none."""
     boot_id = _text(Path("/proc/sys/kernel/random/boot_id"))
     return hashlib.sha256(boot_id.encode()).hexdigest()[:16] if boot_id else None
 
 
 def warnings(host: Host, busy: float | None = None) -> list[str]:
-    """What spoils measurements here, each with what to do. ``busy``: what :func:`busy_cores` told, where it was asked.
+    """Return the sources of measurement error on a host, each with a remedy. Pure.
 
-    A load whose cause has ended, such as that of a setup just before, spoils nothing. Pure.
+    ``busy`` is the result of :func:`busy_cores`, where it was called. A load average whose cause has ended, such as a
+    setup just before, is no source of error.
     """
     messages = []
     if host.governor not in (None, "performance"):
@@ -98,7 +99,7 @@ def warnings(host: Host, busy: float | None = None) -> list[str]:
 
 
 def thread_warning(threads: Collection[int], cores: int) -> str | None:
-    """What to say where some of these numbers of threads are more than there are cores. Pure."""
+    """Return a warning where some of these thread counts exceed the cores, else ``None``. Pure."""
     too_many = sorted({count for count in threads if count > cores})
     if not too_many:
         return None
@@ -110,7 +111,7 @@ def thread_warning(threads: Collection[int], cores: int) -> str | None:
 
 
 def clock_noise(repeats: int = 60, work: int = 20_000) -> float:
-    """Relative spread of a fixed piece of work: (90th percentile − least) / median."""
+    """Relative spread of the times of fixed work: (90th percentile − minimum) / median."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter_ns()
@@ -121,7 +122,7 @@ def clock_noise(repeats: int = 60, work: int = 20_000) -> float:
 
 
 def busy_cores(seconds: float = 0.3) -> float | None:
-    """How many cores worked on average while this process slept so long; ``None`` where the kernel reports none."""
+    """Return the mean number of busy cores while this process sleeps; ``None`` where the kernel reports none."""
     start, before = time.monotonic(), _worked_ticks()
     time.sleep(seconds)
     after, end = _worked_ticks(), time.monotonic()
@@ -148,7 +149,7 @@ def _cpuinfo() -> dict[str, str]:
 
 
 def _memory_bytes(installed_bytes: int) -> int:
-    """What processes here can have: the machine's memory, or less where a container is limited."""
+    """The memory available to processes: the machine's, or less in a container with a limit."""
     limits = [int(text) for path in _MEMORY_LIMITS if (text := _text(path) or "").isdecimal()]
     return min([installed_bytes, *limits])
 

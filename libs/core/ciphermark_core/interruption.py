@@ -1,4 +1,4 @@
-"""Ctrl-C (SIGINT) at moments when nobody can deal with it yet: while a program loads, or a process is started."""
+"""Ctrl-C (SIGINT) at moments without a handler: while a program loads, or a process is started."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _arrived: list[int] = []
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Hold SIGINT back in this thread: one that arrives meanwhile is delivered in the end.
+    """Block SIGINT in this thread; a pending one is delivered at the end of the block.
 
-    Processes that are started meanwhile begin with it held back, until they are ready for :func:`heard`.
+    Processes started in the block begin with SIGINT blocked, until they are ready for :func:`heard`.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -29,9 +29,10 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """In the main thread of a process that began with SIGINT held back: the first one raises ``KeyboardInterrupt`` in
-    the block, and all that come later are held back or ignored, so that what the block does in its end is done in
-    peace.
+    """Receive SIGINT in the main thread of a process that began with it blocked.
+
+    The first SIGINT raises ``KeyboardInterrupt`` in the block. Later ones are blocked or ignored, so that they do not
+    interrupt the block's cleanup.
     """
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGALRM, _interrupt)
@@ -44,8 +45,9 @@ def heard() -> Iterator[None]:
 
 
 def has_arrived() -> bool:
-    """Whether an interruption was :func:`heard` in this process: an error after it may have come of it, as that of a
-    statement that was cancelled while the database was being left.
+    """Whether this process has :func:`heard` an interruption.
+
+    A later error may follow from it, such as that of a statement cancelled while the database connection closes.
     """
     return bool(_arrived)
 
@@ -58,7 +60,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 def _interrupt_again(unraisable: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised in a destructor, or a weak reference's callback: then once more, elsewhere."""
+    """Raise it again elsewhere: Python drops exceptions in a destructor or a weak reference's callback."""
     if not isinstance(unraisable.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return

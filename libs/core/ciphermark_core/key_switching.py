@@ -1,4 +1,4 @@
-"""How libraries switch keys and keep scales: what of a parameter set its primes do not tell."""
+"""Key switching and scale management of libraries: the part of a parameter set that its primes do not determine."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Literal
 
 # matched: all libraries switch keys alike; recommended: each as its own documentation would set it.
 Tuning = Literal["matched", "recommended"]
-# Who keeps the scale of a ciphertext (ckks) or its factor (bgv): exact, the library as it is; fixed, it takes all
-# primes for the scale itself; managed, it chooses levels by itself as well.
+# Tracking of a ciphertext's scale (ckks) or factor (bgv). exact: the library tracks the exact value. fixed: it takes
+# every prime for the scale itself. managed: it also chooses levels.
 Scaling = Literal["exact", "fixed", "managed"]
 
 
 @dataclass(frozen=True, slots=True)
 class KeySwitching:
-    """How a library switches keys: a ciphertext of the top level is decomposed into ``decomposition_digits`` digits.
+    """A library's key switching: a top-level ciphertext is decomposed into ``decomposition_digits`` digits.
 
-    ``hybrid`` has special primes, which its noise is divided by; ``bv`` has none, and smaller digits keep noise down.
+    ``hybrid`` divides its noise by special primes; ``bv`` has none, and its smaller digits limit the noise.
     """
 
     method: Literal["hybrid", "bv"]

@@ -1,4 +1,4 @@
-"""What earlier versions wrote, in the words of this one: journals that are older than the program that records them."""
+"""Readers for the formats of earlier versions: journals that are older than the program that records them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciphermark_core.case_keys import FIRST_NAMES, FIRST_VALUES
 from ciphermark_core.key_switching import one_digit_per_prime
 from ciphermark_core.model import Case, Outcome
 
-# From a first word to today's.
+# From a first name to the current one.
 _NAMES: Mapping[str, str] = {
     **{first: now for now, first in FIRST_NAMES.items()},
     "wrong_slots": "incorrect_slots",
@@ -47,7 +47,7 @@ _PARTIES = ("client", "server")
 
 
 def outcome(line: bytes) -> Outcome:
-    """The outcome in a line of a journal of any version; raises ``ValueError`` where it is none."""
+    """Return the outcome in a journal line of any version; raises ``ValueError`` for any other line."""
     document = msgspec.json.decode(line, type=dict[str, Any])
     try:
         return msgspec.convert(_outcome(document), Outcome)
@@ -56,19 +56,19 @@ def outcome(line: bytes) -> Outcome:
 
 
 def case(fields: dict[str, Any]) -> Case:
-    """The case in the fields of any version; raises ``ValueError`` where it is none."""
+    """Return the case in the fields of any version; raises ``ValueError`` for other fields."""
     return msgspec.convert(fields if "vector_length" in fields else _case(fields), Case)
 
 
 def operation(name: str) -> str:
-    """Today's name of an operation of the contract; others stay, such as those of workloads."""
+    """Return the current name of an operation of the contract; other names, such as a workload's, are unchanged."""
     return _VALUES["operation"].get(name, name)
 
 
 def parameters(fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a resolved parameter set in the words of this version.
+    """Return the fields of a resolved parameter set in the format of this version.
 
-    Every library took one digit per prime before results said how keys are switched.
+    Before results recorded key switching, every library used one digit per prime.
     """
     first = msgspec.to_builtins(one_digit_per_prime(fields["moduli"], fields["special_moduli"]))
     switching = fields.get("key_switching", first)
@@ -78,7 +78,7 @@ def parameters(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def place(phase: str) -> tuple[str, str | None, str | None]:
-    """Stage, party and step of a sample in a phase, as :attr:`~ciphermark_core.model.Sample.phase` writes them."""
+    """Split :attr:`~ciphermark_core.model.Sample.phase` into stage, party and step."""
     stage, _, part = phase.partition(".")
     return (stage, part, None) if part in _PARTIES else (stage, None, part or None)
 
@@ -104,7 +104,7 @@ def _outcome(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _renamed(fields: Mapping[str, Any], names: Mapping[str, str] = _NAMES) -> dict[str, Any]:
-    """Fields with today's names and values."""
+    """Fields with current names and values."""
     today = ((names.get(first, first), value) for first, value in fields.items())
     return {name: _VALUES[name].get(value, value) if name in _VALUES else value for name, value in today}
 
@@ -121,7 +121,7 @@ def _case(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sample(fields: dict[str, Any]) -> dict[str, Any]:
-    """The unit is the metric's; a phase is cut into stage, party and step."""
+    """The unit is the metric's; a phase is split into stage, party and step."""
     if "stage" not in fields:
         stage, party, step = place(fields["phase"])
         fields = {**fields, "stage": stage, "party": party, "step": step}

@@ -1,6 +1,6 @@
-"""What fields of the central types may hold: ranges of the columns that store them, and texts that can be shown.
+"""Limits on the fields of the central types: ranges of the columns that store them, and texts that can be shown.
 
-They hold for whatever is decoded, by every way in: see :mod:`ciphermark_core.wire`.
+Every decoded value is checked against them: see :mod:`ciphermark_core.wire`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Int32 = Annotated[int, Meta(ge=0, le=LARGEST_32)]
 Positive32 = Annotated[int, Meta(ge=1, le=LARGEST_32)]
 Int64 = Annotated[int, Meta(ge=0, le=LARGEST_64)]
 Positive64 = Annotated[int, Meta(ge=1, le=LARGEST_64)]
-# Up to 2^64 − 1: msgspec decodes no larger number where there is a bound.
+# Up to 2^64 − 1: msgspec decodes no larger number for a type with a bound.
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
@@ -37,12 +37,12 @@ _MOMENT = (
 
 # A name or a short text on one line.
 Word = Annotated[str, Meta(max_length=1000, pattern=_WORD)]
-# A name that somebody gives to a run; `last` means another one.
+# A user's name for a run; `last` is reserved for the latest run.
 RunName = Annotated[str, Meta(pattern=_RUN_NAME)]
 # A time with its offset from UTC, in the years 2000 to 2199.
 Moment = Annotated[str, Meta(pattern=_MOMENT)]
 
-# What a text of each form is called where another one is refused.
+# The name of each form in an error message.
 _FORMS = {
     _WORD: "one line of text without control characters, such as `quick`",
     _RUN_NAME: f"a run's name other than `{names.LATEST}`, such as `before-update`",

@@ -1,7 +1,7 @@
-"""The registry of metrics: what is recorded, in which unit, and which way is better.
+"""The registry of metrics: name, unit and better direction of every recorded value.
 
-A metric is registered once, where it is made (a family of workloads or a probe registers its own); storage, tables,
-pages, reports and comparisons ask here, or the table ``metric`` of the database, which is filled from here.
+Each metric is registered once, by the family of workloads or the probe that measures it. Storage, tables, pages,
+reports and comparisons read it here or in the database's table ``metric``, which is filled from here.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SIGNIFICANCE_THRESHOLD = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. ``direction`` tells which results are better; ``None`` where neither way is.
+    """One metric. ``direction`` states which results are better; ``None`` where neither direction is.
 
-    Results within ``threshold`` of each other are unchanged: within that factor, or (``threshold_kind``) apart by that
-    much in units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. What is
-    measured part by part ``adds_up``, unless it is a level such as a high-water mark, whose largest part counts.
-    ``is_once``: each process has one sample, whatever number a suite asks for.
+    Results within ``threshold`` of each other are unchanged. By ``threshold_kind`` it is a factor, or a difference in
+    units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. With ``adds_up``,
+    the parts of a whole are added; otherwise, as for a high-water mark, the largest part counts.
+    ``is_once``: each process yields one sample, whatever number a suite requests.
     """
 
     name: str
@@ -45,11 +45,11 @@ class Metric:
     is_once: bool = False
 
     def together(self, a: float, b: float) -> float:
-        """The value of a whole from those of its two parts."""
+        """Return the value of a whole from the values of its two parts."""
         return a + b if self.adds_up else max(a, b)
 
     def change(self, a: float, b: float) -> Change:
-        """What result ``b`` is beside ``a``: ``changed`` where the metric is neither better nor worse for it."""
+        """Return the verdict on result ``b`` against ``a``; ``changed`` where the metric has no better direction."""
         if a == b:
             return "unchanged"
         if self.direction is None:
@@ -65,11 +65,11 @@ class Metric:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The lowest and the highest value that can be, by the unit; of other units any number."""
+        """The minimum and maximum possible value by the unit; any number for other units."""
         return _BOUNDS.get(self.unit, (-sys.float_info.max, sys.float_info.max))
 
 
-# A relative or absolute error has no bound: where nothing of a result is right, it is the largest number.
+# A relative or absolute error has no bound: for an entirely incorrect result it is the largest number.
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "s": (0.0, LONGEST_S),
     "bytes": (0.0, float(LARGEST_64)),
@@ -84,7 +84,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(_registered)
 
 
 def reason_against(name: str, value: float) -> str | None:
-    """Why a sample of a metric cannot be; ``None`` where it can, and for metrics that nobody registered."""
+    """Return why a sample of a metric is impossible; ``None`` for a possible one and for unregistered metrics."""
     metric = METRICS.get(name)
     if metric is None:
         return None
@@ -95,7 +95,7 @@ def reason_against(name: str, value: float) -> str | None:
 
 
 def register(metric: Metric) -> Metric:
-    """Make a metric known, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    """Register a metric, and return it. Raises ``ValueError`` where its name already has another meaning."""
     return registry.add(_registered, metric)
 
 
@@ -113,7 +113,7 @@ MAX_ERROR = register(
 
 # Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/explanation/memory.md.
 # Compressed sizes differ by the random numbers in them: the threshold of times.
-# Noise is random: a budget or a precision moves by a bit or so, the error that is left by a factor.
+# Noise is random: a budget or a precision moves by about a bit, the remaining error by a factor.
 for _metric in (
     Metric("time", "s", "lower", SIGNIFICANCE_THRESHOLD, "time", "Wall time of one execution."),
     Metric(
@@ -172,7 +172,7 @@ for _metric in (
         "noise_budget",
         "bits",
         "higher",
-        4.0,  # keys and errors are random: runs that are alike differ by up to 3
+        4.0,  # keys and errors are random: identical runs differ by up to 3
         "noise budget",
         "Bits of noise budget left (bfv, bgv); at 0 a result is lost.",
         "difference",

@@ -44,19 +44,19 @@ SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv", "ckks")
 EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 
 
-# What secret keys are drawn from: coefficients −1, 0 and 1 with one chance each; a fixed number of them (the Hamming
-# weight) not 0; or the first, with the second only inside bootstrapping (Bossuat, Troncoso-Pastoriza and Hubaux,
-# ePrint 2022/024).
+# The distributions of secret keys. Uniform ternary: coefficients −1, 0 and 1 are equally likely. Sparse: a fixed number
+# (the Hamming weight) is nonzero. Encapsulated: uniform ternary, and sparse only inside bootstrapping (Bossuat,
+# Troncoso-Pastoriza and Hubaux, ePrint 2022/024).
 SecretDistribution = Literal["uniform ternary", "sparse ternary", "sparse-encapsulated"]
 
 
 @dataclass(frozen=True, slots=True)
 class BootstrappingParameters:
-    """How ckks ciphertexts are bootstrapped.
+    """Requested parameters of ckks bootstrapping.
 
-    ``level_budget`` are levels for encoding and decoding (CoeffsToSlots and SlotsToCoeffs), ``slots`` the values that
-    a bootstrapped ciphertext holds, all of them if ``None``. ``iterations`` above 1 (Meta-BTS) raise the precision of
-    a first bootstrapping, which is ``precision_bits`` then.
+    ``level_budget`` is the number of levels for encoding and decoding (CoeffsToSlots and SlotsToCoeffs). ``slots`` is
+    the number of values that a bootstrapped ciphertext holds; ``None`` means all slots. ``iterations`` above 1
+    (Meta-BTS) raise the precision above that of the first bootstrapping, which ``precision_bits`` then states.
     """
 
     level_budget: tuple[Int32, Int32] = (3, 3)
@@ -66,7 +66,7 @@ class BootstrappingParameters:
 
     @property
     def text(self) -> str:
-        """As tables write it: level budget, iterations and slots that are not the defaults."""
+        """Return the text for tables: level budget, and iterations and slots that differ from the defaults."""
         encoding, decoding = self.level_budget
         iterations = (
             f", {self.iterations} iterations from {self.precision_bits} bits" if self.iterations > 1 else ""
@@ -77,8 +77,10 @@ class BootstrappingParameters:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrapping:
-    """Bootstrapping as a library resolved it: a result is ``depth`` levels below the top, an operand at
-    ``operand_level`` or above. ``error`` is the largest that a correct result has, for values of at most 1.
+    """Bootstrapping as a library resolved it.
+
+    A result is ``depth`` levels below the top. An operand is at ``operand_level`` or above. ``error`` is the maximum
+    error of a correct result, for values of at most 1.
     """
 
     parameters: BootstrappingParameters
@@ -91,19 +93,18 @@ class Bootstrapping:
 class ParameterSpec:
     """A *requested* parameter set.
 
-    ``modulus_bits`` lists prime sizes, the special (key-switching) prime last; ``None`` asks for the library's own
-    default modulus chain, or with ``depth`` a chain that Ciphermark makes for that many multiplications one after
-    another. With both it has made these sizes for so many. ``plain_modulus`` (bfv, bgv) is the value of t;
-    ``scale_bits`` (ckks) is log2 of the encoding scale.
-    ``security`` is the least classical security level by ``security_table``, 0 for none. With
-    ``ring_dimension_is_minimum`` the ring dimension is the least to try: the smallest from there on at which the chain
-    is that secure is taken. ``tuning`` says who chooses how keys are switched: ``matched``, all libraries alike, one
-    digit per prime where they can; ``recommended``, each library as its own documentation would set it for the same
-    data primes. ``hamming_weight`` is that of a sparse secret, the library's own if ``None``. ``modulus_bits`` includes
-    the levels that ``bootstrapping`` takes.
+    ``modulus_bits`` lists prime sizes in bits, the special (key-switching) prime last. It includes the levels that
+    ``bootstrapping`` consumes. ``None`` requests the library's default modulus chain, or, with ``depth``, Ciphermark's
+    chain for that many consecutive multiplications. With both set, Ciphermark computed these sizes for that depth.
+    ``plain_modulus`` (bfv, bgv) is the value of t; ``scale_bits`` (ckks) is log2 of the encoding scale.
+    ``security`` is the minimum classical security level by ``security_table``, 0 for none. With
+    ``ring_dimension_is_minimum``, the library takes the smallest ring dimension from ``ring_dimension`` on at which the
+    chain reaches that level. ``tuning`` selects the key switching. ``matched`` sets all libraries alike, to one digit
+    per prime where they can. ``recommended`` follows each library's documentation for the same data primes.
+    ``hamming_weight`` is that of a sparse secret; ``None`` means the library's own.
 
-    Suites and messages of REST offer a field with ``metadata``, which describes it there as arguments of pydantic's
-    ``Field``. A field that is added has a default: keys of cases stay while it has that value.
+    Suites and REST messages offer every field with ``metadata``, which are arguments of pydantic's ``Field``. Give a
+    new field a default: keys of cases do not change while the field has that value.
     """
 
     scheme: Scheme
@@ -145,12 +146,12 @@ class ParameterSpec:
 
     @property
     def security_compared(self) -> int | None:
-        """The level at which cases are compared, where the request determines it: with recommended tuning."""
+        """The level at which cases are compared, for recommended tuning; ``None`` for other requests."""
         return self.security if self.tuning == "recommended" else None
 
     @property
     def security_compared_2024(self) -> int | None:
-        """The same by the 2024 table, where the request is by that: the 2018 table promises nothing about it."""
+        """The same by the 2024 table, for a request by that table: the 2018 table guarantees nothing about it."""
         return self.security_compared if self.security_table == "2024" else None
 
     @property
@@ -163,8 +164,9 @@ class ParameterSpec:
 
     @property
     def plain_residues(self) -> tuple[int, ...]:
-        """The primes of a t (bfv) that is a product of several which give slots: then a ciphertext is one for each of
-        them. None of any other t.
+        """The prime factors of a composite t (bfv) whose factors all give slots, else an empty tuple.
+
+        For such a t, a ciphertext consists of one ciphertext per factor.
         """
         if self.scheme != "bfv" or self.plain_modulus is None:
             return ()
@@ -187,14 +189,14 @@ def offered() -> dict[str, tuple[Any, Any, Mapping[str, Any]]]:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """A *resolved* parameter set: what the library really uses, prime by prime.
+    """A *resolved* parameter set: the primes and settings that the library uses.
 
     ``moduli`` are the ciphertext primes (Q), ``special_moduli`` the primes that only key switching uses (P). ``scale``
     is the default encoding scale of ckks. ``key_switching`` is ``None`` where keys cannot be switched.
-    ``secret_distribution`` and ``encryption`` name what secret keys are drawn from, and what encrypts;
-    ``hamming_weight`` is that of a sparse secret, ``None`` for others or where the library does not say.
-    ``bootstrapping`` is ``None`` where nothing can be bootstrapped.
-    ``slot_generator`` orders the slots of bfv and bgv: slot c of the first row is the value at ζ^(g^c).
+    ``secret_distribution`` is the distribution of secret keys, ``encryption`` the kind of key that encrypts.
+    ``hamming_weight`` is that of a sparse secret; ``None`` for other secrets or where the library does not report it.
+    ``bootstrapping`` is ``None`` where the library cannot bootstrap.
+    ``slot_generator`` (g) orders the slots of bfv and bgv: slot c of the first row is the value at ζ^(g^c).
     """
 
     spec: ParameterSpec
@@ -213,7 +215,7 @@ class Parameters:
     bootstrapping: Bootstrapping | None = None
 
     def require_bootstrapping(self) -> Bootstrapping:
-        """How ciphertexts are bootstrapped. Raises ``Unsupported`` where the request names no parameters for it."""
+        """Return ``bootstrapping``; raises ``Unsupported`` where the request has no bootstrapping parameters."""
         if self.bootstrapping is None:
             raise Unsupported("bootstrapping needs parameters of its own: write bootstrapping")
         return self.bootstrapping
@@ -225,7 +227,7 @@ class Parameters:
 
     @property
     def special_primes(self) -> int:
-        """How many primes only key switching uses."""
+        """The number of primes that only key switching uses."""
         return len(self.special_moduli)
 
     @property
@@ -235,7 +237,7 @@ class Parameters:
 
     @property
     def log_qp(self) -> float:
-        """log2 of the largest modulus, special primes included: what security depends on."""
+        """log2 of the largest modulus QP, special primes included; security depends on it."""
         return math.log2(math.prod(self.moduli + self.special_moduli))
 
     @property
@@ -261,8 +263,8 @@ class Parameters:
 class LibraryInfo:
     """One library build as it reports itself.
 
-    ``build`` holds compiler, flags, commit and the like as text. ``is_debug`` marks a build whose times mean nothing,
-    ``is_reference`` a pseudo-library, which is never ranked.
+    ``build`` holds compiler, flags, commit and similar facts as text. ``is_debug`` marks a debug build, whose times are
+    meaningless; ``is_reference`` marks a pseudo-library, which is never ranked.
     """
 
     library: Word
@@ -278,8 +280,8 @@ class LibraryInfo:
 class Case:
     """One point of an experiment.
 
-    ``vector_length`` counts the vector's values. ``dimensions`` hold what one experiment or family alone is varied by,
-    under the names of :data:`~ciphermark_core.descriptor.DIMENSIONS`; what is unset is absent.
+    ``vector_length`` is the number of values. ``dimensions`` holds the dimensions of a single experiment or family, by
+    their names in :data:`~ciphermark_core.descriptor.DIMENSIONS`; an unset dimension is absent.
     """
 
     variant: Word
@@ -322,8 +324,8 @@ class Sample:
     ``evaluate`` or ``decrypt``, names the object that a size belongs to, or is a stage of a workload. There ``step``
     names a part of the stage, of whichever party; without a step, ``party`` is the one whose own sum or peak it is.
     ``repetitions`` counts operations applied so far (depth, noise, repetition). ``slowdown`` is how many times as long
-    as on an undisturbed host it took, by the reference kernel beside it and the run-queue delay. ``is_disturbed``:
-    others had the core for most of it.
+    as on an undisturbed host it took, by the reference kernel timed with it and the run-queue delay. ``is_disturbed``:
+    other processes had the core for most of the time.
     """
 
     metric: Word
@@ -340,21 +342,21 @@ class Sample:
 
     @property
     def phase(self) -> str:
-        """Where it was taken, as one text: the stage, ``stage.step`` or ``stage.party``."""
+        """The place of the measurement as one text: the stage, ``stage.step`` or ``stage.party``."""
         part = self.step or self.party
         return f"{self.stage}.{part}" if part else self.stage
 
     @property
     def unit(self) -> str:
-        """The unit of the metric. Raises ``KeyError`` for a metric that nobody registered."""
+        """The unit of the metric. Raises ``KeyError`` for an unregistered metric."""
         return METRICS[self.metric].unit
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How right the decrypted result is.
+    """Accuracy of the decrypted result.
 
-    ``tolerance`` is the largest error that counts as right: 0 for bfv and bgv.
+    ``tolerance`` is the maximum error of a correct result: 0 for bfv and bgv.
     ``precision_bits`` is −log2(max error / max(1, max |expected|)); ``None`` for exact schemes.
     """
 
@@ -366,7 +368,7 @@ class Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class OperationCount:
-    """How often a program has an operation at a level."""
+    """The number of nodes of a program that apply an operation at a level."""
 
     operation: Word
     level: Int32
@@ -375,9 +377,11 @@ class OperationCount:
 
 @dataclass(frozen=True, slots=True)
 class LayerFacts:
-    """What a program says of one of its layers. ``level`` is where it begins and ``end_level`` where it ends,
-    ``scale_bits`` log2 of the scale there; of a library that chooses levels itself, those that it would have otherwise.
-    ``operand_bytes`` and ``result_bytes`` are what it takes and ends with in memory.
+    """Facts about one layer of a program.
+
+    The layer begins at ``level`` and ends at ``end_level``, where ``scale_bits`` is log2 of the scale. For a library
+    that chooses levels itself, these are the values that explicit level management would give. ``operand_bytes`` and
+    ``result_bytes`` are the sizes of its operands and results in memory.
     """
 
     name: Word
@@ -393,9 +397,9 @@ class LayerFacts:
 class ProgramUse:
     """The program that a trial executed in a stage: ``content`` is its serialized form, ``digest`` the SHA-256 of that.
 
-    ``depth`` is the number of levels from its highest input down to its lowest value, ``constants`` that of plaintexts,
-    ``live_ciphertexts`` the most that are alive at once when its nodes execute in order. ``layers`` are its parts, in
-    order, where the workload names several.
+    ``depth`` is the number of levels from its highest input down to its lowest value. ``constants`` is the number of
+    plaintexts, ``live_ciphertexts`` the maximum number alive at once when its nodes execute in order. ``layers`` are
+    its parts, in order, where the workload names several.
     """
 
     stage: Word
@@ -411,7 +415,7 @@ class ProgramUse:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a trial. ``facts`` are values about the measurement itself (loops, overheads)."""
+    """The outcome of a trial. ``facts`` are values about the measurement itself (loops, overheads)."""
 
     trial: Trial
     status: Status

@@ -1,4 +1,4 @@
-"""What may be a name that somebody gives: of a run, a build, a variant's label."""
+"""Rules for user-given names: of runs, builds and labels of variants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = re.compile(PATTERN)
 
 
 def required(text: str, what: str) -> str:
-    """The text, where it is a name; raises ``UserError`` for any other. ``what`` says what it would name."""
+    """Return the text if it is a valid name, else raise ``UserError``. ``what`` states what the text would name."""
     if not _NAME.fullmatch(text):
         shown = ascii(text if len(text) <= 80 else text[:80] + "…")
         raise UserError(f"{shown} cannot be {what}: {RULE}")

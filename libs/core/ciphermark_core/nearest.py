@@ -1,4 +1,4 @@
-"""Suggestions for what a user probably meant."""
+"""Suggestions for misspelled words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` for the nearest known word, or nothing where none is near."""
+    """Return ``; did you mean 'x'?`` for the nearest known word, or an empty text where none is near."""
     near = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -11,8 +11,9 @@ _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%")
 
 
 def factor(name: str, text: str | None) -> float | None:
-    """``5%`` as the factor 1.05; ``None`` without a text. Raises ``UserError``, about ``name``, for what is no
-    percentage above 0.
+    """Return the factor of a percentage: 1.05 for ``5%``, ``None`` without a text.
+
+    Raises ``UserError``, about ``name``, for a text that is no percentage above 0.
     """
     if text is None:
         return None

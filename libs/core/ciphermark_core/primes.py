@@ -13,7 +13,7 @@ LARGEST_PRIME_BITS = 60
 
 
 def is_prime(n: int) -> bool:
-    """Primality for n < 2^64, without error."""
+    """Whether n < 2^64 is prime, without error."""
     if n < 2 or any(n % p == 0 for p in _WITNESSES):
         return n in _WITNESSES
     odd, twos = n - 1, 0
@@ -33,7 +33,7 @@ def _passes(n: int, witness: int, odd: int, twos: int) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)  # plans ask for the same chains over and over
+@lru_cache(maxsize=1024)  # plans request the same chains repeatedly
 def ntt_primes(bits: int, ring_dimension: int, count: int) -> tuple[int, ...]:
     """The ``count`` largest primes of exactly ``bits`` bits that are 1 modulo 2N.
 
@@ -70,7 +70,7 @@ def batching_modulus(bits: int, ring_dimension: int) -> int:
 
 
 def widest_batching_modulus(bits: int) -> int:
-    """The plaintext modulus of ``bits`` bits that gives slots at the largest ring dimension that any of them does.
+    """The plaintext modulus of ``bits`` bits that gives slots up to the largest ring dimension.
 
     Raises ``Unsupported`` where none gives slots at N = 2.
     """
@@ -92,8 +92,9 @@ def batches(plain_modulus: int, ring_dimension: int) -> bool:
 
 @lru_cache(maxsize=64)
 def batching_factors(plain_modulus: int, ring_dimension: int) -> tuple[int, ...]:
-    """The different primes below 2^31, largest last, that give N slots and whose product is t, below 2^62; none where t
-    is no such product.
+    """The different primes below 2^31, largest last, that give N slots and have the product t < 2^62.
+
+    An empty tuple where t is no such product.
     """
     step, left = 2 * ring_dimension, plain_modulus
     if left % step != 1 or left >= 1 << 62:

@@ -1,4 +1,4 @@
-"""Folders and files that their owner alone can read."""
+"""Folders and files that only their owner can read."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import stat
 from pathlib import Path
 
 FILE_MODE = 0o600
-_OF_OTHERS = 0o066  # to read and to write; to pass through stays: under root, PostgreSQL is another user
+_OF_OTHERS = 0o066  # read and write; others keep the execute bit: under root, PostgreSQL runs as another user
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder, and those that are missing above it, with mode 0700. A folder of this user that exists loses the
-    rights of others to list and to change it, unless it is everybody's (sticky, such as ``/tmp``).
+    """Create a folder and its missing parents with mode 0700.
+
+    Other users lose the rights to list and change an existing folder of this user, unless it is sticky (``/tmp``).
     """
     for folder in reversed(path.parents):
         if not folder.exists():

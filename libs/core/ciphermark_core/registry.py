@@ -1,4 +1,4 @@
-"""What every registry does: rows by name, each of one meaning."""
+"""Common behavior of registries: rows by name, with one meaning per name."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is known by."""
+        """The name under which it is registered."""
 
 
 Row = TypeVar("Row", bound=Named)
 
 
 def add(rows: dict[str, Row], row: Row) -> Row:
-    """Make a row known, and return it. Raises ``ValueError`` where its name has another meaning already."""
+    """Register a row, and return it. Raises ``ValueError`` where its name already has another meaning."""
     if rows.setdefault(row.name, row) != row:
         raise ValueError(f"there is another {type(row).__name__.lower()} {row.name!r} already")
     return row

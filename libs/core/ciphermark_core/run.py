@@ -1,4 +1,4 @@
-"""What a run is, and the host that it is executed on: frozen dataclasses, as those of :mod:`.model`."""
+"""A run and its host: frozen dataclasses, as those of :mod:`.model`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ciphermark_core.limits import Int32, Int64, Moment, Natural, RunName, Word
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The machine a run executed on, and what on it spoils measurements (``warnings``).
+    """The machine that executed a run, and its sources of measurement error (``warnings``).
 
-    A fact that is added has a default, which journals from before it are read with, and a ``label`` in its metadata,
-    under which ``doctor`` prints it.
+    Give a new fact a default, which older journals are read with, and a ``label`` in its metadata, which ``doctor``
+    prints.
     """
 
     fingerprint: Word
@@ -37,7 +37,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution of a suite on a host. ``suite_text`` is the file as the user wrote it, ``label`` a name for it."""
+    """One execution of a suite on a host. ``suite_text`` is the suite file unchanged, ``label`` a name for the run."""
 
     id: RunName
     suite_name: Word

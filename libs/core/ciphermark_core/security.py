@@ -2,8 +2,8 @@
 
 Largest log2(QP) for a ternary secret against classical attacks. Sources: "Homomorphic Encryption
 Security Standard" (Albrecht et al., 2018), the values that SEAL ships; "Security Guidelines for
-Implementing Homomorphic Encryption" (Bossuat et al., ePrint 2024/463), Table 5.2. Neither rates a sparse secret, which
-hybrid attacks guess in part: its level is unknown here, whatever the modulus.
+Implementing Homomorphic Encryption" (Bossuat et al., ePrint 2024/463), Table 5.2. Neither rates a sparse secret, parts
+of which hybrid attacks guess: its level is unknown here, whatever the modulus.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TABLES: Mapping[Table, str] = {
 OLDEST: Table = "2018"
 NEWEST: Table = "2024"
 LEVELS = (128, 192, 256)
-# The field of a case with its level by each table, and the one with the level at which it is compared.
+# Per table, the field with a case's level, and the field with the level at which the case is compared.
 LEVEL_BY: Mapping[Table, str] = MappingProxyType({"2018": "security_2018", "2024": "security_2024"})
 COMPARED_BY: Mapping[Table, str] = MappingProxyType(
     {"2018": "security_compared", "2024": "security_compared_2024"}
@@ -61,7 +61,7 @@ def limit(table: Table, ring_dimension: int, level_bits: int) -> int | None:
 
 
 def is_unrated(secret_distribution: str) -> bool:
-    """Whether the tables say nothing of secrets of a distribution: only dense ternary ones are in them."""
+    """Whether the tables do not rate a secret distribution: they rate dense ternary secrets only."""
     return secret_distribution.startswith("sparse")
 
 

@@ -17,7 +17,7 @@ def to_line(value: object) -> bytes:
 
 
 def from_line(line: bytes, kind: type[T]) -> T:
-    """Decode one line; raises ``ValueError`` when it is not a valid ``kind``, with what is expected at which place."""
+    """Decode one line; raises ``ValueError`` for an invalid ``kind``, with the expected value and its place."""
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.ValidationError as error:
