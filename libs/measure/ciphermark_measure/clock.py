@@ -24,7 +24,7 @@ class MonotonicClock:
 
 
 def resolution_ns(clock: Clock, ticks: int = 20) -> int:
-    """The smallest step the clock shows: least difference between two readings that differ."""
+    """The smallest step that the clock shows: the minimum difference between two readings that differ."""
     steps = []
     for _ in range(ticks):
         first = now = clock.now_ns()
@@ -35,10 +35,10 @@ def resolution_ns(clock: Clock, ticks: int = 20) -> int:
 
 
 def disagreement(reported_ns: list[int], observed_ns: list[int]) -> float | None:
-    """By how much a loop's own times and the times seen around it disagree, as a ratio of medians.
+    """The ratio of the medians of a loop's own times and of the times observed around it, where they disagree.
 
-    ``None`` while they agree: within 5 % and 50 µs (the call itself), sample by sample, in more
-    than half of the samples. Lists of equal length, one entry per sample.
+    ``None`` while they agree: within 5% and 50 µs (the call itself), sample by sample, in more than half of the
+    samples. Both lists have one entry per sample.
     """
     pairs = list(zip(reported_ns, observed_ns, strict=True))
     astray = [pair for pair in pairs if abs(pair[0] - pair[1]) > 0.05 * pair[1] + 50_000]

@@ -1,4 +1,4 @@
-"""What a worker process does to itself: it keeps its output, its limits and its CPUs, and forks where that is safe."""
+"""How a worker process confines itself: its output, limits and CPUs; and forks, where they are safe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 _CAP_IPC_LOCK = 14
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
 WHERE = signal.SIGUSR1
-_FIRST_TO_GO = "1000"  # of the kernel's scale when memory runs out
+_FIRST_TO_GO = "1000"  # on the kernel's scale of victims when memory runs out
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +41,10 @@ def own_output() -> BinaryIO:
 
 
 def confine(memory_mb: int) -> None:
-    """Limit private memory, gain no privileges, and die with the process that started this one, or before it where
-    memory runs out. Asked by :data:`WHERE`, tell on standard error which calls this process is in, whatever it does.
+    """Limit private memory, gain no privileges, and die with the process that started this one, or before it when
+    memory runs out.
+
+    In reply to the signal :data:`WHERE`, print the current calls of this process on standard error.
     """
     faulthandler.register(WHERE)
     containment.adopt()
@@ -62,11 +64,11 @@ def memory_limit() -> int | None:
 
 
 def seal() -> None:
-    """Let no other process of this user read this one's memory, and no dump or swap space have it.
+    """Keep other processes of this user, core dumps and swap space from reading this process's memory.
 
-    ``coredump_filter`` is what MADV_DONTDUMP is for one mapping, for all of them, later ones included. Pages are locked
-    where that has no limit: under one, a library's later allocations would fail. Raises ``OSError`` where the kernel
-    does not seal. Files of this process in ``/proc`` belong to root from then on: what it writes there must be open.
+    ``coredump_filter`` does for all mappings, later ones included, what MADV_DONTDUMP does for one. Pages are locked
+    where locking has no limit: under a limit, a library's later allocations would fail. Raises ``OSError`` where the
+    kernel does not seal. Afterwards root owns this process's files in ``/proc``: those that it writes to must be open.
     """
     Path("/proc/self/coredump_filter").write_text("0")
     library = ctypes.CDLL(None, use_errno=True)
@@ -85,7 +87,7 @@ def _may_lock_all() -> bool:
 
 
 def pin(cpus: set[int] | None) -> bool:
-    """Keep to these CPUs; False where the kernel or a container forbids it, or none are given."""
+    """Restrict this process to these CPUs; False where the kernel or a container forbids it, or none are given."""
     if not cpus:
         return False
     try:
@@ -110,8 +112,8 @@ Pages = list[tuple[int, int]]
 
 
 def can_fork() -> bool:
-    """Whether this process is a single thread. A fork has none of the others: a library that waits for its threads,
-    as OpenMP does at the end of a parallel region, would wait for ever in it.
+    """Whether this process is a single thread. A fork has only the calling thread: a library that waits for its
+    threads, as OpenMP does at the end of a parallel region, would wait forever in it.
     """
     return sum(1 for _ in _THREADS.iterdir()) == 1
 
@@ -124,10 +126,10 @@ def prepare_forks() -> None:
 
 
 def forked(action: Callable[[], R], task: str) -> R:
-    """What ``action`` returns in a process forked from this one, so that limits and CPUs are the same.
+    """The return value of ``action`` in a process forked from this one, which has the same limits and CPUs.
 
-    The process ends with this one, killed even. Raises what ``action`` raises, and ``RuntimeError`` with the exit code
-    (of a signal: its number, negative) where the process that ``task`` ended before it answered.
+    The fork ends with this process, even a killed one. Raises what ``action`` raises. Raises ``RuntimeError`` with the
+    exit code (the negative number of a signal) where the process ended by ``task`` before it answered.
     """
     import multiprocessing
 
@@ -150,10 +152,11 @@ def forked(action: Callable[[], R], task: str) -> R:
 
 
 def branch() -> bool:
-    """Fork, and wait: True in the new process, which goes on in this one's place, and False in this one when the other
-    has ended. Pages of files that are in memory here are in memory there.
+    """Fork and wait. Returns True in the new process, which continues in place of this one, and False in this one once
+    the other has ended. Pages of files that are in memory here are in memory there.
 
-    The new process ends with this one, killed even; this one ends as the other one did, unless that exits with 0.
+    The new process ends with this one, even a killed one. This process ends as the new one did, unless that exits with
+    0.
     """
     ours, pages = os.getpid(), file_pages()
     child = os.fork()
@@ -173,11 +176,13 @@ def _answer(action: Callable[[], object], answers: Connection, parent: int) -> N
         answers.send(action())
     except Exception as error:  # the parent raises it
         answers.send(error)
-    os._exit(0)  # nothing of the parent's is this process's to clean up
+    os._exit(0)  # cleaning up is the parent's task
 
 
 def file_pages() -> Pages:
-    """Address and bytes of what this process has in memory of files, such as libraries. See proc(5): ``pagemap``."""
+    """Address and size in bytes of the file pages in this process's memory, such as libraries. See proc(5):
+    ``pagemap``.
+    """
     import numpy as np
 
     pages: Pages = []
@@ -190,7 +195,7 @@ def file_pages() -> Pages:
             count, first_page = (end - start) // mmap.PAGESIZE, start // mmap.PAGESIZE
             data = os.pread(entries.fileno(), count * _ENTRY_BYTES, first_page * _ENTRY_BYTES)
             present = np.zeros(len(data) // _ENTRY_BYTES + 2, np.bool_)  # between two that are not
-            present[1:-1] = np.frombuffer(data, np.int64) < 0  # the highest bit of an entry tells
+            present[1:-1] = np.frombuffer(data, np.int64) < 0  # the highest bit of an entry
             edges = np.flatnonzero(present[1:] != present[:-1]).tolist()
             pages += [
                 (start + first * mmap.PAGESIZE, (last - first) * mmap.PAGESIZE)
@@ -200,9 +205,9 @@ def file_pages() -> Pages:
 
 
 def map_again(pages: Pages) -> None:
-    """Have these pages, which a fork leaves out, in memory again: they belong to a process that uses the library.
+    """Map these pages, which a fork leaves out, into memory again: they count for any process that uses the library.
 
-    A kernel before Linux 5.14 does not; then they count as they are used.
+    A kernel before Linux 5.14 cannot; the pages then count once they are used.
     """
     library = ctypes.CDLL(None)
     for start, size in pages:

@@ -10,7 +10,7 @@ from ciphermark_core import wire
 
 
 def main() -> None:
-    """What the library prints while it loads goes to standard error."""
+    """Print the library's description; anything the library prints while loading goes to standard error."""
     output = os.dup(1)
     os.dup2(2, 1)
     os.write(output, wire.to_line(registry.load(sys.argv[1]).info()))

@@ -1,5 +1,7 @@
-"""The layers of a stage, each a program of its own that takes what those before it returned; and how far from the clear
-they end. The timed program of the stage stays whole, and knows nothing of layers.
+"""The layers of a stage, each a program that takes the results of earlier layers, and the error of each layer's
+results.
+
+The timed program of the stage stays whole and does not depend on layers.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class Layered:
         ]
 
     def bound(self, operands: Sequence[Handle]) -> list[Bound]:
-        """Each layer on what those before it return: all of them executed once."""
+        """Each layer bound to the results of the layers before it. Executes each layer once."""
         values = dict(enumerate(operands))
         bounds = []
         for layer, prepared in zip(self.layers, self._prepared, strict=True):
@@ -44,13 +46,13 @@ class Layered:
         return bounds
 
     def ends(self, bounds: Sequence[Bound]) -> list[list[Handle]]:
-        """What each layer ends with, of :meth:`bound`."""
+        """The results of each layer of :meth:`bound`."""
         return [bound.results()[: len(layer.ends)] for layer, bound in zip(self.layers, bounds, strict=True)]
 
 
 def timed(bounds: Sequence[Bound], passes: int, gate: Gate | None = None) -> Iterator[list[Timed]]:
-    """The seconds of each in every pass, and where in the readings of the gate they lie: interleaved, so that a
-    disturbance meets all alike.
+    """The seconds of each layer in every pass, and their position in the gate's readings. Layers are interleaved, so
+    that a disturbance affects all alike.
     """
     gate = gate or Gate()
     for _ in range(passes):
@@ -66,7 +68,7 @@ def _timed(bound: Bound, gate: Gate) -> Timed:
 def in_the_clear(
     workload: AnyWorkload, programs: Programs, given: Any, parameters: Parameters
 ) -> dict[str, list[Vector]]:
-    """What each layer of the last stage ends with, by its name and on plain vectors."""
+    """The results of each layer of the last stage on plain vectors, by name."""
     state: list[Vector] = []
     values: list[Vector] = []
     for stage in workload.server_stages:
@@ -79,7 +81,7 @@ def in_the_clear(
 
 
 def largest_of(found: Sequence[Vector], clear: Sequence[Vector]) -> tuple[float, float]:
-    """The largest value and the largest error of any slot of any vector that a layer ends with."""
+    """The largest value and the largest error of any slot of any result vector of a layer."""
     errors = [float(np.abs(a - b).max()) for a, b in zip(found, clear, strict=True)]
     return max(float(np.abs(item).max()) for item in clear), max(errors)
 
@@ -87,7 +89,7 @@ def largest_of(found: Sequence[Vector], clear: Sequence[Vector]) -> tuple[float,
 def time_samples(
     stage: str, names: Sequence[str], passes: Sequence[Sequence[Timed]], gate: Gate
 ) -> list[Sample]:
-    """Of each layer the seconds in every pass, with how they were slowed by what the gate knows now."""
+    """The seconds of each layer in every pass, with the slowdown that the gate knows by now."""
     samples = [
         (Sample("layer_time", seconds, stage, step=name, ordinal=ordinal), around)
         for ordinal, times in enumerate(passes)
@@ -101,7 +103,7 @@ def time_samples(
 
 
 def size_samples(stage: str, name: str, largest: float, error: float) -> list[Sample]:
-    """Of one layer what :func:`largest_of` tells."""
+    """The results of :func:`largest_of` for one layer, as samples."""
     return [
         Sample("layer_largest", largest, stage, step=name),
         Sample("layer_error", error, stage, step=name),

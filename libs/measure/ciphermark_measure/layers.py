@@ -1,8 +1,7 @@
-"""What the layers of a workload's last stage cost, and how far they are from the clear, without a run: both parties in
-one process.
+"""Cost and error of the layers of a workload's last stage, without a run: both parties are in one process.
 
-``python -m ciphermark_measure.layers WORKLOAD --variant seal …`` answers with a line of JSON, in a process of its own.
-For errors the client decrypts what each layer ends with, in executions that are not timed.
+``python -m ciphermark_measure.layers WORKLOAD --variant seal …`` answers with a line of JSON, in a separate process.
+For errors, the client decrypts the results of each layer in executions that are not timed.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ DATA_SET = "boston"
 
 
 class LayerFound(msgspec.Struct, frozen=True):
-    """One layer. ``level`` is where it begins and ``end_level`` where it ends, ``scale_bits`` log2 of the scale there;
-    of a library that chooses levels itself, those that it would have otherwise. ``operations`` are counts by operation,
-    ``operand_bytes`` and ``result_bytes`` what it takes and ends with in memory. ``seconds`` is the median time.
-    ``largest`` and ``error`` are the largest value and the largest error of any slot of any input; there is no error
-    where plain vectors do not tell what is right.
+    """One layer. It begins at ``level`` and ends at ``end_level``, where ``scale_bits`` is log2 of the scale. If the
+    library chooses levels itself, these are the ones it would have otherwise. ``operations`` are counts by operation;
+    ``operand_bytes`` and ``result_bytes`` are sizes in memory. ``seconds`` is the median time. ``largest`` and
+    ``error`` are the largest value and the largest error of any slot of any input; ``error`` is missing where plain
+    vectors do not determine the correct result.
     """
 
     name: str
@@ -58,8 +57,8 @@ class LayerFound(msgspec.Struct, frozen=True):
 
 
 class LayersFound(msgspec.Struct, frozen=True):
-    """All layers, and the median time of the whole program in the same passes. Of the ``inputs`` as many as ``right``
-    were judged right; ``reason`` says why there is nothing else.
+    """All layers, and the median time of the whole program in the same passes. ``right`` counts the correct ones of the
+    ``inputs``. ``reason`` explains why everything else is missing.
     """
 
     reason: str | None = None
@@ -72,7 +71,7 @@ class LayersFound(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """How many timed passes, over which one input, and how many inputs errors are of."""
+    """The number of timed passes, the inputs of each, and the number of inputs that errors are computed for."""
 
     passes: int = 10
     inputs: int = 10
@@ -111,7 +110,7 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
 
 
 def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
-    """Raise ``Unsupported`` where inputs tell the server different things: its program is another one for each."""
+    """Raise ``Unsupported`` where inputs send the server different data, since each then has another program."""
     public_inputs = [
         {
             stage.name: both.workload.public(stage.name, given, both.parameters)
@@ -130,7 +129,7 @@ def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
 
 
 def _operands(both: InProcess, given: Any) -> list[Handle]:
-    """What the last stage's program takes."""
+    """The operands of the last stage's program."""
     *before, last = both.workload.server_stages
     state: list[Handle] = []
     for stage in before:
@@ -143,7 +142,7 @@ def _operands(both: InProcess, given: Any) -> list[Handle]:
 
 
 def _whole(both: InProcess, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
-    """The program as it is executed otherwise: once here."""
+    """The undivided program, executed once."""
     prepared = both.evaluator.prepare_constants(traced.program, traced.constants, threads)
     bound = both.evaluator.bind_program(traced.program, operands, prepared, threads)
     bound.run(1)
@@ -152,7 +151,7 @@ def _whole(both: InProcess, traced: Traced, operands: Sequence[Handle], threads:
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """Of one input: largest value and largest error of each layer, and whether the result is right."""
+    """For one input: the largest value and error of each layer, and whether the result is correct."""
 
     layers: list[tuple[float, float]]
     is_right: bool
@@ -190,7 +189,7 @@ def _row(layer: Layer, seconds: float, sizes: Sequence[tuple[float, float]]) -> 
 def answered(
     name: str, options: Mapping[str, Any], variant: str, scheme: Scheme, question: Question
 ) -> LayersFound:
-    """As :func:`found`, of an installed workload or a file; what cannot be done is told as the ``reason``."""
+    """As :func:`found`, for an installed workload or a file. Failures are reported in ``reason``."""
     is_own = user_workloads.is_own(name)
     try:
         chosen = user_workloads.sound(name, Path()) if is_own else named(WORKLOADS, name)
@@ -206,7 +205,7 @@ def answered(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and tell."""
+    """Measure and print the result."""
     parser = argparse.ArgumentParser()
     parser.add_argument("workload")
     parser.add_argument("--options", type=json.loads, default={})

@@ -1,4 +1,4 @@
-"""Operands of one operation, ready on the evaluator's side, with the slots that must come out."""
+"""Operands of one operation, ready on the evaluator's side, with the expected slots."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ciphermark_measure.session import Session
 
 @dataclass(frozen=True, slots=True)
 class OperandSet:
-    """One set of operands: the first operand's vectors, the rows, and the expected slots of every result; of each as
-    many as are executed.
+    """One set of operands: the first operand's vectors, the rows, and the expected slots of every result. Each holds as
+    many ciphertexts as are executed.
     """
 
     vectors: Sequence[Vector]
@@ -28,16 +28,16 @@ class OperandSet:
     expected: Sequence[Vector]
 
 
-# So many ciphertexts of a vector hold values of their own; further ones hold the same again, in objects of their own:
-# what an operation costs does not depend on it, and encrypting thousands would take longer than all samples do.
+# So many ciphertexts of a vector hold distinct values; later ones repeat these values in separate objects. The cost of
+# an operation does not depend on values, and encrypting thousands would take longer than all samples do.
 DISTINCT = 4
 
 
 def build(session: Session, case: Case, seed: int, index: int, most: int | None = None) -> OperandSet:
-    """The operand set number ``index`` of a case, for ``most`` ciphertexts of the vector or all; in objects of its own.
-    Beyond :data:`DISTINCT` ciphertexts values are repeated, but for a last one that is not full.
+    """The operand set number ``index`` of a case, for ``most`` ciphertexts of the vector or all, in separate objects.
+    Beyond :data:`DISTINCT` ciphertexts, values repeat, except in a last ciphertext that is not full.
 
-    Raises ``Exhausted`` where the operand itself cannot be made (a product for ``relinearize``, say).
+    Raises ``Exhausted`` where an operand itself cannot be made, such as a product for ``relinearize``.
     """
     slots, call = session.parameters.slots, read(case.operation)
 
@@ -63,7 +63,7 @@ def _distinct(number: int, chunks: Sequence[Vector]) -> int:
 
 
 def executed_for(call: Call) -> frozenset[str]:
-    """The operations that a case executes: its own, those that make its operands, and those that show its results."""
+    """The operations that a case executes: its own, those that make its operands, and those that reveal its results."""
     row = call.operation
     shows = {Kind.NTT_PLAINTEXT: {Kind.TRANSFORMED}}  # what is multiplied with a result to show it
     forms = {Kind.NTT_PLAINTEXT, Kind.TRANSFORMED} & {*row.operands} | shows.get(row.result, set())
@@ -88,12 +88,12 @@ def revealed(session: Session, call: Call, results: Sequence[Any]) -> list[Handl
 
 
 def ring_of(session: Session) -> Ring:
-    """What slots are in a session."""
+    """The meaning of slots in a session."""
     return Ring.of(session.parameters, session.declaration.slot_generator)
 
 
 def _sourced(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int) -> Source:
-    """Of every vector the same piece."""
+    """The same piece of every vector."""
     encrypt = partial(_encrypted, session)
     return Source(session.evaluator, ring_of(session), encrypt, lambda number: drawn(number)[chunk])
 
@@ -107,11 +107,10 @@ _MIN_FACTOR = 0.9
 
 
 def operand(case: Case, seed: int, index: int, *, more: int = 0, is_factor: bool = False) -> Vector:
-    """The vector number ``index`` of a case: ``case.vector_length`` values; those with ``more`` > 0 are further ones of
-    it.
+    """The vector number ``index`` of a case: ``case.vector_length`` values. ``more`` > 0 selects further vectors of it.
 
-    bfv, bgv: integers in [1, t). ckks: reals in [−1, 1], or in [0.9, 1] for a factor that is
-    multiplied repeatedly. Pattern ``constant`` repeats one value.
+    bfv, bgv: integers in [1, t). ckks: reals in [−1, 1], or in [0.9, 1] for a factor that is multiplied repeatedly.
+    Pattern ``constant`` repeats one value.
     """
     generator = np.random.default_rng([seed, index, *([more] if more > 0 else [])])
     count = 1 if case.data_pattern == "constant" else case.vector_length

@@ -1,5 +1,4 @@
-"""From a request to the parameter set that a library resolves: modulus chains for a depth, and the smallest secure
-ring."""
+"""Resolve a request to a library's parameter set: modulus chains for a depth, and the smallest secure ring."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _LARGEST_RING = 131_072
 
 
 class Resolver(Protocol):
-    """Whoever knows what a library makes of a concrete request: its adapter, or what is known of it beforehand."""
+    """Resolves concrete requests: a library's adapter, or its known results."""
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
         """The parameter set, prime by prime; raises ``Unsupported`` with the reason."""
@@ -38,10 +37,11 @@ def reason_against_operation(operation: str, parameters: Parameters) -> str | No
 
 
 def resolved(library: Resolver, request: ParameterSpec) -> Parameters:
-    """What the library makes of a request, as secure as asked for by the primes that it really takes.
+    """The parameter set that a library makes of a request, with the requested security for the primes that it really
+    takes.
 
-    The library is asked for concrete parameter sets only: a ring dimension and prime sizes, or its default modulus
-    chain. Raises ``Unsupported`` where there is none, with the reason at the largest ring that was tried.
+    The library receives concrete parameter sets only: a ring dimension and prime sizes, or its default modulus chain.
+    Raises ``Unsupported`` where there is none, with the reason at the largest ring that was tried.
     """
     *smaller, largest = rings(request)
     for ring_dimension in smaller:
@@ -58,7 +58,7 @@ def resolved(library: Resolver, request: ParameterSpec) -> Parameters:
 
 
 def rings(request: ParameterSpec) -> list[int]:
-    """The ring dimensions to try, in order. Rings to which the table allows no larger modulus are no use."""
+    """The ring dimensions to try, in order. Skips rings for which the table allows no larger modulus."""
     least = request.ring_dimension
     if not request.ring_dimension_is_minimum:
         return [least]
@@ -88,9 +88,9 @@ def _chains(request: ParameterSpec) -> Iterator[tuple[int, ...] | None]:
 
 
 def _is_large_enough(parameters: Parameters, request: ParameterSpec) -> bool:
-    """Whether a library that chooses its primes took as large a modulus as the noise asks for (bfv, bgv).
+    """Whether a library that chooses its primes took a modulus as large as the noise requires (bfv, bgv).
 
-    In ckks the scale decides the size of primes, and libraries let them lie on both sides of it.
+    In ckks the scale decides the size of primes, and libraries choose them on both sides of it.
     """
     if request.scheme == "ckks":
         return True

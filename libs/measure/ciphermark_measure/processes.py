@@ -1,4 +1,4 @@
-"""Processes that answer requests, seen from outside: started, asked with a deadline, and their deaths explained."""
+"""Processes that answer requests, as seen from outside: starting them, deadlines for replies, and causes of death."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ciphermark_core.model import Status
 from ciphermark_measure import confinement, protocol
 from ciphermark_workloads import user_workloads
 
-# Every name that the threading layers of HE libraries read; set before the library loads.
+# Every environment variable that the threading layers of HE libraries read; set before the library loads.
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "GOMAXPROCS")
 _HELLO_TIMEOUT_S = 60.0
-_TELLING_S = 3.0  # a process that is asked where it is answers within milliseconds, once it is scheduled
+_TELLING_S = 3.0  # a scheduled process reports its place within milliseconds
 _LETTING_GO_S = 5.0  # a process whose pipes are closed is about to end, as a rule; loaded hosts are slow
 _LOOK_S = 0.25  # between two looks at the memory of a process that is watched
 _STDERR_TAIL_BYTES = 2000
@@ -35,8 +35,8 @@ Reply = TypeVar("Reply")
 
 
 class WorkerDied(Exception):
-    """The worker is gone; ``status`` says how, the text why, and ``place`` in which line of a user's own workload it
-    was, where it was in one.
+    """The worker is gone. ``status`` classifies the death and the text explains it. ``place`` is the line of a user's
+    workload that it was executing, if any.
     """
 
     def __init__(self, status: Status, text: str, place: str | None = None) -> None:
@@ -47,7 +47,7 @@ class WorkerDied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a worker may use."""
+    """The resources that a worker may use."""
 
     cpus: tuple[int, ...]
     threads: int
@@ -56,7 +56,7 @@ class Confinement:
 
 @dataclass(frozen=True, slots=True)
 class Program(Generic[Reply]):
-    """What a process executes, and what it speaks: a module, its arguments, and how its replies are read.
+    """The program of a process and its protocol: a module, its arguments, and a decoder of its replies.
 
     ``read_reply`` decodes one line, ``Hello`` included, and raises ``ValueError`` for anything else.
     """
@@ -113,8 +113,8 @@ class Process(Generic[Reply]):
     def ask(self, request: object, timeout_s: float) -> Reply:
         """Send a request and wait for its reply.
 
-        Raises :class:`WorkerDied` when the process ends, or is ended because ``timeout_s`` is over or because
-        it answers nonsense.
+        Raises :class:`WorkerDied` when the process ends. A process that exceeds ``timeout_s`` or gives an invalid reply
+        is ended.
         """
         self.meet()
         assert self._process.stdin is not None
@@ -130,14 +130,12 @@ class Process(Generic[Reply]):
         return reply
 
     def kill(self) -> None:
-        """Make the process die, and all that it started; what waits for its reply, in another thread, gets
-        :class:`WorkerDied`.
-        """
+        """Kill the process and all that it started. A thread that waits for its reply gets :class:`WorkerDied`."""
         if self._process.returncode is None:
             containment.end(self._process.pid)
 
     def end(self) -> None:
-        """End the process, whatever it does, and release what it held."""
+        """End the process, whatever its state, and release its resources."""
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -193,7 +191,7 @@ class Process(Generic[Reply]):
             )
 
     def _place(self) -> str | None:
-        """Where in a workload of the user's own the process is, as it tells itself."""
+        """The current line in a user's workload, as the process reports it."""
         offset = self._errors.seek(0, os.SEEK_END)
         self._process.send_signal(confinement.WHERE)
         deadline, place = monotonic() + _TELLING_S, None
@@ -204,7 +202,7 @@ class Process(Generic[Reply]):
         return place
 
     def _death(self) -> WorkerDied:
-        """Explain the end of the process by its signal, its peak memory and its last words."""
+        """Explain the end of the process by its signal, its peak memory and its last output."""
         is_over = _ends_within(self._process.pid, _LETTING_GO_S)
         self.kill()
         if not is_over:
@@ -230,9 +228,9 @@ class Ended:
 
 
 def executed(command: Sequence[str], limits: containment.Limits) -> Ended:
-    """A command that executes what a user wrote, to its end; what it started and left running is ended with it.
+    """Run a command that executes a user's code to its end, and end any processes that it left running.
 
-    Raises ``TimeoutError`` and ``MemoryError`` where all its processes take more than ``limits``.
+    Raises ``TimeoutError`` and ``MemoryError`` where all its processes together exceed ``limits``.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -261,7 +259,7 @@ def executed(command: Sequence[str], limits: containment.Limits) -> Ended:
 
 
 def _ends_within(pid: int, seconds: float) -> bool:
-    """Wait for a child to end, and leave its exit code to be read."""
+    """Wait for a child to end, without collecting its exit code."""
     deadline = monotonic() + seconds
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if monotonic() > deadline:
@@ -271,7 +269,7 @@ def _ends_within(pid: int, seconds: float) -> bool:
 
 
 def mismatch(hello: object, interpreter: str, version: int = protocol.VERSION) -> str:
-    """Why a worker with this greeting is of no use, and what to do. Pure."""
+    """Why a worker with this greeting is unusable, and how to fix it. Pure."""
     spoken = "no version of the protocol"
     if isinstance(hello, protocol.Hello):
         spoken = f"version {hello.version} of the protocol (Python {hello.python})"
@@ -284,13 +282,13 @@ def mismatch(hello: object, interpreter: str, version: int = protocol.VERSION) -
 def explained(
     exit_code: int, peak_bytes: int | None, limit_bytes: int, words: str, oom_kills: int | None
 ) -> WorkerDied:
-    """What an exit code, the peak memory where known, the last words on standard error, and what the kernel killed for
-    lack of memory meanwhile, where known, say of a death. Pure.
+    """The death of a process, explained by its exit code, its last words on standard error, and, where known, its peak
+    memory and the kernel's kills for lack of memory meanwhile. Pure.
     """
     tail = f": {words}" if words else ""
     how = f"exit code {exit_code}" if exit_code >= 0 else _signal_name(-exit_code)
     is_full = peak_bytes is not None and peak_bytes > 0.9 * limit_bytes
-    # The kernel kills by SIGKILL, but so does anybody; where it does not count, it is taken to have been the kernel.
+    # The kernel kills by SIGKILL, but others may, too; without a count of kills, the kernel is assumed.
     is_starved = oom_kills != 0 if exit_code == -signal.SIGKILL else is_full
     if is_starved or any(word in words for word in _MEMORY_WORDS):
         peak = "" if peak_bytes is None else f", {peak_bytes >> 20} MB resident at most"
@@ -330,8 +328,9 @@ _NAME = "oom_kill"
 
 
 def oom_kills() -> int | None:
-    """Processes that the kernel has killed for lack of memory, in this process's control group where it counts them,
-    else on the machine; ``None`` where neither is told. The kernel counts a kill before it sends the signal.
+    """The number of processes that the kernel has killed for lack of memory: in this process's control group where it
+    counts them, else on the machine. ``None`` where neither count exists. The kernel counts a kill before it sends the
+    signal.
     """
     for path in (*_own_groups(), _HOST):
         count = _count(path)
@@ -341,13 +340,13 @@ def oom_kills() -> int | None:
 
 
 def oom_kills_since(before: int | None) -> int | None:
-    """How many more there are than before; ``None`` where that is not known."""
+    """The increase since ``before``; ``None`` where it is unknown."""
     now = oom_kills()
     return None if before is None or now is None else now - before
 
 
 def _own_groups() -> list[Path]:
-    """The file of events of this process's control group, in version 2."""
+    """The event files of this process's control group, version 2."""
     lines = (_text(_OWN_GROUP) or "").splitlines()
     names = [line.removeprefix(_UNIFIED) for line in lines if line.startswith(_UNIFIED)]
     return [_GROUPS / name / "memory.events" for name in names]

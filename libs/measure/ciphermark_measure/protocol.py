@@ -1,6 +1,6 @@
-"""What executor and worker say to each other: one JSON line per message, versioned.
+"""The protocol between executor and worker: one JSON line per message, versioned.
 
-The executor sends requests; the worker answers each with one reply. Its first line, unasked, is ``Hello``.
+The executor sends requests; the worker answers each with one reply. It sends ``Hello`` first, unasked.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ class Prepare(msgspec.Struct, tag="prepare", frozen=True):
 
 
 class Open(msgspec.Struct, tag="open", frozen=True):
-    """Begin a trial. ``baseline_ns`` is the lowest reference-kernel baseline that workers of the run have found so
-    far."""
+    """Begin a trial. ``baseline_ns`` is the lowest reference-kernel baseline found so far by the run's workers."""
 
     trial: Trial
     baseline_ns: float | None = None
@@ -52,11 +51,11 @@ class Memory(msgspec.Struct, tag="memory", frozen=True):
 
 
 class Join(msgspec.Struct, tag="join", frozen=True):
-    """End the fork; the worker answers again, as new as it was. One that could not fork ends itself."""
+    """End the fork; the worker, unchanged by it, answers again. A worker that could not fork ends itself."""
 
 
 class Footprint(msgspec.Struct, tag="footprint", frozen=True):
-    """Execute a chain once, with the key owner in a process of its own, and report the peaks.
+    """Execute a chain once, with the key owner in a separate process, and report the peaks.
 
     The first and only request to a worker.
     """
@@ -69,7 +68,7 @@ Request = Prepare | Open | Turn | Close | Branch | Memory | Join | Footprint
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True):
-    """The worker is there. ``monotonic_ns`` lets the executor check that both read one clock."""
+    """The worker has started. ``monotonic_ns`` lets the executor check that both read one clock."""
 
     version: int
     python: str
@@ -88,8 +87,8 @@ class Prepared(msgspec.Struct, tag="prepared", frozen=True):
 class Branched(msgspec.Struct, tag="branched", frozen=True):
     """A fork has made its keys, with these peaks.
 
-    ``forks``: whether it forks again for each trial, so that each begins as the first did; otherwise its memory has
-    what earlier trials left in it.
+    ``forks``: whether it forks again for each trial, so that all trials begin in the same state. Otherwise its memory
+    includes leftovers of earlier trials.
     """
 
     samples: tuple[Sample, ...]
@@ -101,7 +100,7 @@ class Joined(msgspec.Struct, tag="joined", frozen=True):
 
 
 class Refused(msgspec.Struct, tag="refused", frozen=True):
-    """A request failed; the status says how. The worker is ready for the next one.
+    """A request failed with this status. The worker is ready for the next one.
 
     ``cause`` is the name of the exception's class, where there was one.
     """
@@ -112,13 +111,13 @@ class Refused(msgspec.Struct, tag="refused", frozen=True):
 
 
 class Turned(msgspec.Struct, tag="turned", frozen=True):
-    """A turn is over; ``is_done`` when the trial needs no more."""
+    """A turn is over; ``is_done`` when the trial needs no more turns."""
 
     is_done: bool
 
 
 class Closed(msgspec.Struct, tag="closed", frozen=True):
-    """What the trial found. ``monotonic_ns`` as in ``Hello``."""
+    """The findings of a trial. ``monotonic_ns`` as in ``Hello``."""
 
     outcome: Outcome
     monotonic_ns: int
@@ -134,7 +133,7 @@ Reply = Hello | Prepared | Refused | Turned | Closed | Branched | Joined | Peaks
 
 
 def plain_text(reply: Refused) -> str:
-    """The text of a refusal of ours, without the class and the place that a failure of a library gets. Pure."""
+    """The text of one of our own refusals, without the class and place that a library's failure has. Pure."""
     text, _, _ = reply.error.removeprefix(f"{reply.cause}: ").rpartition(" (in ")
     return text or reply.error
 

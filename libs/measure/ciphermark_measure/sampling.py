@@ -15,30 +15,29 @@ from ciphermark_measure.clock import Clock, disagreement
 from ciphermark_measure.interference.host_state import Around, Gate
 from ciphermark_measure.probes import Meter
 
-# A sample lasts at least this many steps of the clock: 0.5 % is the most that its coarseness can add.
+# A sample lasts at least this many steps of the clock: its resolution adds at most 0.5%.
 _TICKS = 200
-# Client phases and warm-ups need no longer samples than this; the budget's minimum time is for the operation.
+# Longer samples of client phases and warm-ups are of no use; the budget's minimum time is for the operation.
 _SHORT_SAMPLE_NS = 3_000_000
 _MAX_LOOPS = 1 << 24
-# In shorter runs than this a clock that is astray hides behind the cost of the call: then calibration has some
-# of this length.
+# In shorter runs the cost of the call hides a faulty clock: calibration then includes some runs of this length.
 _TELLING_NS = 2_000_000
 _TELLING_RUNS = 3
-# Where processes take the core, samples go on for want of such as count: to so many times what was asked for, and to
-# this part of what a trial may take, since it has three phases.
+# Where other processes take the core, sampling continues until enough samples count: up to this multiple of the
+# requested number, and up to this share of a trial's time, since a trial has three phases.
 _MAX_TIMES = 1.3
 _PHASE_SHARE = 0.2
 
 
 class ClockError(Exception):
-    """The time that a loop reports is not the time that passes around it."""
+    """The time that a loop reports differs from the time that passes around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """How long one sample should last, and when there are enough of them.
+    """How long one sample should last, and when there are enough samples.
 
-    ``max_ns`` is the time after which no more are taken for want of such as count.
+    After ``max_ns``, sampling stops even if too few samples count.
     """
 
     sample_ns: int
@@ -60,7 +59,8 @@ def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Ta
 class Phase:
     """One timed phase of a trial. Every sample takes the next of ``bounds``, so operands vary.
 
-    Where ``bounds`` execute a part of what the phase is, ``scale`` is the whole by that part: samples are of the whole.
+    Where ``bounds`` execute only a part of the phase, ``scale`` is the whole divided by that part: samples describe the
+    whole.
     """
 
     name: str
@@ -83,12 +83,12 @@ class Phase:
     _is_over: bool = False
 
     def calibrate(self, executed_ns: int = 0) -> int:
-        """Choose ``loops`` so that a sample lasts as long as the target says, by this phase's own clock. The time that
-        the last loop reported, which was as long as a sample. Where all bounds have been executed, the shortest of
-        these executions took ``executed_ns``.
+        """Choose ``loops`` so that a sample has the target length by this phase's own clock. Returns the time of the
+        last loop in nanoseconds, which was as long as a sample. ``executed_ns`` is the time of the shortest execution
+        where all bounds have been executed, else 0.
         """
         for bound in self.bounds[: self._untouched(executed_ns)]:
-            bound.run(1)  # the first touch of operands and results is nobody's sample
+            bound.run(1)  # the first touch of operands and results is no sample
         while True:
             reported, observed = self._observe(self.bounds[0], self.loops)
             elapsed = max(1, observed)
@@ -102,7 +102,7 @@ class Phase:
         return reported
 
     def warm_up(self, count: int, *calibrated_ns: int) -> None:
-        """Take ``count`` samples that count for nothing. The last loop of a calibration is the first of them."""
+        """Take ``count`` samples that are not counted. The last loop of a calibration is the first of them."""
         for ordinal in range(count):
             bound = self._next()
             reported = (
@@ -114,8 +114,8 @@ class Phase:
 
     @property
     def is_done(self) -> bool:
-        """Whether the samples that count are enough by the target's rule, or nobody waits for more of them. Once it is
-        so it stays so: the n-th samples of all variants are of one round.
+        """Whether enough samples count by the target's rule, or waiting for more has ended. Once True, it stays True:
+        the n-th samples of all variants belong to one round.
         """
         count = len(self._arounds)
         if not self._is_over and count >= self.target.rule.min_samples and count > self._judged:
@@ -140,7 +140,7 @@ class Phase:
         self._observed_ns.append(observed)
 
     def require_sound_clock(self) -> None:
-        """Raise ``ClockError`` where the loop's clock and the worker's disagree; in disturbed samples they may."""
+        """Raise ``ClockError`` where the loop's clock and the worker's clock disagree, except in disturbed samples."""
         counted = [(self._reported_ns[number], self._observed_ns[number]) for number in self._counted()]
         for pairs in (self._telling, counted):
             ratio = disagreement([reported for reported, _ in pairs], [observed for _, observed in pairs])
@@ -151,8 +151,8 @@ class Phase:
 
     @property
     def facts(self) -> dict[str, float]:
-        """Executions of a sample; where there was a precision to reach, the one that was: see :func:`half_width`. That
-        samples ended at the limit, where they did, with fewer that count than were asked for.
+        """Executions per sample; the precision reached, where one was requested (see :func:`half_width`); and whether
+        sampling ended at its limit with fewer counted samples than requested.
         """
         values = {f"loops_{self.name}": float(self.loops)}
         if not self._are_enough(self._counted()):
@@ -164,8 +164,8 @@ class Phase:
 
     @property
     def samples(self) -> list[Sample]:
-        """All times, warm-ups included; then what probes told of the samples that count. By what is known now, each
-        says by how much it was slowed, or that it was disturbed.
+        """All times, warm-ups included, then the probes' values for the samples that count. Each has its slowdown by
+        current knowledge, or is marked as disturbed.
         """
         slowdowns = self.gate.slowdowns(self._arounds)
         return [
@@ -175,18 +175,18 @@ class Phase:
 
     @property
     def counted_s(self) -> list[float]:
-        """The times of samples that count, corrected; of all where none does."""
+        """The corrected times of the samples that count; of all samples where none does."""
         timed = [sample for sample in self.samples if sample.metric == "time" and not sample.is_warmup]
         return correction.counted(timed)
 
     @property
     def last_index(self) -> int:
-        """Which of ``bounds`` the last sample took."""
+        """The index in ``bounds`` that the last sample took."""
         return (self._turn - 1) % len(self.bounds)
 
     @property
     def last_results(self) -> list[Handle]:
-        """What the last sample computed."""
+        """The results of the last sample."""
         return self.bounds[self.last_index].results()
 
     @property
@@ -195,15 +195,15 @@ class Phase:
         return sum(self._observed_ns)
 
     def _untouched(self, executed_ns: int) -> int:
-        """How many bounds calibration executes before it measures one: all that have not been executed. Of those that
-        have, the one that it measures, since short executions depend on what caches still hold.
+        """The number of bounds that calibration executes before it measures one: all, where none has been executed.
+        Otherwise only the measured one, and only for short executions, which depend on the contents of caches.
         """
         if executed_ns == 0:
             return len(self.bounds)
         return int(executed_ns < self.target.sample_ns)
 
     def _counted(self) -> list[int]:
-        """The numbers of the samples that count: in which the process had its core for most of the time."""
+        """The numbers of the samples that count: those in which the process had its core for most of the time."""
         return [number for number, around in enumerate(self._arounds) if not around.is_disturbed]
 
     def _are_enough(self, numbers: Sequence[int]) -> bool:
@@ -213,7 +213,7 @@ class Phase:
         return is_enough(self.target.rule, times, spent_ns)
 
     def _is_at_limit(self) -> bool:
-        """Whether there are so many more than would be enough if all of them counted that it is no use to go on."""
+        """Whether so many samples were taken beyond the required number that more would be of no use."""
         count, own = len(self._arounds), self.target
         if not self._asked and self._are_enough(range(count)):
             self._asked = max(1, count)
@@ -226,13 +226,13 @@ class Phase:
         return bound
 
     def _observe(self, bound: Bound, loops: int) -> tuple[int, int]:
-        """The time that the loop reports, and the time that passes around it."""
+        """The time that the loop reports, and the time that passes around it, in nanoseconds."""
         start = self.clock.now_ns()
         reported = bound.run(loops)
         return reported, self.clock.now_ns() - start
 
     def _reading(self, taken: Sample, metric: str, value: float) -> Sample:
-        """What a probe told of a sample, per execution where it adds up."""
+        """A probe's value for a sample, per execution where it adds up."""
         share = value / self.loops * self.scale if METRICS[metric].adds_up else value
         return replace(taken, metric=metric, value=share)
 
@@ -242,31 +242,31 @@ class Phase:
 
 
 def _told(sample: Sample, slowdown: float | None) -> Sample:
-    """A sample with what is known of its slowdown; of what is no time, nothing is to be corrected."""
+    """A sample with its slowdown as far as known; values other than times need no correction."""
     if slowdown is None:
         return replace(sample, is_disturbed=True)
     return replace(sample, slowdown=slowdown) if METRICS[sample.metric].unit == "s" else sample
 
 
 def empty_loop_ns(bound: Bound, loops: int = 20_000) -> float:
-    """Cost of one iteration of the empty loop: the least of five runs."""
+    """The cost of one iteration of the empty loop in nanoseconds: the minimum of five runs."""
     return min(bound.run(loops) for _ in range(5)) / loops
 
 
-# A first execution can take a few times as long as later ones: from so many times a sample's length on, and so long at
-# least, even those fill a sample by themselves.
+# A first execution can take several times as long as later ones. From this multiple of a sample's length and this
+# minimum time on, later executions fill a sample, too.
 _LONG_SAMPLES = 4
 _LONG_NS = 50_000_000
 
 
 def is_long(phase: Phase, executed_ns: int) -> bool:
-    """Whether one execution fills a sample, where the shortest of all bounds' first ones took ``executed_ns``."""
+    """Whether one execution fills a sample; ``executed_ns`` is the shortest of all bounds' first executions."""
     return executed_ns >= max(_LONG_NS, _LONG_SAMPLES * phase.target.sample_ns)
 
 
 def make_ready(phase: Phase, executed_ns: int, warmups: int) -> None:
-    """Calibrate a phase, where that is needed, and take its warm-up samples. The shortest of its bounds' first
-    executions took ``executed_ns``, 0 where they have had none. Where one execution takes long, calibration would find
-    what is known, and cost several more.
+    """Calibrate a phase, where needed, and take its warm-up samples. ``executed_ns`` is the shortest of its bounds'
+    first executions, 0 where there were none. For long executions, calibration would only repeat a known result at the
+    cost of several executions.
     """
     phase.warm_up(warmups, *(() if is_long(phase, executed_ns) else (phase.calibrate(executed_ns),)))

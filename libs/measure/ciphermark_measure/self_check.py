@@ -1,4 +1,4 @@
-"""``python -m ciphermark_measure.self_check VARIANT``: whether a build computes rightly, and what it says of itself.
+"""``python -m ciphermark_measure.self_check VARIANT``: whether a build computes correctly, and its description.
 
 A small part of the contract in every scheme of the variant: encrypt, add, multiply, relinearize, decrypt, with bytes
 between client and server as in a run. Prints its ``LibraryInfo`` as JSON; a failure ends with exit code 3 and one line
@@ -32,7 +32,7 @@ class CheckError(Exception):
 
 
 def checked(variant: str) -> LibraryInfo:
-    """Check every scheme of a variant; raises :class:`CheckError`, and what the library raises."""
+    """Check every scheme of a variant. Raises :class:`CheckError` and any error of the library."""
     has_scheme = False
     for scheme, spec in _SPECS.items():
         session = _session(variant, scheme, spec)
@@ -77,7 +77,7 @@ def _require_right(session: Session, variant: str, operation: str) -> None:
 
 
 def main() -> None:
-    """Check, and tell."""
+    """Check and print the result."""
     replies = confinement.own_output()
     try:
         confinement.send(replies, checked(sys.argv[1]))

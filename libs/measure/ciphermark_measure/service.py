@@ -1,4 +1,4 @@
-"""What a worker answers to each request, apart from pipes and processes."""
+"""A worker's answer to each request, independent of pipes and processes."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Service:
         self._pages: confinement.Pages = []
 
     def load(self, variant: str) -> None:
-        """Load what the next requests need, while other workers start: the library, and what draws operands. What fails
-        is told when asked.
+        """Load the library and the generator of operands for the next requests, while other workers start. Failures are
+        reported by the request that meets them.
         """
-        import numpy.random  # noqa: F401  # numpy leaves it to the first use, which no other worker's would overlap
+        import numpy.random  # noqa: F401  # numpy defers it to the first use, too late to overlap
 
         with suppress(Exception):
             self._library = library_of(variant)
@@ -86,7 +86,7 @@ class Service:
     def _with_keys(self, request: protocol.Prepare) -> Session:
         self._session = session = prepare(request.variant, request.parameters, request.keys)
         gc.collect()
-        gc.freeze()  # what is there stays: collections between trials need not look at it
+        gc.freeze()  # these objects stay: collections between trials can skip them
         return session
 
     def _open(self, request: protocol.Open) -> protocol.Reply:
@@ -113,7 +113,7 @@ class Service:
         return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
 
     def _branch(self, request: protocol.Branch) -> protocol.Reply:
-        """In a fork where that is safe, so that this process remains as it is, without keys, for the next one."""
+        """Prepare in a fork where that is safe, so that this process stays without keys for the next request."""
         registry.load(request.preparation.variant)
         if confinement.can_fork() and not confinement.branch():
             return protocol.Joined()
@@ -124,11 +124,11 @@ class Service:
         return protocol.Branched(tuple(peaks), can_fork)
 
     def _join(self, request: protocol.Join) -> protocol.Reply:
-        os._exit(0)  # nothing of the worker's is this process's to clean up
+        os._exit(0)  # cleaning up is the worker's task
 
     def _memory(self, request: protocol.Memory) -> protocol.Reply:
-        """In a fork where that is safe: libraries keep memory in pools, so the next trial would begin with a larger
-        heap. What it has learned of encryption and decryption comes back.
+        """Measure in a fork where that is safe: libraries keep memory in pools, so the next trial would begin with a
+        larger heap. The fork returns its peaks of encryption and decryption.
         """
         assert self._session is not None
         if not confinement.can_fork():
@@ -146,7 +146,7 @@ class Service:
         return reply
 
     def _peaks(self, trial: Trial) -> tuple[protocol.Reply, dict[Hashable, list[Sample]]]:
-        """The reply, told where a failure happened, since its traceback reaches no other process."""
+        """The reply, made in the process where a failure happens, since its traceback reaches no other process."""
         assert self._session is not None
         try:
             reply: protocol.Reply = protocol.Peaks(tuple(self._made(trial).memory()))
@@ -178,13 +178,13 @@ class Service:
         )
 
     def _state(self, samples: Sequence[Sample]) -> dict[str, float]:
-        """What the host was like around the samples of the trial, as facts."""
+        """The state of the host around the samples of the trial, as facts."""
         gate_facts = self._gate.facts()
         return self._steal.facts() | (gate_facts | counts(samples) if gate_facts else {})
 
 
 def refusal(error: Exception) -> protocol.Refused:
-    """The reply for an exception: which status it means, with the library's own text."""
+    """The reply for an exception: its status, with the library's own text."""
     text, where = str(error) or type(error).__name__, user_workloads.innermost(error)
     status: Status = "crashed"
     if isinstance(error, Unsupported):

@@ -1,4 +1,4 @@
-"""What a worker prepares once: library, parameters and keys."""
+"""The parts that a worker prepares once: library, parameters and keys."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ciphermark_measure.parameter_selection import reason_against_operation, res
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One variant with one parameter set and its keys: the ground of every trial of a worker.
+    """One variant with one parameter set and its keys: the basis of every trial of a worker.
 
-    ``keys`` are those that were asked for. ``encryptions`` are shared by trials. ``executed`` are the
-    operations that this process has executed so far. ``controls`` keeps what control
-    experiments of this worker have shown, by operation and count: see :mod:`ciphermark_measure.experiments.base`;
-    ``client_peaks`` what memory the encryption of a vector takes, and the decryption of a result; ``timed`` the
-    encryptions and decryptions whose times have been told: see :mod:`ciphermark_measure.experiments.latency`.
+    ``keys`` are the requested ones. Trials share ``encryptions``. ``executed`` are the operations that this process has
+    executed so far. ``controls`` keeps the results of control experiments of this worker, by operation and count: see
+    :mod:`ciphermark_measure.experiments.base`. ``client_peaks`` is the memory of encrypting a vector and of decrypting
+    a result. ``timed`` are the encryptions and decryptions whose times are recorded: see
+    :mod:`ciphermark_measure.experiments.latency`.
     """
 
     declaration: Declaration
@@ -66,10 +66,10 @@ class Session:
 
 
 def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
-    """Load the library, choose the parameters it really takes, as secure as asked, and make keys.
+    """Load the library, choose the parameters that it really takes, with the requested security, and make keys.
 
-    Raises ``Unsupported`` for what cannot exist or is less secure than asked. Keys that the
-    variant has no operation for, or the modulus chain no room for, are not made.
+    Raises ``Unsupported`` for parameters that cannot exist or are less secure than requested. Keys are not made where
+    the variant has no operation for them or the modulus chain no room.
     """
     declared = require_scheme(variant, spec)
     adapter = registry.load(variant)
@@ -84,7 +84,7 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
 
 
 def library_of(variant: str) -> LibraryInfo:
-    """What the library of a variant tells of itself. Some read whole binaries for it: no part of making keys."""
+    """The library's description of itself. Some libraries read whole binaries for it, so key generation excludes it."""
     is_reference = registry.declaration(variant).is_reference
     return replace(registry.load(variant).info(), is_reference=is_reference)
 
@@ -98,7 +98,9 @@ def require_scheme(variant: str, spec: ParameterSpec) -> Declaration:
 
 
 def possible(keys: KeyRequest, declared: Declaration, parameters: Parameters) -> KeyRequest:
-    """Of the keys that are asked for, those that the variant has an operation for, the chain room and rows slots."""
+    """The requested keys that the variant has an operation for, the modulus chain has room for, and rows have slots
+    for.
+    """
     if parameters.key_switching is None:
         return NO_KEYS
     steps = (step for step in keys.steps if within_row(step, parameters.ring_dimension))
@@ -110,7 +112,7 @@ _MAX_BYTES = 1 << 30
 
 
 class Encryptions:
-    """Bytes of ciphertexts by what they hold. What is full is emptied: trials in a row share most."""
+    """Bytes of ciphertexts, by their content. A full cache is emptied: consecutive trials share most ciphertexts."""
 
     def __init__(self, encrypt: Callable[[Vector], bytes], max_bytes: int = _MAX_BYTES) -> None:
         self._encrypt = encrypt

@@ -1,7 +1,7 @@
 """The worker: a fresh process that serves the trials of one variant with one set of keys.
 
-``python -m ciphermark_measure.worker --cpus 1 --memory-mb 8192``. Requests come on standard input, replies go to
-the descriptor that standard output was; whatever a library prints goes to standard error.
+``python -m ciphermark_measure.worker --cpus 1 --memory-mb 8192``. Requests arrive on standard input. Replies go to the
+original standard output; anything a library prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ciphermark_measure import confinement, protocol
 
 
 def main() -> None:
-    """Confine the process, load what was named, greet, and serve until standard input ends."""
+    """Confine the process, load the named library, greet, and serve until standard input ends."""
     parser = argparse.ArgumentParser()
     confinement.add_options(parser)
     parser.add_argument("--variant", help="whose library to load before greeting")
