@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from ciphermark_core import primes
 from ciphermark_core.containment import Limits
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
-from ciphermark_workloads import options, user_workloads
+from ciphermark_workloads import declarations, options, user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.parameters import Override, changed
@@ -339,3 +340,12 @@ def test_a_file_too_large_for_a_workload_is_not_read(tmp_path):
     os.truncate(tmp_path / "mine.py", 1 << 40)
     with pytest.raises(UserError, match=r"mine\.py: a workload of more than 16 MiB is not read"):
         user_workloads.load("mine.py", tmp_path)
+
+
+@pytest.mark.parametrize("field", ["name", "family", "schemes"])
+def test_what_is_said_of_a_declaration_has_bounds(field):
+    workload = copy.copy(WORKLOADS["lmc-plain"])
+    text = "x" * 10**6
+    object.__setattr__(workload, field, (text,) if field == "schemes" else text)
+    (reason,) = declarations.faults(workload)
+    assert len(reason) < 200

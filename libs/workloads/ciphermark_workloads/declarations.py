@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterator
 from typing import get_args
 
@@ -28,13 +29,14 @@ def faults(workload: AnyWorkload) -> list[str]:
 def _of_words(workload: AnyWorkload) -> Iterator[str]:
     if not _NAME.fullmatch(str(workload.name)):
         yield (
-            f"the name {workload.name!r} is not made of letters, digits, dots, dashes and underlines, at most 40"
+            f"the name {reprlib.repr(workload.name)} is not made of letters, digits, dots, dashes and underlines, "
+            "at most 40"
         )
     if workload.family not in families(WORKLOADS):
-        yield f"there is no family {workload.family!r}; leave `family` out"
+        yield f"there is no family {reprlib.repr(workload.family)}; leave `family` out"
     for scheme in workload.schemes:
         if scheme not in SCHEMES:
-            yield f"there is no scheme {scheme!r}"
+            yield f"there is no scheme {reprlib.repr(scheme)}"
 
 
 def _of_stages(workload: AnyWorkload) -> Iterator[str]:
