@@ -26,7 +26,7 @@ for _row in KINDS.values():
 
 
 def keys_of(trials: Iterable[Trial]) -> KeyRequest:
-    """The evaluation keys of a worker that serves these trials; workloads tell theirs themselves."""
+    """The evaluation keys of a worker that serves these trials; workloads declare their own."""
     cases = (trial.case for trial in trials if trial.case.experiment in KINDS)
     return reduce(or_, (KINDS[case.experiment].experiment.keys(case) for case in cases), NO_KEYS)
 

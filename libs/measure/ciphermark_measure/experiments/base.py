@@ -1,4 +1,4 @@
-"""What an experiment is: something that opens, takes turns, and closes with findings."""
+"""The contract of an experiment: it opens, takes turns, and closes with findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DOUBT = "; the library reports no noise budget, which may be exhausted"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every experiment works with."""
+    """The context of every experiment."""
 
     session: Session
     trial: Trial
@@ -44,7 +44,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Ciphertexts with the slots that they should hold, and how right they are."""
+    """Ciphertexts with their expected slots, and their accuracy."""
 
     accuracy: Accuracy
     expected: Sequence[Vector]
@@ -53,7 +53,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What a trial found; the worker makes the outcome of it."""
+    """The findings of a trial; the worker turns them into the outcome."""
 
     status: Status
     samples: tuple[Sample, ...] = ()
@@ -76,13 +76,13 @@ class Experiment(ABC):
 
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
-        """The evaluation keys that a case asks for: those of its operation, none where that is not in the table."""
+        """The evaluation keys of a case: those of its operation, or none for an operation that is not in the table."""
         is_operation = case.operation.partition("(")[0] in OPERATIONS
         return read(case.operation).managed_keys if is_operation else NO_KEYS
 
     @abstractmethod
     def open(self) -> None:
-        """Prepare operands, check that the result is right, calibrate and warm up."""
+        """Prepare operands, check the result, calibrate and warm up."""
 
     @abstractmethod
     def turn(self) -> bool:
@@ -93,12 +93,12 @@ class Experiment(ABC):
         """Check once more and report."""
 
     def memory(self) -> list[Sample]:
-        """Peak memory of each phase, executed once; none where the experiment has no phases."""
+        """Peak memory of each phase in one execution; empty where the experiment has no phases."""
         return []
 
 
 class Sampled(Experiment):
-    """An experiment that samples ``phases``; ``facts`` and ``findings`` are what is known of the trial so far."""
+    """An experiment that samples ``phases``; ``facts`` and ``findings`` hold the current state of the trial."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -120,7 +120,7 @@ class Sampled(Experiment):
         self.facts[fact] = self.facts.get(fact, 0.0) + perf_counter() - start
 
     def sum_up(self) -> None:
-        """Note what phases tell of their samples. An unsound clock is ``incorrect``."""
+        """Record the facts of all phases. An unsound clock makes the trial ``incorrect``."""
         sampled_ns = sum(phase.sampled_ns for phase in self.phases)
         self.facts["sampling_s"] = self.facts.get("sampling_s", 0.0) + sampled_ns / 1e9
         try:
@@ -143,10 +143,10 @@ class Sampled(Experiment):
         pairs: Sequence[cache_detection.Pair],
         repeat: Callable[[], float],
     ) -> cache_detection.Times:
-        """The times of one look, whose executions were timed as well as samples were.
+        """The times of one look, whose executions were timed in addition to the samples.
 
-        ``repeated_s`` is corrected for what the host did to samples, and the others are not: where they look cached,
-        ``repeat`` takes one more sample, beside them and uncorrected, in seconds per execution.
+        ``repeated_s`` is corrected for the host's slowdown, and the other times are not. Where the samples look cached,
+        ``repeat`` takes one more sample under the same conditions, uncorrected, in seconds per execution.
         """
         self.facts["sampling_s"] += sum(pair.seen_s + pair.fresh_s for pair in pairs)
         fresh_s, seen_s = [pair.fresh_work_s for pair in pairs], [pair.seen_work_s for pair in pairs]
@@ -156,7 +156,7 @@ class Sampled(Experiment):
         return replace(times, repeated_s=max(repeated_s, repeat()))
 
     def quality(self, result: Callable[[], Handle], repetitions: int | None = None) -> list[Sample]:
-        """Noise budget (bfv, bgv) of a result, or precision (ckks) of the findings; nothing where it is not known."""
+        """Noise budget (bfv, bgv) of a result, or precision (ckks) of the findings; empty where it is unknown."""
         metric, accuracy = "precision", self.findings.accuracy
         bits: float | None = None if accuracy is None else accuracy.precision_bits
         if self.session.parameters.scale is None:
@@ -166,9 +166,9 @@ class Sampled(Experiment):
 
 
 def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
-    """The findings for a checked result: ok, exhausted (wrong for want of noise budget) or wrong.
+    """The findings for a checked result: ok, exhausted (incorrect for lack of noise budget) or incorrect.
 
-    Where the library tells no budget, ``attempt`` with a longer modulus chain decides.
+    Where the library reports no budget, ``attempt`` with a longer modulus chain decides.
     """
     accuracy = result.accuracy
     if checking.is_right(accuracy):
@@ -195,12 +195,12 @@ def judge(setting: Setting, result: Checked, attempt: Attempt) -> Findings:
 
 
 def alone(stage: str, action: Callable[[], object]) -> list[Sample]:
-    """What probes tell, such as peak memory, while ``action`` is executed once, where nothing is timed."""
+    """The values of probes, such as peak memory, for one execution of ``action`` outside of all timing."""
     return samples_of(measured_alone(action), stage)
 
 
 # Measured with two cores: see docs/decisions/0046.
-WORKER_S = 0.4  # start of a worker with its library, beside which another one starts that measures memory
+WORKER_S = 0.4  # start of a worker with its library, while the memory worker starts
 KEYS_S = 0.03  # keys at N = 4096
 TRIAL_S = 0.12  # of every trial: calibration and turns
 CIPHERTEXT_S = 0.02  # operands and checks of all sets of one ciphertext at N = 4096
@@ -215,8 +215,8 @@ Reason: TypeAlias = Callable[[Case, Declaration], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """A dimension that the experiment's cases have beside what all have, as a suite writes it: a list of whole numbers,
-    or one; from 1 to ``most``. Without a default it has to be written; ``example`` shows how.
+    """A dimension of the experiment's own cases, in addition to the common ones: in a suite, a whole number or a list
+    of them, from 1 to ``most``. It is required unless it has a default; ``example`` shows its form.
     """
 
     dimension: Dimension[int]
@@ -227,8 +227,8 @@ class Varied:
 
 
 def sampled_s(budget: Budget, once_s: float, min_s: float = 0.0) -> float:
-    """How long a phase is sampled whose samples are of one execution at least, each of which takes ``once_s``. With a
-    precision to reach, half way from the fewest samples to the most. Pure.
+    """The sampling time of a phase in seconds, where one execution takes ``once_s`` and a sample has at least one. With
+    a target precision, the mean of the minimum and maximum times. Pure.
     """
     fewest_s = max(min_s, budget.min_samples * once_s)
     if budget.max_ci_half_width is None:
@@ -243,15 +243,16 @@ def _nothing_more(case: Case, budget: Budget, growth: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentKind:
-    """One row. ``operations`` are the names that it knows, ``defaults`` those that it takes where a suite names none.
+    """One row. ``operations`` are the names that it supports, ``defaults`` those for suites that name none.
 
-    ``also``: the kind whose operations a suite may name here, too; they become cases of that kind.
+    ``also``: another kind whose operations a suite may name here; they become cases of that kind.
     ``determines`` and ``is_until_exhausted``: see :class:`ciphermark_core.experiments.Experiment`.
-    ``has_memory_worker``: its subject is memory, too, and each case has a worker of its own for that. ``searched`` are
-    the stages whose times a search for a slower build may be for: none where nothing is timed. ``reason`` says
-    why a case cannot be executed with a declared library (beyond its schemes), or nothing; ``trial_s`` how long a trial
-    takes, roughly, where everything takes so many times as long as at N = 4096. ``vector_s`` is likewise what the first
-    of all trials of a worker with a vector takes more: see :mod:`ciphermark_measure.experiments.latency`.
+    ``has_memory_worker``: memory is one of its subjects, and each case has a separate worker for it.
+    ``searched``: the stages whose times a search for a slower build may use; empty where nothing is timed.
+    ``reason``: why a declared library cannot execute a case (beyond its schemes), or nothing.
+    ``trial_s``: a rough estimate of a trial's seconds, given the factor of all times over those at N = 4096.
+    ``vector_s``: likewise, the additional seconds of a worker's first trial with a vector. See
+    :mod:`ciphermark_measure.experiments.latency`.
     """
 
     name: str
@@ -270,22 +271,22 @@ class ExperimentKind:
 
     @property
     def has_phases_alone(self) -> bool:
-        """Whether it has phases whose memory is measured, beside the keys that it shares."""
+        """Whether it has phases whose memory is measured, in addition to the shared keys."""
         return self.experiment.memory is not Experiment.memory
 
     @property
     def recorded(self) -> experiments.Experiment:
-        """What has to be known of it to read what it recorded."""
+        """The information needed to read its records."""
         return experiments.Experiment(self.name, self.determines, self.is_until_exhausted)
 
 
 def without_primitive(case: Case, declared: Declaration) -> str | None:
-    """Why the library has no such operation, or the scheme no such argument of it."""
+    """Why the library lacks the operation, or the scheme lacks its argument."""
     return _missing(case, declared, declared.operations)
 
 
 def without_managed(case: Case, declared: Declaration) -> str | None:
-    """Why the library has no such managed operation, or the scheme no such argument of it."""
+    """Why the library lacks the managed operation, or the scheme lacks its argument."""
     return _missing(case, declared, declared.managed)
 
 
@@ -296,15 +297,15 @@ def _missing(case: Case, declared: Declaration, operations: Mapping[Scheme, tupl
     return call.reason_in(scheme)
 
 
-# Whether the result of a case comes out right in another session.
+# Whether the result of a case is correct in another session.
 Attempt = Callable[[Session], bool]
 
-_SPARE_BITS = 16  # what the bounds of ciphermark_core.chains have beside t and N, rounded up
-_SIZES = (None, 50, 54)  # of added primes: like the others, or what a library may have more of
+_SPARE_BITS = 16  # the constant part of the bounds of ciphermark_core.chains, rounded up
+_SIZES = (None, 50, 54)  # of added primes: like the others, or sizes that libraries have more of
 
 
 def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> bool | None:
-    """Whether ``attempt`` succeeds with a longer modulus chain; ``None`` where no such control can be had."""
+    """Whether ``attempt`` succeeds with a longer modulus chain; ``None`` where no such control is possible."""
     key = (case.operation, REPETITIONS.of(case.dimensions))
     if key not in session.controls:
         session.controls[key] = _controlled(session, case, attempt)
@@ -313,15 +314,13 @@ def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> b
 
 def _controlled(session: Session, case: Case, attempt: Attempt) -> bool | None:
     for spec in longer(session.parameters, room_bits(session.parameters, case)):
-        with suppress(
-            Unsupported, Exhausted
-        ):  # the next one, then; anything else spoils the trial and is told
+        with suppress(Unsupported, Exhausted):  # try the next one; any other error fails the trial
             return attempt(prepare(session.declaration.variant, spec, session.keys))
     return None
 
 
 def room_bits(parameters: Parameters, case: Case) -> int:
-    """Bits of modulus that noise can take in the whole case: t·N and some for every multiplication. Pure."""
+    """Bits of modulus for the noise of the whole case: t·N and a reserve for every multiplication. Pure."""
     assert parameters.plain_modulus is not None
     count = REPETITIONS.of(case.dimensions) or 1
     growth = math.log2(parameters.plain_modulus) + math.log2(parameters.ring_dimension) + _SPARE_BITS
@@ -331,7 +330,7 @@ def room_bits(parameters: Parameters, case: Case) -> int:
 
 
 def longer(parameters: Parameters, room: int) -> Iterator[ParameterSpec]:
-    """Requests for the same with ``room`` bits more of modulus, whatever its security. Pure."""
+    """Requests for the same parameters with ``room`` more bits of modulus, regardless of security. Pure."""
     sizes = parameters.spec.modulus_bits or parameters.modulus_bits
     data = sizes[:-1] or sizes
     for candidate, more in product(_SIZES, range(3)):

@@ -1,4 +1,4 @@
-"""Experiments ``depth`` and ``noise``: one operation applied again and again by the managed evaluator.
+"""Experiments ``depth`` and ``noise``: one operation applied repeatedly by the managed evaluator.
 
 x ← x ∘ y with the same second operand y, starting from a fresh encryption of x. Both record numbers, not times.
 """
@@ -34,12 +34,12 @@ from ciphermark_measure.experiments.base import (
 from ciphermark_measure.session import Session
 
 DEFAULT_MAX_REPETITIONS = 16_384
-_DEEPEST_PRODUCTS = 64  # more, no modulus chain has room for
+_DEEPEST_PRODUCTS = 64  # no modulus chain has room for more
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A ciphertext after ``count`` operations and the slots it should hold."""
+    """A ciphertext after ``count`` operations and its expected slots."""
 
     count: int
     ciphertext: Handle
@@ -61,11 +61,11 @@ class Repeated(Experiment):
         self.accuracy: Accuracy | None = None
 
     def turn(self) -> bool:
-        """All is done in :meth:`open`: nothing here is timed."""
+        """All work is done in :meth:`open`: nothing here is timed."""
         return True
 
     def start(self) -> State:
-        """Fresh operands; the state before the first operation."""
+        """The state before the first operation, with fresh operands."""
         self.session.require_possible(self.case.operation)
         begin = perf_counter()
         seed, slots = self.setting.trial.seed, self.session.parameters.slots
@@ -79,7 +79,7 @@ class Repeated(Experiment):
         return State(0, ciphertext, padded(x, slots))
 
     def advanced(self, state: State, count: int) -> State | None:
-        """The state after ``count`` operations in all, or ``None`` where it cannot be reached."""
+        """The state after a total of ``count`` operations, or ``None`` where it cannot be reached."""
         ciphertext, expected = state.ciphertext, state.expected
         call, ring = self._call, operands.ring_of(self.session)
         try:
@@ -91,7 +91,7 @@ class Repeated(Experiment):
         return State(count, ciphertext, expected)
 
     def judged(self, state: State) -> Accuracy:
-        """How right a state is; ckks by the least precision of a deep computation."""
+        """The accuracy of a state; in ckks by the minimum precision of a deep computation."""
         is_exact = self.session.parameters.scale is None
         tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
         (actual,) = self.session.decrypted([state.ciphertext])
@@ -107,12 +107,10 @@ class Repeated(Experiment):
         return [Sample("noise_budget", float(budget), "evaluate", repetitions=state.count)]
 
     def verdict(self, state: State, found: Accuracy) -> Findings:
-        """Whether a wrong state shows noise that grew too large (``budget_exhausted``) or a library that errs
-        (``incorrect``).
+        """Whether an incorrect state shows excessive noise (``budget_exhausted``) or a library error (``incorrect``).
 
-        A budget that is left, or a longer modulus chain that does not help, speaks for an error. In ckks an error
-        within the tolerance of one operation is noise, too large for its scale to keep
-        ``checking.MIN_PRECISION_BITS``.
+        A remaining budget, or a longer modulus chain that does not help, indicates an error. In ckks an error within
+        the tolerance of one operation is noise, too large for its scale to keep ``checking.MIN_PRECISION_BITS``.
         """
         allowed = checking.tolerance(self.session.parameters)
         if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):
@@ -123,24 +121,24 @@ class Repeated(Experiment):
         return judge(self.setting, checked, lambda session: self._attempt(session, state.count))
 
     def _attempt(self, session: Session, count: int) -> bool:
-        """Whether ``count`` operations come out right in another session."""
+        """Whether the result of ``count`` operations is correct in another session."""
         other = type(self)(replace(self.setting, session=session))
         state = other.advanced(other.start(), count)
         return state is not None and checking.is_right(other.judged(state))
 
     def _operand(self, kind: Kind, y: Vector) -> Handle:
-        """The second operand as the managed operation takes it: plaintexts are vectors."""
+        """The second operand in the form of the managed operation: plaintexts are vectors."""
         if kind is Kind.CIPHERTEXT:
             return self.session.to_evaluator([y])[0]
         return padded(y, self.session.parameters.slots)
 
 
 class Depth(Repeated):
-    """The most repetitions whose decryption is still right, up to max_repetitions.
+    """The maximum number of repetitions that decrypts correctly, up to max_repetitions.
 
-    Doubles the count until a result is wrong, then halves the gap from the last right state: every state
-    that is judged is really computed. The first wrong state after right ones is taken for the end of the noise
-    budget, unless the library says that some is left.
+    Doubles the count until a result is incorrect, then bisects the gap to the last correct state: every judged state is
+    really computed. The first incorrect state counts as the end of the noise budget, unless the library reports a
+    remaining budget.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -169,8 +167,8 @@ class Depth(Repeated):
         self.facts["sampling_s"] = perf_counter() - begin
 
     def close(self) -> Findings:
-        """Depth and whether max_repetitions ended the search; depth 0 is ``budget_exhausted`` where noise is the
-        reason.
+        """Report the depth and whether max_repetitions ended the search. Depth 0 is ``budget_exhausted`` where noise is
+        the cause.
         """
         samples = (
             Sample("depth", float(self._deepest), "evaluate"),
@@ -210,14 +208,14 @@ class Depth(Repeated):
 
 
 class Noise(Repeated):
-    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until wrong or at max_repetitions."""
+    """Noise budget or precision when fresh and after 1, 2, 4, 8, … operations, until incorrect or max_repetitions."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._end: Findings | None = None
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`. A library that tells no budget is ``Unsupported`` here."""
+        """See :meth:`Experiment.open`. A library that reports no budget is ``Unsupported`` here."""
         state: State | None = self.start()
         assert state is not None
         if not self.quality(state, self.judged(state)):
@@ -240,11 +238,13 @@ class Noise(Repeated):
 
     def _verdict_on_end(self, state: State, found: Accuracy) -> Findings:
         if self.accuracy is not None and found.precision_bits is not None:
-            return Findings("budget_exhausted")  # ckks tells no budget: precision went from state to state
+            return Findings(
+                "budget_exhausted"
+            )  # ckks reports no budget: precision declined from state to state
         return self.verdict(state, found)
 
     def close(self) -> Findings:
-        """A fresh ciphertext that is already wrong is ``budget_exhausted``; wrong with budget left is ``incorrect``."""
+        """A fresh ciphertext that is incorrect is ``budget_exhausted``; one with budget left is ``incorrect``."""
         if self._end is not None and self._end.status == "incorrect":
             return replace(self._end, samples=tuple(self.samples), facts=self.facts)
         if self.accuracy is None:

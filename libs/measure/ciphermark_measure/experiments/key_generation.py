@@ -1,7 +1,7 @@
 """Experiment ``key_generation``: the time that an owner takes to make one key.
 
-The operation of a case is the key. Made keys are forgotten: that such keys are right is for the contract suite to show,
-and for all other experiments, which compute with keys of the same calls.
+The operation of a case is the key. Generated keys are discarded. The contract suite checks such keys, and so do all
+other experiments, which compute with keys of the same calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import TRIAL_S, ExperimentKind, Findings, Sampled
 from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
 
-# Beside the secret key, what an owner needs for the library to make such keys.
+# The keys, besides the secret key, that an owner needs before the library can make such keys.
 _KEYS = {
     "relinearization_key": KeyRequest.of(relinearization=True),
     "rotation_key": KeyRequest.of(rotations=(1,)),
@@ -26,11 +26,11 @@ _KEYS = {
 
 
 class KeyGeneration(Sampled):
-    """Samples the making of one key, after the session's own keys have decrypted right."""
+    """Samples the generation of one key, after checking that the session's own keys decrypt correctly."""
 
     @classmethod
     def keys(cls, case: Case) -> KeyRequest:
-        """One of the kind, so that what cannot exist here is told."""
+        """One key of the kind, so that an impossible key is reported."""
         return _KEYS.get(case.operation, NO_KEYS)
 
     def open(self) -> None:

@@ -38,19 +38,19 @@ from ciphermark_measure.session import Session
 
 _MAX_SETS = 3
 _MIN_SETS = 2
-_OPERAND_BYTES = 1 << 30  # what all operand sets together may take
+_OPERAND_BYTES = 1 << 30  # limit of all operand sets together
 _FRESH_SETS = 2
 _ROWS_TIMED = 2
 _SINGLES = 3
 
 
 class Latency(Sampled):
-    """Samples one operation on vectors of one or more ciphertexts, of which as many are executed as tell what all take:
-    see :mod:`.subsampling`; with it encryption and decryption, where no earlier trial of the worker has timed them: see
+    """Samples one operation on vectors of one or more ciphertexts, and executes enough of them to represent all: see
+    :mod:`.subsampling`. Encryption and decryption are sampled where no earlier trial of the worker has timed them: see
     :class:`ClientPhases`.
 
-    Before the first sample the result of every operand set is decrypted and compared; after the last one the
-    results of the last samples are, and fresh operands are timed against the repeated ones.
+    The result of every operand set is decrypted and compared before the first sample. After the last sample, its
+    results are compared, and fresh operands are timed against the repeated ones.
     """
 
     def __init__(self, setting: Setting) -> None:
@@ -64,14 +64,14 @@ class Latency(Sampled):
         self._single: list[Sample] = []  # executions that cannot be repeated
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
+        """See :meth:`Experiment.open`. An incorrect result ends the trial before anything is timed."""
         self.session.require_possible(self.case.operation)
         self._executed = self._count_that_tells()
         self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
         executed_ns = self._execute_cold(self._bounds[0], self._executed)
         for index, (bound, item) in enumerate(zip(self._bounds, self._sets, strict=True)):
-            if index > 0:  # the first one was executed cold: what that came to is what is checked
+            if index > 0:  # the first one's cold execution is checked itself
                 executed_ns = min(executed_ns, bound.run(1))
             self.findings = self._checked(bound, item)
             if self.findings.status != "ok":
@@ -84,17 +84,19 @@ class Latency(Sampled):
                 make_ready(phase, known_ns, self.setting.trial.budget.warmups)
 
     def _count_that_tells(self) -> int:
-        """Of how many ciphertexts the time is taken: of a few, where one shows that the caches are no matter."""
+        """The number of ciphertexts that are timed: a few, where timing one shows that caches do not matter."""
         few = subsampling.executed_computing(self._executed)
         if few == self._executed:
             return few
         one = self.session.evaluator.bind(self._call.name, self._build(0, 1).rows)
         self._execute_cold(one, 1)
-        row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # a stall looks like work
+        row_ns = min(one.run(1) for _ in range(_ROWS_TIMED))  # the minimum: a stall looks like work
         return few if subsampling.is_computing(self._row_bytes(), row_ns) else self._executed
 
     def _execute_cold(self, bound: Bound, ciphertexts: int) -> int:
-        """The first execution of this operation in the process, which is fresh: told, where it is that. Its time."""
+        """Execute the operation once, and record the time as cold if it is the first in the process. Returns
+        nanoseconds.
+        """
         is_first = self._call.name not in self.session.executed
         elapsed_ns = bound.run(1)
         self.session.executed.update(operands.executed_for(self._call))
@@ -103,7 +105,7 @@ class Latency(Sampled):
         return elapsed_ns
 
     def _keep_single(self, metric: str, elapsed_s: float, ciphertexts: int) -> None:
-        """The time of one execution, on so many ciphertexts, as that of the whole vector."""
+        """Record the time of one execution on ``ciphertexts`` ciphertexts, scaled to the whole vector."""
         whole_s = elapsed_s * self._ciphertexts / ciphertexts
         ordinal = sum(sample.metric == metric for sample in self._single)
         self._single.append(Sample(metric, whole_s, "evaluate", ordinal=ordinal))
@@ -129,7 +131,9 @@ class Latency(Sampled):
         self.session.require_possible(self.case.operation)
         item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
         peaks, vector = self.session.client_peaks, (self.case.vector_length, self.case.data_pattern)
-        peaks.setdefault(vector, self._encryption(item))  # done every time: the operation finds its heap
+        peaks.setdefault(
+            vector, self._encryption(item)
+        )  # every time, so that the operation has the same heap
         bound = self.session.evaluator.bind(self._call.name, item.rows)
         samples = peaks[vector] + alone("evaluate", lambda: bound.run(1))
         results = self._revealed(bound.results())
@@ -154,14 +158,14 @@ class Latency(Sampled):
         return operands.revealed(self.session, self._call, results)
 
     def _set_count(self) -> int:
-        """How many operand sets fit the memory set aside for them; two at least, and no more of long vectors, whose
-        ciphertexts vary by themselves.
+        """The number of operand sets that fit the memory set aside for them: at least two. Long vectors need no more,
+        since their ciphertexts differ.
         """
         most = _MAX_SETS if self._executed == 1 else _MIN_SETS
         return max(_MIN_SETS, min(most, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
 
     def _row_bytes(self) -> int:
-        """Bytes of what one execution of the operation works on: two operands, one result."""
+        """Bytes that one execution of the operation accesses: two operands, one result."""
         parameters = self.session.parameters
         ciphertext_bytes = 2 * 8 * parameters.ring_dimension * len(parameters.moduli)
         count = max(self._call.count, len(self._call.arguments))  # handles of an operand, or results, of many
@@ -175,7 +179,7 @@ class Latency(Sampled):
         return judge(self.setting, Checked(accuracy, item.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
-        """Whether the first operand set comes out right in another session."""
+        """Whether the result of the first operand set is correct in another session."""
         item = operands.build(session, self.case, self.setting.trial.seed, 0)
         executed = [session.evaluator.apply(self._call.name, *row) for row in item.rows]
         results = operands.revealed(session, self._call, executed)
@@ -204,7 +208,7 @@ class Latency(Sampled):
         return [self.session.to_owner(result) for result in self._revealed(results)]
 
     def _check_after(self) -> None:
-        """The results of the last samples of every phase are right, and were computed."""
+        """Check that the results of the last samples of every phase are correct and were computed."""
         shown: dict[str, Callable[[Sequence[Any]], Sequence[Vector]]] = {
             "encrypt": lambda results: [self.session.owner.decrypt(result) for result in results],
             "evaluate": lambda results: self.session.decrypted(self._revealed(results)),
@@ -226,7 +230,9 @@ class Latency(Sampled):
         return checking.is_right(accuracy)
 
     def _times_of_fresh(self, first: int) -> cache_detection.Times | None:
-        """Times of new operand sets, from number ``first`` on; ``None`` where one comes out wrong, a finding."""
+        """Times of new operand sets, starting with number ``first``; ``None`` where one is incorrect, which is a
+        finding.
+        """
         evaluator = self.session.evaluator
         pairs: list[cache_detection.Pair] = []
         for offset, item in enumerate(self._sets[:_FRESH_SETS]):
@@ -247,8 +253,9 @@ class Latency(Sampled):
         return self.times(repeated_s, single_s, pairs, lambda: cache_detection.work_s(run, operation.loops))
 
 
-# A chain has a prime for so much of N; caches as many hosts have them; executions of an operation for
-# checks, calibration, warm-up and memory; what encrypts, decrypts and executes one ciphertext where memory is measured.
+# Estimates: the ring dimension per prime of a modulus chain; typical cache sizes; executions of an operation for
+# checks, calibration, warm-up and memory; encryption, decryption and execution of one ciphertext for the memory
+# measurement.
 _RING_OF_A_PRIME = 2048
 _USUAL_CACHES = {"L3": 32 << 20}
 _EXECUTIONS_BESIDE = 8
@@ -256,7 +263,7 @@ _MEMORY_S = 0.005
 
 
 def trial_s(case: Case, budget: Budget, growth: float) -> float:
-    """Seconds of a trial, where everything takes ``growth`` times as long as at N = 4096."""
+    """Seconds of a trial, given the factor ``growth`` of all times over those at N = 4096."""
     executed = _told_by(case)
     once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth * executed
     timed_s = sampled_s(budget, once_s, budget.min_time_s) + _EXECUTIONS_BESIDE * once_s
@@ -265,12 +272,12 @@ def trial_s(case: Case, budget: Budget, growth: float) -> float:
 
 
 def vector_s(case: Case, budget: Budget, growth: float) -> float:
-    """Likewise of encryption and decryption, of which the first trial of a worker with a vector tells the time."""
+    """Likewise, seconds of encryption and decryption, which a worker's first trial with a vector measures."""
     return sampled_s(budget, ENCRYPTION_S * growth * subsampling.executed_by_client(_told_by(case)))
 
 
 def _told_by(case: Case) -> int:
-    """Of how many ciphertexts the time is taken."""
+    """The number of ciphertexts that are timed."""
     spec = case.parameters
     row_bytes = 3 * 16 * spec.ring_dimension * max(1, spec.ring_dimension // _RING_OF_A_PRIME)
     executed = subsampling.executed(-(-case.vector_length // spec.slots), row_bytes, _USUAL_CACHES)
@@ -284,11 +291,11 @@ def _is_dear(case: Case) -> bool:
 
 @dataclass(slots=True)
 class ClientPhases:
-    """The client's phases of one trial; ``scale`` is the whole vector by what is encrypted or decrypted of it.
+    """The client's phases of one trial; ``scale`` is the whole vector divided by its encrypted or decrypted part.
 
-    What an encryption takes depends on the vector alone, and what a decryption takes on the vector and on the form of
-    the ciphertext: how many polynomials it has, and of how many primes. The first trial of a worker that has such a
-    vector, or such a result, times it; the trials after it have the operation alone.
+    The time of an encryption depends on the vector alone. The time of a decryption depends on the vector and on the
+    form of the ciphertext: its numbers of polynomials and of primes. A worker's first trial with such a vector or
+    result times it; later trials time the operation alone.
     """
 
     setting: Setting
@@ -296,17 +303,17 @@ class ClientPhases:
     _told: dict[str, Hashable] = field(default_factory=dict)
 
     def encrypt(self, vectors: Callable[[], Sequence[Sequence[Vector]]]) -> list[Phase]:
-        """Encryption of these sets of vectors, or nothing where it has been told."""
+        """Encryption of these sets of vectors; empty where its time is recorded."""
         return self._phase("encrypt", ("encrypt", *_vector(self.setting.trial.case)), vectors)
 
     def decrypt(self, results: Callable[[], Sequence[Sequence[Handle]]], form: Hashable) -> list[Phase]:
-        """Decryption of these sets of results, which have one form, or nothing where it has been told: then nobody
-        brings them to the owner, which takes as long as checking them.
+        """Decryption of these sets of results, which have one form; empty where its time is recorded. Then no results
+        are brought to the owner, which would take as long as checking them.
         """
         return self._phase("decrypt", ("decrypt", *_vector(self.setting.trial.case), form), results)
 
     def tell(self) -> None:
-        """The times of the trial's phases stand: no other trial needs to take them."""
+        """Mark the trial's times as recorded: no other trial needs to take them."""
         self.setting.session.timed.update(self._told.values())
 
     def _phase(
@@ -324,7 +331,7 @@ class ClientPhases:
 
 
 def form(session: Session, result: Handle) -> Hashable:
-    """What decides how long the decryption of a ciphertext takes, beside its values."""
+    """The properties, other than values, that determine the decryption time of a ciphertext."""
     return session.evaluator.polynomials(result), session.evaluator.level(result)
 
 

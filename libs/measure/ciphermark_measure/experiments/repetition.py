@@ -1,8 +1,8 @@
-"""Experiment ``repetition``: the time of many consecutive operations, x ← x ∘ y, and the memory it takes.
+"""Experiment ``repetition``: the time of many consecutive operations, x ← x ∘ y, and their memory.
 
 One sample is the whole chain, from the same fresh ciphertext. Multiplications are the managed ones: they relinearize,
-and rescale or switch to the next modulus. The others leave level and scale as they are and need no management, so that
-the library's own call is bound beforehand.
+and rescale or switch to the next modulus. The others keep level and scale and need no management, so that the library's
+own call is bound beforehand.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from ciphermark_measure.session import Session, possible, require_scheme
 _SETS = 2
 _MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer modulus chains have larger rings, too
 _ADDITION_S = 2e-5
-_CHECKED_CHAINS = 8  # beside those that are samples: checks, calibration, memory
+_CHECKED_CHAINS = 8  # in addition to samples: checks, calibration, memory
 
 
 class ChainBound(Bound):
-    """``repetitions`` consecutive operations; executing it once more begins with the same ciphertext again."""
+    """``repetitions`` consecutive operations; every execution begins with the same ciphertext."""
 
     def __init__(self, step: Callable[..., Handle], row: Sequence[Handle], repetitions: int) -> None:
         self._step = step
@@ -77,20 +77,20 @@ class ChainBound(Bound):
         return elapsed
 
     def results(self) -> list[Handle]:
-        """See :meth:`Bound.results`: the end of the last chain."""
+        """See :meth:`Bound.results`: the result of the last chain."""
         return [self._result]
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A bound chain, and the slots that must come out."""
+    """A bound chain and its expected slots."""
 
     bound: ChainBound
     expected: Sequence[Vector]
 
 
 def bound(evaluator: Evaluator, case: Case, ciphertexts: Sequence[Handle]) -> ChainBound:
-    """The chain of a case on ciphertexts that the evaluator holds: the first is x, the other y where there is one."""
+    """The chain of a case on ciphertexts that the evaluator holds: first x, then y where there is one."""
     call = read(case.operation)
     count = REPETITIONS.of(case.dimensions)
     assert count is not None
@@ -120,7 +120,7 @@ def expected(session: Session, case: Case, plain: Sequence[Vector]) -> Vector:
 
 
 class Repetition(Sampled):
-    """Samples whole chains on two sets of operands interleaved, checked before the first sample and after the last."""
+    """Samples whole chains on two interleaved sets of operands, checked before the first sample and after the last."""
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -128,7 +128,7 @@ class Repetition(Sampled):
         self._executed_ns: list[int] = []
 
     def open(self) -> None:
-        """See :meth:`Experiment.open`. A wrong result ends the trial before anything is timed."""
+        """See :meth:`Experiment.open`. An incorrect result ends the trial before anything is timed."""
         self.session.require_possible(self.case.operation)
         slots = self.session.parameters.slots
         if self.case.vector_length > slots:
@@ -171,7 +171,9 @@ class Repetition(Sampled):
         return Chain(bound_chain, [expected(self.session, self.case, plain)])
 
     def _checked(self, chain: Chain) -> Findings:
-        """Right is exact in bfv and bgv, and what a deep computation must keep in ckks."""
+        """The findings for a chain. Results must be exact in bfv and bgv, and keep a deep computation's precision in
+        ckks.
+        """
         results = chain.bound.results()
         is_exact = self.session.parameters.scale is None
         tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
@@ -179,7 +181,7 @@ class Repetition(Sampled):
         return judge(self.setting, Checked(accuracy, chain.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
-        """Whether the first chain comes out right in another session."""
+        """Whether the result of the first chain is correct in another session."""
         plain = vectors(self.case, self.setting.trial.seed, 0)
         chain = bound(session.evaluator, self.case, session.to_evaluator(plain))
         chain.run(1)
@@ -187,9 +189,9 @@ class Repetition(Sampled):
         return checking.is_right(checking.accuracy(session.decrypted(chain.results()), slots, 0.0))
 
     def _times_of_fresh(self, phase: Phase, first: int) -> cache_detection.Times | None:
-        """Times of new operands, from number ``first`` on; ``None`` where some come out wrong: that is a finding."""
+        """Times of new operands from number ``first`` on; ``None`` where one is incorrect, which is a finding."""
         pairs: list[cache_detection.Pair] = []
-        # Of chains that last long one is enough: what the host adds now and then is little beside it.
+        # One long chain is enough: occasional delays by the host are small in comparison.
         compared = self._chains[:1] if is_long(phase, min(self._executed_ns)) else self._chains
         for index, chain in enumerate(compared):
             fresh = self._made(first + index)
@@ -219,13 +221,13 @@ class _Sizes:
 
 
 def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
-    """What probes measure of one chain by itself, such as peaks of the resident set: ``keys`` of the key owner's
-    process; ``operation`` (the chain) and ``process`` (with the reading of keys) of the evaluator's.
+    """Measure one chain alone with the probes, such as peaks of the resident set. The stage ``keys`` is the key owner's
+    process. ``operation`` (the chain) and ``process`` (with the reading of keys) are the evaluator's.
 
-    The key owner lives in a forked process, which ends when keys and operands are written to a file. What is left holds
-    one set of evaluation keys, the operands and the library, as a program that uses the library alone would.
+    The key owner is a forked process, which ends once keys and operands are written to a file. The remaining process
+    holds one set of evaluation keys, the operands and the library, like a program that uses the library alone.
 
-    The process must not have loaded a library before. Raises what the owner raises, such as ``Unsupported``.
+    The process must not have loaded a library before. Raises the owner's exceptions, such as ``Unsupported``.
     """
     with tempfile.TemporaryFile() as file:
         owner_samples, sizes = forked(lambda: _own(trial, keys, file), "makes the keys")
@@ -244,13 +246,13 @@ def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
 
 
 def _give_back() -> None:
-    """Have the allocator return what reading the keys took and freed: no part of the chain's memory."""
+    """Have the allocator return the memory freed after reading keys: it is no part of the chain's memory."""
     with suppress(AttributeError):  # a C library without it
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _own(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:
-    """Make keys and operands; what they took, and their sizes in the file."""
+    """Make keys and operands; returns their memory, and their sizes in the file."""
     sizes = _Sizes()
     samples = alone("keygen", lambda: _make(trial, keys, file, sizes))
     return samples, sizes

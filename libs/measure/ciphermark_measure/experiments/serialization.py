@@ -1,4 +1,4 @@
-"""Experiment ``serialization``: exact sizes of everything that travels, and the time to write and read it.
+"""Experiment ``serialization``: exact sizes of all transmitted objects, and the time to write and read them.
 
 The operation of a case is the compression mode.
 """

@@ -1,1 +1,1 @@
-"""What on the host, or in a library, disturbs samples: the fixed kernel, time kept from the core, caches."""
+"""Sources of measurement error on the host or in a library: the fixed kernel, time without a core, caches."""

@@ -1,4 +1,4 @@
-"""Were the repetitions computed? Times that a library's cache would give away."""
+"""Detection of cached results: compares times of repeated executions with those on fresh operands."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from itertools import count
 from statistics import median_low
 from time import monotonic, process_time_ns, sleep
 
-# Under equal conditions, work done takes about as long as work done again.
+# Under equal conditions, a computation takes about as long on fresh operands as on repeated ones.
 _EQUAL_RATIO = 5.0
-# A first execution pays for cold caches and untouched memory: up to this factor, and for at least this long,
-# that is what makes it slower than a repeated one.
+# A first execution pays for cold caches and untouched memory: up to this factor, and for at least this long, they
+# explain its slowness.
 _COLD_RATIO = 10.0
 _COLD_S = 300e-6
-_CALL_S = 5e-6  # what one call of a loop may cost beside its single execution
+_CALL_S = 5e-6  # maximum overhead of one call of a loop with a single execution
 
-# A suspicion must stand at least two looks, and more until this long has passed, with growing pauses between them:
-# neighbours on the host hold a core for some milliseconds at a time, and a thread that wakes up waits for it.
+# A suspicion must last for at least two looks, and more until this long has passed, with growing pauses between them:
+# neighbors on the host hold a core for some milliseconds at a time, and a thread that wakes up waits for it.
 _MIN_LOOKS = 2
 _LOOKING_S = 10.0
 _FIRST_PAUSE_S = 0.01
@@ -27,9 +27,9 @@ _FIRST_PAUSE_S = 0.01
 class Times:
     """Seconds per execution.
 
-    ``repeated_s``: in the samples. ``single_s``: alone in its loop, on operands of the samples. ``fresh_s``: first
-    executions on operands never seen; ``seen_s``: those on operands seen before, measured beside ``fresh_s`` under the
-    same conditions. All but the first without waiting for a core (:func:`work_s`).
+    ``repeated_s``: in the samples. ``single_s``: a single execution of a loop, on operands of the samples. ``fresh_s``:
+    first executions on new operands. ``seen_s``: executions on operands seen before, measured under the same conditions
+    as ``fresh_s``. All but the first exclude waiting for a core (:func:`work_s`).
     """
 
     repeated_s: float
@@ -38,8 +38,8 @@ class Times:
     seen_s: Sequence[float]
 
     def beside(self, earlier: Times) -> Times:
-        """The times of two looks at one trial. What the host adds to an execution only makes it longer, so the
-        shortest of both looks tells most of what is compared by its minimum.
+        """The combined times of two looks at one trial. The host only makes executions longer, so values compared by
+        their minimum use the shortest of both looks.
         """
         return Times(
             self.repeated_s,
@@ -64,8 +64,8 @@ class Pair:
 def lasting_suspicion(look: Callable[[int], Times | None]) -> str | None:
     """Why the results look cached in all looks taken together, or ``None``.
 
-    ``look(number)`` times operands that no look before it had; it returns ``None`` where one of them came out wrong,
-    which ends the looking: that is a finding by itself.
+    ``look(number)`` times operands that no earlier look used. It returns ``None`` where one result is incorrect, which
+    is a finding itself and ends the search.
     """
     reason, times = None, None
     for number in _numbers_of_looks():
@@ -93,8 +93,8 @@ def _numbers_of_looks() -> Iterator[int]:
 def timed_in_turns(
     warm: Callable[[int], int], seen: Callable[[int], int], fresh: Callable[[int], int], number: int
 ) -> Pair:
-    """Execute both once, in an order that alternates with ``number``, each right after ``warm``: where cores are busy,
-    threads that slept while others encrypted wait long to be woken.
+    """Execute both once, in an order that alternates with ``number``, each right after ``warm``: on busy cores, threads
+    that slept during encryption take long to wake.
     """
 
     def executed(run: Callable[[int], int]) -> tuple[float, float]:
@@ -109,9 +109,9 @@ def timed_in_turns(
 
 
 def work_s(run: Callable[[int], int], loops: int = 1) -> float:
-    """Seconds of one of so many executions in a loop, without waiting for a core: the shorter of wall time and the
-    process's CPU time. On a busy host the former contains waiting, and with several threads the latter contains loops
-    of one that waits for another.
+    """Seconds per execution in a loop, without waiting for a core: the shorter of wall time and the process's CPU time.
+    On a busy host the wall time includes waiting; with several threads the CPU time includes the busy waiting of one
+    for another.
     """
     return _timed(run, loops)[1] / loops
 

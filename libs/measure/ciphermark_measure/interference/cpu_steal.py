@@ -1,4 +1,4 @@
-"""Time that a process was kept from its core: by others that the kernel let run instead, and by the hypervisor."""
+"""Time that a process lost: to other processes that the kernel scheduled instead, and to the hypervisor."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _STEAL = 8  # proc(5): the eighth value of a line "cpu…", after its name
 
 @cache
 def _opened(_pid: int) -> int:
-    """The account of this process, open for good: one that seals itself cannot open it later, and one that a parent
-    opened is the parent's.
+    """The account of this process, kept open: a process that seals itself cannot open it later, and a descriptor
+    inherited from a parent shows the parent's account.
     """
     return os.open(_SCHEDSTAT, os.O_RDONLY)
 
 
 def run_delay_ns() -> int | None:
-    """Nanoseconds that this process's first thread was ready to run and had no core; ``None`` where unreadable.
+    """Nanoseconds that this process's first thread was ready to run without a core; ``None`` where unreadable.
 
-    That of other threads is not in it.
+    Other threads are not included.
     """
     try:
         return int(os.pread(_opened(os.getpid()), 256, 0).split()[1])
@@ -32,7 +32,7 @@ def run_delay_ns() -> int | None:
 
 
 def steal_s(cpus: Iterable[int]) -> float | None:
-    """Seconds for which the hypervisor gave these CPUs to others, to a hundredth or so; ``None`` where unreadable."""
+    """Seconds for which the hypervisor gave these CPUs to others, to about a hundredth; ``None`` where unreadable."""
     try:
         return steal_of(_STAT.read_text(), cpus) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
@@ -47,7 +47,7 @@ def steal_of(stat: str, cpus: Iterable[int]) -> int:
 
 
 def unreadable() -> tuple[str, ...]:
-    """What of it cannot be read here, and what that means."""
+    """The accounts that cannot be read here, each with its consequence."""
     messages = []
     if run_delay_ns() is None:
         messages.append(
@@ -59,7 +59,7 @@ def unreadable() -> tuple[str, ...]:
 
 
 class CpuSteal:
-    """What was lost on the CPUs of this process since this was made."""
+    """Time lost on the CPUs of this process since the object was created."""
 
     def __init__(self) -> None:
         self._cpus = os.sched_getaffinity(0)

@@ -1,15 +1,15 @@
-"""The state of the host around samples: how much others on the core slowed it.
+"""The state of the host around samples: how much other work on the core slowed them.
 
-A :class:`~.reference_kernel.ReferenceKernel` is read before and after a sample, where it can be afforded: it takes 3 %
-of the time of samples at most, and the memory kernel 1 %. The mean of the readings beside a sample, over the
-reference-kernel baseline, tells its slowdown, by which its time is divided. Where the process waited for its core, the
-kernel tells for how long, and the time is divided by that as well. A sample that was mostly waiting is disturbed: too
-little is left of it. The reference-kernel baseline is a low quantile of all readings of this process, or what another
-worker of the run found, if that is lower: a worker that begins in a slow state learns the level when the host calms
-down, and what it took before is corrected by that.
+A :class:`~.reference_kernel.ReferenceKernel` is read before and after a sample, where the budget allows: it takes at
+most 3% of the time of samples, and the memory kernel 1%. The slowdown of a sample is the mean of the readings around it
+over the reference-kernel baseline. Its time is divided by the slowdown. Where the process waited for its core, the
+kernel reports the duration, and the time is divided by that as well. A sample that mostly waited is disturbed: too
+little of it remains. The baseline is a low quantile of all readings of this process, or the one found by another worker
+of the run, if that is lower. A worker that begins on a slow host thus learns the baseline later, and its earlier
+samples are corrected by it.
 
-The memory kernel corrects nothing: operations depend on the shared cache by anything from nothing to all of it
-(docs/decisions/0083). Its median is a fact of the trial, by which comparisons of two runs are made wider.
+The memory kernel corrects nothing: the dependence of operations on the shared cache ranges from none to full
+(docs/decisions/0083). Its median is a fact of the trial, which widens the intervals of comparisons between runs.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from ciphermark_measure.clock import Clock, MonotonicClock
 from ciphermark_measure.interference import cpu_steal
 from ciphermark_measure.interference.reference_kernel import KERNEL, MEMORY_KERNEL
 
-# A sample is undisturbed that was slowed by less: that shows no difference between results either.
+# A sample is undisturbed below this slowdown, which shows no difference between results either.
 TOLERANCE = SIGNIFICANCE_THRESHOLD
-_QUANTILE = 0.05  # readings are never too short, only too long: the level is low among them, but not one stray reading
+_QUANTILE = 0.05  # readings err only upwards: the baseline is low among them, but no single outlier
 _SHARE = 0.03  # of the time of samples, for readings
 _MEMORY_SHARE = 0.01  # likewise, of the memory kernel
 _SAVED = 4  # readings that may be saved up for
 _STALE_NS = 5_000_000  # another worker's turn may lie between
 _MAX_WAITED = 0.5  # of a sample
 _ALL_WAITED = 0.99
-# What is measured is slowed by so many times as much as the reference kernel, of which a third is hardly slowed, and of
-# three counts the calmest: docs/decisions/0045.
+# Samples are slowed by this multiple of the reference kernel's slowdown: a third of the kernel is hardly slowed, and a
+# reading is the fastest of three counts (docs/decisions/0045).
 GAIN = 1.25
 
 
 class Reader(Protocol):
-    """Whatever executes the fixed work."""
+    """An object that executes the fixed work."""
 
     def read_ns(self) -> int:
-        """Its time in nanoseconds."""
+        """Execute the work; returns its time in nanoseconds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A sample under way: the number of the last reading before it, how long the process had waited by then, and
-    whether the memory kernel is beside it.
+    """A sample in progress: the number of the last reading before it, the run-queue delay by then, and whether the
+    memory kernel is read around it.
     """
 
     reading: int
@@ -61,8 +61,8 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """Where a sample lies: the number of the last reading before it (the next is the first after), and the share of its
-    time for which the process had to wait for its core.
+    """The position of a sample: the number of the last reading before it (the next is the first after it), and the
+    share of its time that the process waited for its core.
     """
 
     reading: int
@@ -76,8 +76,8 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Slowing:
-    """How others slowed what was done: ``by_host`` times, as the reference kernel beside it tells, and by the run-queue
-    delay for ``waited_share`` of its time.
+    """The slowdown of some work: ``by_host`` times, as the reference kernel around it shows, and by the run-queue delay
+    for ``waited_share`` of its time.
     """
 
     by_host: float = 1.0
@@ -85,13 +85,12 @@ class Slowing:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether the process was kept from its core for so long that the rest tells nothing."""
+        """Whether the process lacked its core for so long that the remaining time is meaningless."""
         return self.waited_share > _MAX_WAITED
 
     @property
     def factor(self) -> float:
-        """How many times as long as in the undisturbed state it took. The wait may be told to be longer than all of
-        it."""
+        """The slowdown relative to the undisturbed state. The reported wait may exceed the whole time."""
         return self.by_host / (1 - min(self.waited_share, _ALL_WAITED))
 
 
@@ -101,14 +100,14 @@ def level_of(readings: Sequence[int]) -> float:
 
 
 def slowing(reference_kernel_ratio: float, waited_share: float) -> Slowing:
-    """How a sample was slowed beside which the reference kernel took ``reference_kernel_ratio`` times as long as in the
-    undisturbed state, and for ``waited_share`` of which the process waited for its core. Pure.
+    """The slowdown of a sample around which the reference kernel took ``reference_kernel_ratio`` times its baseline.
+    The process waited for its core for ``waited_share`` of the time. Pure.
     """
     return Slowing(1 + GAIN * (reference_kernel_ratio - 1), waited_share)
 
 
 def together(pieces: Sequence[tuple[Slowing, float]]) -> Slowing:
-    """How all of what was done in pieces was slowed, each of which took so long. Pure."""
+    """The slowdown of work done in pieces, each with its duration. Pure."""
     whole = sum(lasted for _, lasted in pieces)
     if not whole:
         return Slowing()
@@ -119,9 +118,9 @@ def together(pieces: Sequence[tuple[Slowing, float]]) -> Slowing:
 
 
 class MemoryWatch:
-    """What samples left in the shared cache of a buffer that was there when they began: the memory kernel is executed
-    before a sample, and timed after it. As far as a share of the time of samples pays for both, and for one sample of
-    each trial at least. Without a ``reader`` nothing is known.
+    """Measures how much of a buffer samples leave in the shared cache: the memory kernel is executed before a sample,
+    and timed after it. Readings stay within a share of the time of samples, but each trial has at least one. Without a
+    ``reader`` nothing is measured.
     """
 
     def __init__(self, reader: Reader | None, clock: Clock, run_delay_ns: Callable[[], int | None]) -> None:
@@ -138,25 +137,25 @@ class MemoryWatch:
         self._spent_ns = 0
 
     def begin_trial(self) -> None:
-        """What :meth:`facts` tells is of the time from now on."""
+        """Start a trial: :meth:`facts` covers the time from now on."""
         self._of_trial = []
         self._is_first = True
         self._spent_ns = 0
 
     @property
     def spent_ns(self) -> int:
-        """What readings cost since the trial began."""
+        """Nanoseconds spent on readings since the trial began."""
         return self._spent_ns
 
     def before(self) -> None:
-        """A sample begins now."""
+        """Note the beginning of a sample."""
         self._is_primed = self._is_first or self._balance_ns >= self._cost_ns
         self._is_first = False
         if self._is_primed and self._reader is not None:
             self._primed_ns = self._timed(self._reader)[1]
 
     def after(self, lasted_ns: int) -> None:
-        """The sample is over."""
+        """Note the end of a sample, which lasted for ``lasted_ns``."""
         self._balance_ns = min(self._balance_ns + _MEMORY_SHARE * lasted_ns, _SAVED * self._cost_ns)
         if self._is_primed and self._reader is not None:
             delay_ns = self._run_delay_ns()
@@ -169,8 +168,8 @@ class MemoryWatch:
             self._spent_ns += self._cost_ns
 
     def facts(self) -> dict[str, float]:
-        """Of the trial: which kernel it was, its time (s, the median), by how many times that is longer than the
-        shortest times of this process, and what readings cost (s). Nothing without readings.
+        """Facts of the trial: the kernel's version, its median time (s), the ratio of that to the shortest times of
+        this process, and the cost of readings (s). Empty without readings.
         """
         if not self._of_trial:
             return {}
@@ -183,14 +182,14 @@ class MemoryWatch:
         }
 
     def _timed(self, reader: Reader) -> tuple[int, int]:
-        """A reading, and what it cost."""
+        """A reading and its cost in nanoseconds."""
         start = self._clock.now_ns()
         reading = reader.read_ns()
         return reading, self._clock.now_ns() - start
 
 
 class Gate:
-    """Tells by how much samples were slowed; without a ``reader`` nothing is known, and all count as they are."""
+    """Determines the slowdown of samples. Without a ``reader`` it is unknown, and all samples count unchanged."""
 
     def __init__(
         self,
@@ -214,26 +213,27 @@ class Gate:
 
     @property
     def baseline_ns(self) -> float | None:
-        """The reference-kernel baseline, as far as it is known."""
+        """The reference-kernel baseline in nanoseconds, as far as it is known."""
         if not self._sorted:
             return self._known_ns
         own = level_of(self._sorted)
         return own if self._known_ns is None else min(own, self._known_ns)
 
     def begin_trial(self, known_ns: float | None) -> None:
-        """What :meth:`facts` tells is of the time from now on. ``known_ns`` is the reference-kernel baseline that
-        others found."""
+        """Start a trial: :meth:`facts` covers the time from now on. ``known_ns`` is the reference-kernel baseline found
+        by other workers.
+        """
         self._known_ns = known_ns
         self._memory.begin_trial()
         self._first, self._spent_ns = len(self._readings), 0
 
     @property
     def spent_ns(self) -> int:
-        """What readings cost since the trial began."""
+        """Nanoseconds spent on readings since the trial began."""
         return self._spent_ns + self._memory.spent_ns
 
     def before(self, reads_memory: bool = True) -> Begun:
-        """A sample begins now; the memory kernel is beside it where that ``reads_memory``."""
+        """Note the beginning of a sample; ``reads_memory`` adds a reading of the memory kernel."""
         if self._reader is None:
             return Begun(-1, None)
         if reads_memory:
@@ -244,7 +244,7 @@ class Gate:
         return Begun(len(self._readings) - 1, self._run_delay_ns(), reads_memory)
 
     def after(self, begun: Begun, lasted_ns: int) -> Around:
-        """A sample that was begun is over."""
+        """Note the end of a sample."""
         if self._reader is None:
             return Around(-1)
         delay_ns = self._run_delay_ns()
@@ -257,18 +257,18 @@ class Gate:
         return Around(begun.reading, waited_ns / max(1, lasted_ns))
 
     def settle(self) -> None:
-        """No sample follows for now: those after the last reading get one."""
+        """Take a final reading for samples after the last one, since no sample follows for now."""
         if self._reader is not None and len(self._readings) > self._first:
             self._read(self._reader)
 
     def slowdowns(self, arounds: Sequence[Around]) -> list[float | None]:
-        """How many times as long as in the undisturbed state each sample took, by what is known now of the reference
-        kernel beside it and of the run-queue delay; ``None`` where nobody knows.
+        """The slowdown of each sample relative to the undisturbed state, by current knowledge of the reference kernel
+        and the run-queue delay; ``None`` where it is unknown.
         """
         return [None if one.is_disturbed else one.factor for one in map(self.slowing, arounds)]
 
     def slowing(self, around: Around) -> Slowing:
-        """How a sample was slowed, by what is known now."""
+        """The slowdown of a sample by current knowledge."""
         level = self.baseline_ns
         if level is None:
             return Slowing()
@@ -276,9 +276,9 @@ class Gate:
         return slowing(fmean(beside) / level, around.waited_share)
 
     def facts(self) -> dict[str, float]:
-        """Of the trial: which reference kernel it was, how much more than it samples are taken to be slowed, its time
-        in the undisturbed state, to which times are corrected (s), its spread, how many readings and what they cost
-        (s); and :meth:`MemoryWatch.facts`. Nothing where nothing is known.
+        """Facts of the trial: the reference kernel's version, the ratio of samples' slowdown to the kernel's, its time
+        in the undisturbed state (s), to which times are corrected, its spread, and the number and cost (s) of readings;
+        and :meth:`MemoryWatch.facts`. Empty where nothing is known.
         """
         readings, level = sorted(self._readings[self._first :]), self.baseline_ns
         if not readings or level is None:
@@ -309,8 +309,8 @@ class Gate:
 
 
 def counts(samples: Iterable[Sample]) -> dict[str, float]:
-    """Of a trial: its timed samples, those of them that are undisturbed, its phases without a sample that counts, and
-    by how much those that count were slowed, in the median. Pure.
+    """Counts of a trial: its timed samples, the undisturbed ones, the phases without a sample that counts, and the
+    median slowdown of the samples that count. Pure.
     """
     phases: dict[str, list[Sample]] = {}
     for sample in samples:

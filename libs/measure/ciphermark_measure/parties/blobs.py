@@ -1,8 +1,8 @@
-"""Blobs: a folder of files named by the digest of what is in them: ``blake3-…``, or SHA-256 without that package.
+"""Blobs: a folder of files named by the digest of their content: ``blake3-…``, or SHA-256 without that package.
 
-Keys and ciphertexts go from one party to the other this way. Writers and readers may be many processes, in containers
-that share the folder as a volume and a group. A file appears whole or not at all, also when its writer is killed or the
-machine stops; what is read is compared with its name, every time.
+Parties exchange keys and ciphertexts this way. Many processes may write and read, in containers that share the folder
+as a volume and a group. A file appears whole or not at all, even if its writer is killed or the machine stops. Every
+read compares the content with the name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciphermark_core.errors import UserError
 
 
 def _blake3() -> Any:
-    """The digest that is used where its package is there; names state which of both it was."""
+    """The digest used where its package is installed; names state which of the two digests was used."""
     try:
         return import_module("blake3").blake3
     except ImportError:
@@ -40,21 +40,19 @@ blake3 = _blake3()
 _BLAKE3 = "blake3-"
 _DIGEST = re.compile(rf"({_BLAKE3})?[0-9a-f]{{64}}", re.ASCII)
 _PARTIAL_PREFIX = ".partial-"
-# Files to be written over: to allocate the pages of a new one takes as long as the digest of what they hold.
+# Files that may be overwritten: allocating the pages of a new file takes as long as the digest of its content.
 _SPARE_PREFIX = f"{_PARTIAL_PREFIX}spare-"
 _MAX_SPARE_BYTES = 64 << 20
 _LENGTH_BYTES = 8  # before each part
-_DROPPED_BYTES = 1 << 20  # given away at a time
-_FILE_MODE = 0o640  # the group of the volume reads, nobody else does
-# What open says of a link and of a socket.
+_DROPPED_BYTES = 1 << 20  # released at a time
+_FILE_MODE = 0o640  # only the group of the volume may read
+# The errors of open for a link and for a socket.
 _IRREGULAR = (errno.ELOOP, errno.ENXIO)
 MAX_BYTES = 16 << 30
 MAX_PARTS = 1 << 20
 FULL = (errno.ENOSPC, errno.EDQUOT)
 Content: TypeAlias = mmap.mmap | bytes
-_ALL_BUT_NOTHING = (
-    0.9  # of a disk: the rest is what file systems keep for themselves, and small files of others
-)
+_ALL_BUT_NOTHING = 0.9  # of a disk: the rest is for the file system's reserve and small files of others
 
 
 class Blob(msgspec.Struct, frozen=True):
@@ -76,27 +74,27 @@ class Blob(msgspec.Struct, frozen=True):
 
     @property
     def payload_bytes(self) -> int:
-        """The size without the lengths of parts."""
+        """The size without the length prefixes of parts."""
         return self.size_bytes - _LENGTH_BYTES * self.parts
 
 
 class BlobError(Exception):
-    """A blob cannot be had or kept; the text says which and why."""
+    """A blob cannot be read or stored; the text gives the blob and the reason."""
 
 
 class DiskFull(BlobError):
-    """A blob cannot be kept now, for lack of space that others take and may give back."""
+    """A blob cannot be stored now, for lack of space that other files use and may release."""
 
 
 class Blobs(Protocol):
-    """What parties need of a store."""
+    """The interface of a store that parties need."""
 
     def put(self, data: bytes) -> Blob:
-        """Keep bytes."""
+        """Store bytes."""
         ...
 
     def put_parts(self, parts: Iterable[bytes]) -> Blob:
-        """Keep what is made, and is to be read, part by part."""
+        """Store data that is produced, and to be read, part by part."""
         ...
 
     def get(self, blob: Blob) -> bytes:
@@ -104,19 +102,19 @@ class Blobs(Protocol):
         ...
 
     def get_parts(self, blob: Blob) -> Iterator[bytes]:
-        """The parts of a blob, given away."""
+        """The parts of a blob; each is released after use."""
         ...
 
 
 class BlobStore(Blobs):
     """The blobs in one folder, of at most ``max_bytes`` each. Objects and processes may share a folder.
 
-    ``is_scratch`` says that nobody reads the folder after the machine has stopped: then writing does not wait for the
-    disk, and what was interrupted by that would be corrupted.
+    ``is_scratch`` means that the folder is not read after a restart of the machine. Writes then do not wait for the
+    disk, so a stop of the machine could corrupt them.
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES, *, is_scratch: bool = False) -> None:
-        """Makes the folder where it is missing; raises ``UserError`` where it cannot be."""
+        """Creates a missing folder; raises ``UserError`` where that fails."""
         self._folder = folder
         self._max_bytes = max_bytes
         self._is_scratch = is_scratch
@@ -128,15 +126,15 @@ class BlobStore(Blobs):
             ) from None
 
     def put(self, data: bytes | Iterable[bytes]) -> Blob:
-        """Keep bytes, given whole or in chunks. To keep what is there already changes nothing but its age.
+        """Store bytes, given whole or in chunks. Storing an existing blob only renews its age.
 
-        Raises :class:`BlobError` for more than ``max_bytes``, and where the folder cannot be written; of these
-        :class:`DiskFull` where that may pass.
+        Raises :class:`BlobError` for more than ``max_bytes``, and where the folder cannot be written. Raises its
+        subclass :class:`DiskFull` where the lack of space may be temporary.
         """
         return self._put([data], len(data)) if isinstance(data, bytes) else self._put(data)
 
     def put_parts(self, parts: Iterable[bytes]) -> Blob:
-        """:meth:`put` for what is made, and is to be read, part by part: each lies behind its length."""
+        """:meth:`put` for data that is produced, and to be read, part by part: each part follows its length."""
         count, size = 0, 0
 
         def pieces() -> Iterator[bytes]:
@@ -151,7 +149,7 @@ class BlobStore(Blobs):
         return msgspec.structs.replace(blob, parts=count)
 
     def _put(self, chunks: Iterable[bytes], size: int = 0) -> Blob:
-        """``size``: of all chunks, where it is known."""
+        """Store chunks; ``size`` is their total, where it is known."""
         try:
             descriptor, partial = self._file_for(size)
             try:
@@ -159,7 +157,7 @@ class BlobStore(Blobs):
                 os.replace(partial, self._path(blob.digest))
                 partial = ""
             except OSError as error:
-                raise self._unwritten(error) from error  # while what was written of it is still there
+                raise self._unwritten(error) from error  # while the partial file still exists
             finally:
                 os.close(descriptor)
                 if partial:
@@ -172,20 +170,20 @@ class BlobStore(Blobs):
         return blob
 
     def get(self, blob: Blob) -> bytes:
-        """The bytes of a blob, compared with its digest; nothing is read of a file that has another size.
+        """The bytes of a blob, compared with its digest. A file of another size is not read.
 
-        Raises :class:`BlobError` for one that is missing, truncated, too long, corrupted or above ``max_bytes``, and
-        for what is not a regular file.
+        Raises :class:`BlobError` for a blob that is missing, truncated, too long, corrupted or above ``max_bytes``, and
+        for anything other than a regular file.
         """
         return self._compared(blob)[:]
 
     def get_parts(self, blob: Blob) -> Iterator[bytes]:
-        """The parts of :meth:`put_parts`: each becomes bytes as it is asked for, and is given away.
+        """The parts of :meth:`put_parts`: each becomes bytes on request, and its pages are released.
 
-        All are compared with the digest before this returns, and change no more. Files of a folder that is shared can
-        be changed by whoever may write there, so they are read to private memory; those of a scratch folder only by
-        this user's parties, which work one after the other, so they are mapped. What was given
-        leaves memory that is not locked. Raises as :meth:`get` does, and for a blob without parts.
+        All are compared with the digest before this returns, and do not change afterwards. Anyone with write access can
+        change files of a shared folder, so they are read into private memory. Only this user's parties change files of
+        a scratch folder, one after the other, so those are mapped. Parts already yielded leave memory that is not
+        locked. Raises as :meth:`get` does, and for a blob without parts.
         """
         content = self._compared(blob)
         spans = _spans(content, blob.parts)
@@ -194,7 +192,7 @@ class BlobStore(Blobs):
         return _given_away(content, spans)
 
     def _compared(self, blob: Blob) -> Content:
-        """All of a blob's file, compared with its digest."""
+        """The whole content of a blob's file, compared with its digest."""
         path = self._path(blob.digest)
         try:
             with open(path, "rb", opener=_opened) as file:
@@ -229,8 +227,8 @@ class BlobStore(Blobs):
         return content
 
     def remove(self, blob: Blob, put_before_s: float) -> None:
-        """Remove a blob, unless it was put again after a moment of :func:`time.time`. What cannot be removed is left to
-        be swept away.
+        """Remove a blob, unless it was put again after a moment of :func:`time.time`. A file that cannot be removed is
+        left for :meth:`sweep`.
         """
         path = self._path(blob.digest)
         with suppress(OSError):
@@ -238,7 +236,7 @@ class BlobStore(Blobs):
                 path.unlink()
 
     def sweep(self, older_than_s: float) -> int:
-        """Remove blobs that were put last, and writing that began, longer ago than this; tells how many."""
+        """Remove blobs last put, and partial files begun, longer ago than this in seconds; returns how many."""
         limit = time() - older_than_s
         removed = 0
         for path in self._files():
@@ -249,8 +247,8 @@ class BlobStore(Blobs):
         return removed
 
     def recycle(self) -> None:
-        """Give up all blobs of a scratch folder. The next ones of about their sizes are written over them: nobody may
-        read the folder meanwhile, and nobody but this user ever.
+        """Release all blobs of a scratch folder. New blobs of similar sizes overwrite them. Meanwhile nothing may read
+        the folder, and only this user may ever read it.
         """
         for path in self._files():
             if path.name.startswith(_PARTIAL_PREFIX):
@@ -262,7 +260,7 @@ class BlobStore(Blobs):
                 path.unlink()
 
     def _file_for(self, size: int) -> tuple[int, str]:
-        """A partial file that nobody else writes, open: the spare one whose size is closest, or a new one."""
+        """A partial file that no other writer uses, open: the spare one whose size is closest, or a new one."""
         names = os.listdir(self._folder) if self._is_scratch and size else []
         spares = [name for name in names if name.startswith(_SPARE_PREFIX)]
         new = f"{_PARTIAL_PREFIX}{os.urandom(16).hex()}"
@@ -276,9 +274,7 @@ class BlobStore(Blobs):
         return DiskFull(text) if may_pass else BlobError(text)
 
     def _fills_its_disk(self) -> bool:
-        """Whether what takes the space is this trial's own: nobody else is there to give any back. Of a folder that is
-        shared that is not known.
-        """
+        """Whether this trial itself uses the space, so that no other can release any. Unknown for a shared folder."""
         if not self._is_scratch:
             return False
         held = sum(path.stat().st_size for path in self._files())
@@ -334,7 +330,7 @@ def _length(part: bytes) -> bytes:
 
 
 def _spans(content: Content, most: int) -> list[tuple[int, int]]:
-    """Where parts begin and end by the lengths before them; of ``most`` at most."""
+    """The start and end of each part by the length before it, for at most ``most`` parts."""
     spans: list[tuple[int, int]] = []
     end = 0
     while end < len(content) and len(spans) < most:
@@ -350,13 +346,13 @@ def _given_away(content: Content, spans: Iterable[tuple[int, int]]) -> Iterator[
         yield content[start:end]
         if isinstance(content, mmap.mmap) and end - dropped >= _DROPPED_BYTES:
             whole = (end - dropped) // mmap.PAGESIZE * mmap.PAGESIZE
-            with suppress(OSError):  # pages that are locked, as a client's are, stay
+            with suppress(OSError):  # locked pages, such as a client's, stay
                 content.madvise(mmap.MADV_DONTNEED, dropped, whole)
             dropped += whole
 
 
 class _Digest:
-    """A digest of one of both kinds, and what names a blob by it."""
+    """One of the two kinds of digest, and the resulting name of a blob."""
 
     def __init__(self, *, is_blake3: bool) -> None:
         if is_blake3 and blake3 is None:
@@ -371,14 +367,14 @@ class _Digest:
 
 
 class _IrregularFileError(Exception):
-    """A path names a link, a pipe, a folder or something else that is no file of bytes, or one with a second name."""
+    """A path names a link, a pipe, a folder or another irregular file, or a file with a second name."""
 
 
 def _opened(path: str, flags: int) -> int:
     """Open a regular file; raises ``_IrregularFileError`` for anything else.
 
-    Whoever may write to the folder may plant a pipe there, which would block a reader, or a link that leads elsewhere:
-    a hard one, too, through which a reader that may read more would tell whether a file has the bytes of a digest.
+    Anyone with write access to the folder could plant a pipe, which would block a reader, or a link to another file. A
+    hard link counts, too: a reader with more rights would reveal whether a file matches a digest.
     """
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)

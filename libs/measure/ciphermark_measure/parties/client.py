@@ -1,4 +1,4 @@
-"""The client: the only one that holds the secret key. It makes the input, encrypts, decrypts and judges."""
+"""The client: the only holder of the secret key. It makes the input, encrypts, decrypts and judges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What ``MakeKeys`` made. The secret key is in ``owner``: it is never written, and dies with the process."""
+    """The result of ``MakeKeys``. The secret key is in ``owner``: it is never written, and dies with the process."""
 
     workload: AnyWorkload
     inputs_per_pass: int
@@ -45,12 +45,12 @@ class Keys:
 
     @property
     def compression(self) -> str:
-        """How ciphertexts travel."""
+        """The compression of ciphertexts in transit."""
         return self.declared.compressions[0]
 
     @property
     def sends_seeded(self) -> bool:
-        """Whether ciphertexts travel with a seed in the place of one half."""
+        """Whether a transmitted ciphertext has a seed in place of one half."""
         return sends_seeded(self.workload, self.declared)
 
 
@@ -183,7 +183,7 @@ class Client(Party):
         parameters: Parameters,
         declared: Declaration,
     ) -> KeyRequest:
-        """The keys that the workload says it needs, or that its programs take."""
+        """The keys that the workload declares, or else those of its programs."""
         keys = workload.keys(parameters)
         if keys is not None:
             return keys
@@ -194,7 +194,7 @@ class Client(Party):
 
     @property
     def keys(self) -> Keys:
-        """Raises ``OutOfOrder`` where none were asked for."""
+        """The keys; raises ``OutOfOrder`` where none were requested."""
         if self._keys is None:
             raise OutOfOrder("there are no keys yet: ask for them first (make_keys)")
         return self._keys
@@ -206,11 +206,11 @@ class Client(Party):
     def judged(
         self, workload: AnyWorkload, outputs: Sequence[Any], truths: Sequence[Truth[Any, Any]]
     ) -> Judgement:
-        """The judgement of what the last stage returned."""
+        """The judgement of the last stage's results."""
         return judged(workload, outputs, truths)
 
     def subject_of(self, source: messages.Source) -> Subject:
-        """Made once; raises ``Unsupported`` for an input that does not fit the parameters."""
+        """The subject of a source, made once; raises ``Unsupported`` for an input that does not fit the parameters."""
         if self._subject is None or self._subject.source != source:
             keys = self.keys
             inputs = self.inputs(keys.workload, source, keys.inputs_per_pass)
@@ -219,14 +219,14 @@ class Client(Party):
 
 
 def _to_two_digits(output: Any) -> tuple[float, ...]:
-    """An output as numbers that tell nothing of its noise: the exact results of ckks betray the key (Li and Micciancio,
-    EUROCRYPT 2021).
+    """An output rounded to hide its noise: the exact results of ckks reveal the key (Li and Micciancio, EUROCRYPT
+    2021).
     """
     return tuple(np.round(np.asarray(output, dtype=np.float64).ravel(), 2).tolist())
 
 
 def _sent(keys: Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
-    """The ciphertexts of vectors as they travel. With a seed in the place of a half they are written when encrypted."""
+    """The transmitted ciphertexts of vectors. Those with a seed in place of a half are written when encrypted."""
     if keys.sends_seeded:
         with steps.step("encrypt"):
             return [keys.owner.dump_seeded(SEEDED_CIPHERTEXT, item, keys.compression) for item in vectors]
@@ -239,8 +239,8 @@ def _sent(keys: Keys, vectors: Sequence[Vector], steps: Steps) -> list[bytes]:
 def _told(
     workload: AnyWorkload, stage: Stage, given: Subject, parameters: Parameters, host: HostWatch
 ) -> tuple[Arrays, tuple[Sample, ...]]:
-    """What the server is told in the clear with a stage, and what the client spent on the stages without the server
-    that come right before it: they are carried out again.
+    """The plaintext data of a stage for the server, and samples of the client-only stages right before it, which are
+    executed again.
     """
     public, samples = given.public[stage.name], list[Sample]()
     for alone in alone_before(workload.stages, stage):
@@ -252,7 +252,7 @@ def _told(
 
 
 def _spec(workload: AnyWorkload, declared: Declaration, request: messages.MakeKeys) -> ParameterSpec:
-    """The parameters asked for, or else the workload's own."""
+    """The requested parameters, or else the workload's own."""
     if request.parameters is None:
         scheme = request.scheme or _first_common(workload.schemes, declared.schemes)
         return recommended(workload, scheme, declared)
@@ -262,12 +262,12 @@ def _spec(workload: AnyWorkload, declared: Declaration, request: messages.MakeKe
 
 
 def _first_common(wanted: Sequence[Scheme], offered: Sequence[Scheme]) -> Scheme:
-    """The first scheme of the workload that the variant offers; its very first where there is none."""
+    """The workload's first scheme that the variant supports; its very first where there is none."""
     return next((scheme for scheme in wanted if scheme in offered), wanted[0])
 
 
 def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
-    """What the library makes of a request; raises ``Unsupported`` for what is less secure than asked."""
+    """The library's parameters for a request; raises ``Unsupported`` where they are less secure than requested."""
     parameters = adapter.resolve(spec)
     reason = parameter_selection.reason_against(
         spec, parameters.ring_dimension, parameters.log_qp, parameters.secret_distribution
@@ -278,7 +278,7 @@ def _resolved(adapter: Adapter, spec: ParameterSpec) -> Parameters:
 
 
 def _remaining_bits(owner: KeyOwner, ciphertexts: Sequence[Handle]) -> Mapping[str, float]:
-    """The least noise budget of all, by the name of the metric; nothing where the library tells none."""
+    """The minimum noise budget, by the name of the metric; empty where the library reports none."""
     readings = [owner.noise_budget_bits(item) for item in ciphertexts]
     budgets = [float(bits) for bits in readings if bits is not None]
     return {"noise_budget": min(budgets)} if budgets else {}

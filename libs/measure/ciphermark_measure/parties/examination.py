@@ -1,8 +1,8 @@
-"""Whether a workload does what it says: its declarations, its programs, and its result with one library.
+"""Examines a workload: its declarations, its programs, and its result with one library.
 
 ``python -m ciphermark_measure.parties.examination FILE[:CLASS] --variant seal --scheme ckks --deadline 60`` examines
-one, with one library, in a process of its own, and prints the outcome as a line of JSON. A longer examination ends at
-the deadline, with the place that it had reached on standard error.
+one with one library in a separate process, and prints the outcome as a line of JSON. At the deadline an examination
+ends, and its current place is printed on standard error.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ TINY = Override(ring_dimension=2048, security=0)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What came of a workload with a library: ``correct``; ``incorrect``, where the workload has to be fixed; or
-    ``unsupported``, where the library lacks something that it needs.
+    """The outcome for a workload with a library: ``correct``; ``incorrect``, where the workload has to be fixed; or
+    ``unsupported``, where the library lacks something that the workload needs.
     """
 
     verdict: Literal["correct", "incorrect", "unsupported"]
@@ -46,10 +46,10 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def examined(workload: AnyWorkload, variant: str, scheme: Scheme) -> Found:
-    """Carry a workload out with a library: in a small ring, and with its own parameters where it is not right there.
+    """Execute a workload with a library: in a small ring, and with its own parameters where that result is incorrect.
 
-    A workload that needs more slots than the small ring has may raise anything, or compute something else: only what
-    happens with its own parameters is its fault. Errors of its methods there pass through.
+    A workload that needs more slots than the small ring has may raise anything, or compute something else. Only
+    failures with its own parameters are its fault; errors of its methods there pass through.
     """
     declared = registry.declaration(variant)
     if scheme not in declared.schemes:
@@ -81,7 +81,7 @@ def _executed(workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, give
 
 
 def _fault(workload: AnyWorkload, parameters: Parameters, declared: Declaration, given: Any) -> str | None:
-    """What is wrong with programs or keys, found out without a key."""
+    """The fault of programs or keys that can be found without a key, or ``None``."""
     programs = all_traced(workload, given, parameters, declared)
     again = all_traced(workload, given, parameters, declared)
     for stage, program in programs.items():
@@ -100,7 +100,7 @@ def _summary(both: InProcess, error: float) -> str:
 
 
 def found_in(path: str, variant: str, scheme: Scheme) -> Found:
-    """As :func:`examined`, of a file; whatever the workload does wrong is told with its place there."""
+    """As :func:`examined`, for a file; any fault of the workload is reported with its place there."""
     file = Path(path.partition(":")[0])
     try:
         workload = user_workloads.sound(path, Path()) if user_workloads.is_own(path) else _installed(path)
@@ -116,7 +116,9 @@ def found_in(path: str, variant: str, scheme: Scheme) -> Found:
 
 
 def _refused(error: Unsupported, file: Path) -> Found:
-    """A chain that is too short, or an operation that no library has, is the workload's fault; another is not."""
+    """The outcome of a refusal. A modulus chain that is too short, or an operation that no library has, is the
+    workload's fault; any other is not.
+    """
     is_fault = "does not fit its modulus chain" in str(error) or "there is no operation" in str(error)
     if not is_fault:
         return Found("unsupported", str(error))
@@ -131,7 +133,7 @@ def _installed(name: str) -> AnyWorkload:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Examine, and tell."""
+    """Examine and print the outcome."""
     parser = argparse.ArgumentParser()
     parser.add_argument("workload")
     parser.add_argument("--variant", required=True)
@@ -148,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _alone(outcome: Found) -> Found:
-    """The outcome; what is right leaves no process behind. Those that there are end."""
+    """The outcome, checked for leftover processes: a correct workload leaves none. Any that exist are ended."""
     left_behind = containment.end_below(os.getpid())
     if left_behind and outcome.verdict == "correct":
         return Found("incorrect", f"it leaves processes running: {left_behind}, which were ended")

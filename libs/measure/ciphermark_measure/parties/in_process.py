@@ -1,4 +1,4 @@
-"""Both parties of a workload in one process, for checks, tests and benches. Ciphertexts cross as bytes all the same."""
+"""Both parties of a workload in one process, for checks, tests and benchmarks. Ciphertexts still cross as bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class _Memory(Blobs):
-    """Blobs of one process: by number, since nobody else can touch them."""
+    """Blobs of one process, named by number, since no other process can access them."""
 
     def __init__(self) -> None:
         self._parts: dict[str, list[bytes]] = {}
@@ -50,7 +50,7 @@ class _Memory(Blobs):
 
 
 class _Client(Client):
-    """Computes on an input that is given as an object, and keeps what it found last."""
+    """Computes on an input given as an object, and keeps its last output."""
 
     given: Any = None
     outputs: Sequence[Any] = ()
@@ -75,7 +75,7 @@ class _Server(Server):
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What a stage returned; seconds that encoding its constants took, and each execution."""
+    """The results of a stage, the seconds of encoding its constants, and the seconds of each execution."""
 
     outputs: list[Handle]
     encode_s: float
@@ -83,12 +83,12 @@ class Executed:
 
 
 class InProcess:
-    """Client and server of a workload, with keys made once, and programs traced for one input: what else is executed
-    must tell the server the same.
+    """Client and server of a workload, with keys made once, and programs traced for one input. Other inputs must send
+    the server the same data.
     """
 
     def __init__(self, workload: AnyWorkload, adapter: Adapter, spec: ParameterSpec, given: Any) -> None:
-        """Raises ``Unsupported`` for what the library does not have, or the modulus chain no room for."""
+        """Raises ``Unsupported`` where the library lacks a feature, or the modulus chain lacks room."""
         self.workload = workload
         store, workloads = _Memory(), {workload.name: workload}
         self._client, self._server = _Client(store, workloads, _no_data), _Server(store, workloads)
@@ -104,11 +104,11 @@ class InProcess:
 
     @property
     def evaluator(self) -> Evaluator:
-        """The server's."""
+        """The server's evaluator."""
         return self._server.loaded.evaluator
 
     def executed(self, given: Any, loops: int = 1, threads: int = 1) -> dict[str, Executed]:
-        """All stages with a server, each ``loops`` times."""
+        """The executions of all stages with a server, each ``loops`` times."""
         self._compute_on(given)
         self._load(threads)
         stages = {}
@@ -122,18 +122,18 @@ class InProcess:
         return stages
 
     def operands(self, stage: Stage, given: Any, state: Sequence[Handle]) -> list[Handle]:
-        """What a stage's program takes: ciphertexts of the input, then what the stage before returned."""
+        """The operands of a stage's program: ciphertexts of the input, then the results of the stage before."""
         self._compute_on(given)
         dumped = self._client.got(self._driver.encrypted(stage).inputs)
         return [*map(self.evaluator.load, dumped), *state]
 
     def decrypted(self, outputs: Sequence[Handle]) -> list[Vector]:
-        """All slots of what the server returned, as the client finds them."""
+        """All slots of the server's results, as the client decrypts them."""
         return [self.owner.decrypt(self.owner.load(item)) for item in self._dumped(outputs)]
 
     def output(self, outputs: Sequence[Handle], given: Any) -> Any:
-        """What the client finds in what the last stage returned. Raises ``Exhausted`` where that is wrong for want of
-        noise budget.
+        """The output that the client derives from the last stage's results. Raises ``Exhausted`` where it is incorrect
+        for lack of noise budget.
         """
         self._compute_on(given)
         returned = self._server.kept(self._dumped(outputs))
@@ -142,7 +142,7 @@ class InProcess:
         return self._client.outputs[0]
 
     def judged(self, output: Any, given: Any) -> Judgement:
-        """Whether an output is right."""
+        """Whether an output is correct."""
         self._compute_on(given)
         truths = self._client.subject_of(self._driver.subject.source).truths
         return self._client.judged(self.workload, [output], truths)
@@ -152,20 +152,20 @@ class InProcess:
         return [self.evaluator.dump(item, compression) for item in outputs]
 
     def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
-        """The party's reply; whatever the party raises passes through."""
+        """The party's reply; any exception of the party passes through."""
         party = self._client if role == "client" else self._server
         reply = party.answers[type(request)](request)
         assert isinstance(reply, kind)
         return reply
 
     def _compute_on(self, given: Any) -> None:
-        """Have the client compute on an input from here on: under another seed, since it keeps what it made of one."""
+        """Switch the client to an input, under another seed, since the client caches the subject of each seed."""
         if given is not self._client.given:
             about, self._client.given = self._driver.subject, given
             self._driver.subject = replace(about, source=Source(about.source.seed + 1))
 
     def _load(self, threads: int) -> None:
-        """Have the server use so many threads: its programs are rebuilt for another number."""
+        """Set the server's number of threads: its programs are rebuilt for another number."""
         if threads != self._server.loaded.threads:
             self._driver.subject = replace(self._driver.subject, threads=threads)
             self._driver.load(self._store.put_parts(self.owner.public_material()))

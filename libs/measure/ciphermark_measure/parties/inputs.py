@@ -1,4 +1,4 @@
-"""What a client computes on, and what it judges by: made once for a source."""
+"""A client's inputs, and the data for judging them: made once for each source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Finder = Callable[[str], DataSet]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The inputs of a pass with what they are judged by, and what the server is told with each of its stages."""
+    """The inputs of a pass with the data for judging them, and the server's plaintext data for each stage."""
 
     source: Source
     truths: tuple[Truth[Any, Any], ...]
@@ -33,15 +33,15 @@ class Subject:
 
     @property
     def inputs(self) -> list[Any]:
-        """The inputs alone."""
+        """The inputs without that data."""
         return [truth.input for truth in self.truths]
 
 
 def inputs_of(workload: AnyWorkload, source: Source, inputs_per_pass: int, find: Finder) -> list[Any]:
-    """The inputs of a pass: each of a seed of its own, one after the other.
+    """The inputs of a pass, each from a seed of its own.
 
-    Raises ``UserError`` where the workload takes a data set and none is named, and for an input that is given where it
-    takes none, or does not take this one.
+    Raises ``UserError`` where a workload needs a data set and none is named, and for a given input that the workload
+    does not accept.
     """
     if source.given is not None:
         if inputs_per_pass != 1:
@@ -54,7 +54,7 @@ def inputs_of(workload: AnyWorkload, source: Source, inputs_per_pass: int, find:
 
 
 def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parameters: Parameters) -> Subject:
-    """Raises ``Unsupported`` for inputs that do not fit the parameters."""
+    """The subject of these inputs; raises ``Unsupported`` for inputs that do not fit the parameters."""
     for given in inputs:
         workload.require_room(given, parameters)
     truths = tuple(
@@ -69,9 +69,9 @@ def subject(workload: AnyWorkload, source: Source, inputs: Sequence[Any], parame
 
 
 def shared_public(workload: AnyWorkload, stage: str, inputs: Sequence[Any], parameters: Parameters) -> Arrays:
-    """What the server is told with a stage, the same for all inputs of a pass, since one program computes on them.
+    """The server's plaintext data for a stage: the same for all inputs of a pass, since one program computes on them.
 
-    Raises ``Unsupported`` where it is not the same.
+    Raises ``Unsupported`` where it differs.
     """
     first, *others = (workload.public(stage, given, parameters) for given in inputs)
     if any(not equal_arrays(first, other) for other in others):
@@ -109,15 +109,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 
 
 def finder(folder: Path | None) -> Callable[[str], DataSet]:
-    """Finds data sets by name: those that are shipped, and ``NAME.csv`` in ``folder``.
+    """A function that finds data sets by name: the packaged ones, and ``NAME.csv`` in ``folder``.
 
-    What it returns raises ``UserError`` for a data set that is nowhere, or that cannot be read.
+    The function raises ``UserError`` for a data set that does not exist or cannot be read.
     """
     return lambda name: _found(name, folder)
 
 
 def keep(folder: Path, name: str, data: bytes) -> None:
-    """Put a data set into ``folder``, for its owner alone; one of that name is replaced as a whole."""
+    """Store a data set in ``folder``, readable by its owner alone; replaces one of that name as a whole."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor, partial = tempfile.mkstemp(dir=folder)
     with os.fdopen(descriptor, "wb") as file:
@@ -126,7 +126,7 @@ def keep(folder: Path, name: str, data: bytes) -> None:
 
 
 def kept(folder: Path, name: str) -> Path | None:
-    """The file of a data set in ``folder``; ``None`` where it is not there, and for what is no name."""
+    """The file of a data set in ``folder``; ``None`` where it does not exist, and for an invalid name."""
     path = folder / f"{name}.csv"
     return path if _NAME.fullmatch(name) and path.is_file() else None
 

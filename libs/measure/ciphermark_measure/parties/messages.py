@@ -1,23 +1,23 @@
-"""What is asked of the two parties of a workload, and what they answer.
+"""The requests to the two parties of a workload, and their replies.
 
-The same structures travel over pipes (a party in a local process) and, as JSON, over REST, whose schemas are made of
-them. Bulk never does: contexts, keys and ciphertexts are blobs in a store that both parties reach, named here by
+The same structures travel over pipes (a party in a local process) and, as JSON, over REST, whose schemas derive from
+them. Bulk data does not: contexts, keys and ciphertexts are blobs in a store that both parties reach, named here by
 digest.
 
-A party answers one request at a time. In order: ``MakeKeys``, ``Load``; then, as often as wanted, one pass: ``Encrypt``
-and ``Evaluate`` for each stage of the workload that the server computes in, and ``Score``. When passes are over, the
-last stage may be evaluated once more, layer by layer: ``EvaluateLayers`` and ``CompareLayers``. Instead of its reply a
-party may answer ``Refused``.
+A party answers one request at a time. The order is ``MakeKeys``, ``Load``, then any number of passes. A pass is
+``Encrypt`` and ``Evaluate`` for each stage with the server, then ``Score``. After all passes, ``EvaluateLayers`` and
+``CompareLayers`` may evaluate the last stage once more, layer by layer. A party may answer ``Refused`` instead of its
+reply.
 
-Samples of a reply tell what the party itself did, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and
-``step``; and with the ``party`` instead of a step the sum of its steps, and ``peak_memory`` (bytes). Each time says how
-it was slowed (``slowdown``, also where it ``is_disturbed``). Getting and storing blobs is no step: it is part of the
-transfer.
+Samples of a reply cover the party's own work, step by step: ``time`` and ``cpu_time`` (s) with ``stage`` and ``step``.
+With ``party`` instead of a step, they hold the sum of its steps, and ``peak_memory`` (bytes). Each time has its
+``slowdown``, also where it ``is_disturbed``. Reading and storing blobs is no step: it is part of the transfer.
 
-Two things that a party does while it is asked are not of the stage, and whoever asks takes them off its time: what is
-done to judge and to record alone, step ``check``, which is in no sum (what a client computes in the clear; facts of the
-library's build; readings of the host); and, before a client encrypts, what it computes alone in stages without the
-server, each a stage of its own.
+Two activities of a party during a request are not part of the stage, and the requester subtracts them from its time:
+
+- Step ``check``, which is in no sum, only judges and records: a client's computation in the clear, facts of the
+  library's build, readings of the host.
+- Before a client encrypts, it computes the client-only stages, each a separate stage.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ Samples = Annotated[tuple[Sample, ...], Meta(description="what the party measure
 _Cost = Annotated[Annotated[float, Meta(ge=0, le=1e7)] | None, Meta(examples=[0.001])]  # s; a third of a year
 _Kernel = Annotated[Annotated[float, Meta(ge=0, le=1e6)] | None, Meta(examples=[2.0])]
 _Count = Annotated[Annotated[float, Meta(ge=0, le=1e12)] | None, Meta(examples=[31.0])]
-# A spread is negative where others found a lower baseline.
+# A spread is negative where other workers found a lower baseline.
 _Ratio = Annotated[Annotated[float, Meta(ge=-1, le=1e6)] | None, Meta(examples=[1.02])]
 
 
@@ -128,10 +128,10 @@ HostFacts = Annotated[
 
 Role = Literal["client", "server"]
 PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
-# ``load`` makes the library ready; ``fit`` is what a client computes in a stage without the server; ``pack`` lays
-# numbers out in vectors, ``unpack`` finds the output in decrypted vectors; ``trace`` makes the program of a stage and
-# ``encode`` its plaintext operands, both once; ``transfer`` is what is left of the whole when the parties' own steps
-# are taken away. ``check`` is no part of the whole: see above.
+# ``load`` makes the library ready. ``fit`` is a client's computation in a client-only stage. ``pack`` lays numbers out
+# in vectors; ``unpack`` finds the output in decrypted vectors. ``trace`` makes the program of a stage and ``encode``
+# its plaintext operands, both once. ``transfer`` is the whole without the parties' own steps. ``check`` is not part of
+# the whole: see above.
 Step = Literal[
     "load",
     "keygen",
@@ -152,7 +152,7 @@ CHECK: Step = "check"
 ENCODE: Step = "encode"
 TRACE: Step = "trace"
 TRANSFER: Step = "transfer"
-RETURNED = "returned"  # of sizes: what the server gave back
+RETURNED = "returned"  # of sizes: the server's results
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What client and server have in common: a table of answers, and failures that are data."""
+"""The common part of client and server: a table of answers, and failures that are data."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 
 class OutOfOrder(Exception):
-    """A request came before the one that it builds on."""
+    """A request arrived before the one that it depends on."""
 
 
 class HostWatch:
-    """What others on the host do to a party: the same readings as beside samples of operations. ``baseline_ns`` is the
-    lowest reference-kernel baseline that is known; without a reference kernel nothing is watched.
+    """Watches the host's influence on a party, with the same readings as around samples of operations. ``baseline_ns``
+    is the lowest known reference-kernel baseline; without a reference kernel nothing is watched.
     """
 
     def __init__(self, gate: Gate, baseline_ns: float | None = None) -> None:
@@ -46,7 +46,7 @@ class HostWatch:
 
     @classmethod
     def of_this_process(cls, baseline_ns: float | None = None) -> HostWatch:
-        """With the kernels, where they are built."""
+        """A watch with the kernels, where they are built."""
         if reference_kernel.reason_against():
             return cls(Gate())
         return cls(
@@ -55,21 +55,20 @@ class HostWatch:
         )
 
     def begin_trial(self) -> None:
-        """What :attr:`facts` tells is of the time from now on."""
+        """Start a trial: :meth:`facts` covers the time from now on."""
         self.gate.begin_trial(self._baseline_ns)
         self._steal = CpuSteal()
 
     @property
     def facts(self) -> messages.HostReadings:
-        """Of the trial so far."""
+        """The readings of the trial so far."""
         return messages.HostReadings(**self._steal.facts(), **self.gate.facts())
 
 
 class Party(ABC):
     """Answers one request at a time.
 
-    ``store`` is where blobs come from and go to; ``workloads`` are those that can be asked for, by name. Steps are
-    watched by ``host``.
+    ``store`` holds the blobs; ``workloads`` are the available ones, by name. ``host`` watches the steps.
     """
 
     def __init__(
@@ -82,21 +81,21 @@ class Party(ABC):
     @property
     @abstractmethod
     def answers(self) -> Mapping[type, Callable[[Any], messages.Reply]]:
-        """What to do for each kind of request."""
+        """The handler of each kind of request."""
 
     def answer(self, request: messages.Request) -> messages.Reply:
-        """Answer one request; whatever goes wrong becomes ``Refused``."""
+        """Answer one request; any failure becomes ``Refused``."""
         try:
             return self.answers[type(request)](request)
         except Exception as error:  # a library may throw anything: it costs one trial
             return refusal(error)
 
     def configured(self, name: str, options: Mapping[str, Value]) -> AnyWorkload:
-        """The workload with its options; raises ``UserError`` for an unknown one, and for options it does not have."""
+        """The workload with its options; raises ``UserError`` for an unknown workload or option."""
         return named(self.workloads, name).with_options(options)
 
     def server_stage(self, workload: AnyWorkload, name: str) -> Stage:
-        """The stage of a name; raises ``OutOfOrder`` for one that the server does not compute in."""
+        """The stage of a name; raises ``OutOfOrder`` for one without the server."""
         stages = {stage.name: stage for stage in workload.server_stages}
         if name not in stages:
             raise OutOfOrder(f"{workload.name} has no stage {name} for the server, only {', '.join(stages)}")
@@ -107,16 +106,16 @@ class Party(ABC):
         return list(self.parts(blobs))
 
     def parts(self, blobs: Sequence[Blob]) -> Iterator[bytes]:
-        """The parts of blobs as they are asked for; all are there, and compared with their digests, before that."""
+        """The parts of blobs, on request; all exist and are compared with their digests beforehand."""
         return chain.from_iterable([self.store.get_parts(blob) for blob in blobs])
 
     def kept(self, items: Sequence[bytes]) -> tuple[Blob, ...]:
-        """Keep bytes as parts of one blob: a file each would take longer than what most ciphertexts weigh."""
+        """Store bytes as parts of one blob: separate files would take longer to write than most ciphertexts."""
         return (self.store.put_parts(items),)
 
 
 def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
-    """The items in so many parts of one length; raises ``ValueError`` where that cannot be."""
+    """The items in ``count`` parts of equal length; raises ``ValueError`` where that is impossible."""
     length, rest = divmod(len(items), count)
     if rest:
         raise ValueError(f"{len(items)} ciphertexts are not those of a pass over {count}")
@@ -124,8 +123,8 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
 
 
 class Watch:
-    """Measures what is done in ``step``. A step may come in several pieces. Beside steps the ``gate`` is read, off
-    their clock; with ``reads_memory`` the memory kernel, too, whose buffer is in the peak of the process from then on.
+    """Measures the work inside ``step``. A step may consist of several pieces. The ``gate`` is read around steps,
+    outside of their time. ``reads_memory`` adds the memory kernel, whose buffer then counts in the process's peak.
     """
 
     def __init__(self, stage: str, gate: Gate | None = None, reads_memory: bool = False) -> None:
@@ -138,14 +137,14 @@ class Watch:
 
     @contextmanager
     def step(self, name: Step) -> Iterator[None]:
-        """Measure what is done inside."""
+        """Measure the work inside."""
         with self._watched(name):
             self._meter.start()
             yield
             self._stop(name)
 
     def each(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
-        """The items, with what making each of them takes measured as a piece of a step."""
+        """The items; the production of each is measured as a piece of a step."""
         following = iter(items)
         with self._watched(name):
             while True:
@@ -157,7 +156,7 @@ class Watch:
                 yield item
 
     def without(self, name: Step, items: Iterable[bytes]) -> Iterator[bytes]:
-        """The items, with what making each of them takes left out of the step that asks for it."""
+        """The items; the production of each is excluded from the step that requests it."""
         following = iter(items)
         while True:
             self._stop(name)
@@ -168,7 +167,7 @@ class Watch:
             yield item
 
     def of_each(self, name: Step, action: Callable[[bytes], T], items: Iterable[bytes]) -> list[T]:
-        """What ``action`` makes of each item, measured as a piece of a step; making the items is no part of it."""
+        """The results of ``action`` on each item, measured as a piece of a step; producing the items is excluded."""
         results, pieces = [], [self._steps.get(name, {})]
         with self._watched(name):
             for item in items:
@@ -179,7 +178,7 @@ class Watch:
         return results
 
     def samples(self) -> tuple[Sample, ...]:
-        """What was measured, in the order of the steps; each says how it was slowed, by what is known now."""
+        """The measured values, in the order of the steps, each with its slowdown by current knowledge."""
         return tuple(
             _slowed(sample, self._slowing([name]))
             for name, values in self._steps.items()
@@ -187,13 +186,13 @@ class Watch:
         )
 
     def _slowing(self, names: Iterable[Step]) -> Slowing:
-        """How steps together were slowed."""
+        """The slowdown of steps together."""
         pieces = [piece for name in names for piece in self._pieces.get(name, ())]
         return host_state.together([(self._gate.slowing(around), lasted_ns) for around, lasted_ns in pieces])
 
     @contextmanager
     def _watched(self, name: Step) -> Iterator[None]:
-        """Read the gate before and after what is done inside."""
+        """Read the gate before and after the work inside."""
         begun, start_ns = self._gate.before(self._reads_memory), perf_counter_ns()
         yield
         lasted_ns = perf_counter_ns() - start_ns
@@ -204,8 +203,8 @@ class Watch:
 
 
 def _slowed(sample: Sample, slowing: Slowing) -> Sample:
-    """A sample with how it was slowed. CPU time has no wait in it, so that no wait disturbs it; what is no time is left
-    as it is.
+    """A sample with its slowdown. CPU time contains no wait, so that waiting does not disturb it; values other than
+    times stay unchanged.
     """
     match sample.metric:
         case "time":
@@ -217,8 +216,8 @@ def _slowed(sample: Sample, slowing: Slowing) -> Sample:
 
 
 class Steps(Watch):
-    """The steps of one request, which begins when this is made. Tells what they come to, too, as the party's own, and
-    what it cost to watch them, as what is of no stage.
+    """The steps of one request, which begins when this object is created. Adds the party's own sums, and the cost of
+    the watch, which belongs to no stage.
     """
 
     def __init__(self, stage: str, role: Role, gate: Gate | None = None, reads_memory: bool = False) -> None:
@@ -229,7 +228,7 @@ class Steps(Watch):
         self._request.start()
 
     def samples(self) -> tuple[Sample, ...]:
-        """Step by step, then the party's own."""
+        """The samples of each step, then the party's own."""
         own = together([*self._steps.values(), self._request.stop()])
         self._gate.settle()
         slowing = self._slowing(self._steps)
@@ -248,13 +247,13 @@ _decoder = msgspec.msgpack.Decoder(dict[str, _Array])
 
 
 def dump_arrays(arrays: Arrays) -> bytes:
-    """The arrays as bytes: equal arrays give equal bytes."""
+    """The arrays as bytes; equal arrays give equal bytes."""
     plain = {name: np.ascontiguousarray(array, dtype="<f8") for name, array in sorted(arrays.items())}
     return msgspec.msgpack.encode({name: _Array(item.shape, item.tobytes()) for name, item in plain.items()})
 
 
 def load_arrays(data: bytes) -> Arrays:
-    """Read the arrays; raises ``ValueError`` for bytes that are none."""
+    """Read the arrays; raises ``ValueError`` for invalid bytes."""
     arrays = _decoder.decode(data)
     return {
         name: np.frombuffer(item.data, dtype="<f8").astype(np.float64).reshape(item.shape)

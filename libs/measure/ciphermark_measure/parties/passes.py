@@ -1,7 +1,7 @@
 """The driver of a workload's passes: keys, then every stage with a server, and last its layers.
 
-Whoever drives one says how a party is asked: a service over HTTP, a process over pipes, or an object of this process.
-The parties are never at work at the same time: each is asked when the other has answered.
+The caller supplies the way to send requests to a party: a service over HTTP, a process over pipes, or an object of this
+process. The parties never work at the same time: each request waits for the other party's reply.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ R = TypeVar("R")
 
 
 class Asking(Protocol):
-    """How a party is asked."""
+    """The way to send a request to a party."""
 
     def __call__(self, role: Role, request: Any, kind: type[R]) -> R:
-        """The reply, which is of this kind; raises what the caller of the driver expects for any other."""
+        """The reply, which must be of this kind; for any other, raises the exception that the caller expects."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What passes are of: see ``MakeKeys`` and ``Load``."""
+    """The subject of passes: see ``MakeKeys`` and ``Load``."""
 
     variant: str
     workload: str
@@ -45,7 +45,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Keys at the client, an evaluator at the server, and the seconds that passed meanwhile."""
+    """Keys at the client, an evaluator at the server, and the elapsed seconds."""
 
     keys: messages.KeysMade
     loaded: messages.Loaded
@@ -54,7 +54,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class StagePass:
-    """One stage of one pass: what went to the server and back, the judgement of the last one, and the wall time."""
+    """One stage of one pass: the data sent in both directions, the judgement of the last stage, and the wall time."""
 
     stage: Stage
     sent: messages.Encrypted
@@ -64,7 +64,7 @@ class StagePass:
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """What both parties measured."""
+        """The samples of both parties."""
         return self.sent.samples + self.back.samples + (self.scored.samples if self.scored else ())
 
 
@@ -77,7 +77,7 @@ class Driver:
         self.keys: messages.KeysMade | None = None
 
     def prepare(self) -> Prepared:
-        """Keys at the client, and an evaluator at the server."""
+        """Make keys at the client, and an evaluator at the server."""
         about = self.subject
         start = perf_counter()
         request = messages.MakeKeys(
@@ -95,7 +95,7 @@ class Driver:
         return Prepared(keys, loaded, perf_counter() - start)
 
     def load(self, material: Blob) -> messages.Loaded:
-        """An evaluator of the client's public material."""
+        """Make an evaluator of the client's public material."""
         about = self.subject
         request = messages.Load(
             about.variant, about.workload, material, dict(about.options), about.inputs_per_pass, about.threads
@@ -109,7 +109,7 @@ class Driver:
         return tuple(stage for stage in self.keys.stages if stage.has_server)
 
     def passed(self) -> Iterator[StagePass]:
-        """One pass, stage by stage, with fresh encryptions; what the last one returns is judged."""
+        """One pass, stage by stage, with fresh encryptions; the results of the last stage are judged."""
         for stage in self.stages:
             yield self._passed(stage)
 
@@ -123,29 +123,29 @@ class Driver:
         return StagePass(stage, sent, back, scored, perf_counter() - start)
 
     def encrypted(self, stage: Stage) -> messages.Encrypted:
-        """The inputs of a stage."""
+        """The encrypted inputs of a stage."""
         return self._ask("client", messages.Encrypt(stage.name, self.subject.source), messages.Encrypted)
 
     def evaluated(self, stage: Stage, sent: messages.Encrypted) -> messages.Evaluated:
-        """What the server returns of a stage."""
+        """The server's results of a stage."""
         evaluate = messages.Evaluate(stage.name, sent.inputs, sent.public)
         return self._ask("server", evaluate, messages.Evaluated)
 
     def programs(self) -> dict[str, messages.Described]:
-        """The programs that the server executed, stage by stage, after a pass."""
+        """The programs that the server executed, by stage, after a pass."""
         return {
             stage.name: self._ask("server", messages.Describe(stage.name), messages.Described)
             for stage in self.stages
         }
 
     def layers(self, passes: int) -> tuple[Sample, ...]:
-        """The layers of the last stage, when passes are over: times of each, and in ckks the largest value and the
+        """The layers of the last stage, once passes are over: the times of each, and in ckks the largest value and the
         largest error of any slot. No pass is timed meanwhile.
         """
         assert self.keys is not None
         is_exact = (
             self.keys.parameters.spec.scheme in EXACT_SCHEMES
-        )  # then a right output has no error anywhere
+        )  # then a correct output has no error anywhere
         sent = self.encrypted(self.stages[-1])
         count = min(max(1, passes), messages.MAX_PASSES)
         evaluate = messages.EvaluateLayers(sent.inputs, count, returns_ends=not is_exact)

@@ -1,4 +1,4 @@
-"""The server: evaluates on ciphertexts. It is made of public material and cannot decrypt."""
+"""The server: evaluates on ciphertexts. It holds only public material and cannot decrypt."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from ciphermark_workloads.workload import Stage
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """The program of a stage with its plaintext operands, for what it was called with. It is ``executed`` for so many
-    inputs ``at_once``.
-    """
+    """The program of a stage with its plaintext operands, for one call. It is ``executed`` for ``at_once`` inputs."""
 
     call: Call
     made: StageProgram
@@ -38,7 +36,7 @@ class _Ready:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What ``Load`` made; and of each stage the program, and what it returned: the handles of each input of a pass."""
+    """The result of ``Load``; and for each stage its program, and its results: the handles of each input of a pass."""
 
     workload: AnyWorkload
     declared: Declaration
@@ -50,11 +48,13 @@ class Session:
 
     @property
     def at_once(self) -> int:
-        """Inputs of a pass that are executed side by side: all where threads share what is independent."""
+        """The number of inputs of a pass that are executed together: all where threads share independent work."""
         return self.inputs_per_pass if self.threads > 1 and self.declared.programs_have_threads else 1
 
     def before(self, stage: Stage) -> str | None:
-        """The server's stage before one; ``None`` for the first. Raises ``OutOfOrder`` where it was not evaluated."""
+        """The preceding stage with the server; ``None`` for the first. Raises ``OutOfOrder`` where it was not
+        evaluated.
+        """
         stages = self.workload.server_stages
         if stage == stages[0]:
             return None
@@ -106,7 +106,7 @@ class Server(Party):
         states = [[] for _ in range(loaded.inputs_per_pass)] if before is None else loaded.states[before]
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
         dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
-        # The first pass tells the peak of memory, in which the memory kernel's buffer is none of the library's.
+        # The first pass measures the peak of memory, which must not include the memory kernel's buffer.
         steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.inputs_per_pass)
         shapes = () if before is None else loaded.ready[before].made.returned
@@ -156,14 +156,14 @@ class Server(Party):
 
     @property
     def loaded(self) -> Session:
-        """Raises ``OutOfOrder`` where nothing was loaded."""
+        """The session; raises ``OutOfOrder`` where nothing was loaded."""
         if self._loaded is None:
             raise OutOfOrder("there is no evaluator yet: load a client's material first (load)")
         return self._loaded
 
 
 def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
-    """Raise ``MemoryError`` for a workload that is known to keep more than this process may have, before it is made."""
+    """Raise ``MemoryError`` for a workload that is known to exceed this process's memory limit, before it is made."""
     needed_bytes, limit_bytes = workload.server_bytes(parameters), confinement.memory_limit()
     if limit_bytes is not None and needed_bytes > limit_bytes:
         raise MemoryError(
@@ -173,7 +173,7 @@ def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
 
 
 def _require_count(loaded: Session, stage: Stage, found: int) -> None:
-    """Raise ``UserError`` for another number of ciphertexts than clients send, before any work."""
+    """Raise ``UserError`` for an unexpected number of ciphertexts, before any work."""
     each = loaded.workload.input_ciphertexts(stage.name, loaded.evaluator.parameters)
     if each is not None and found != each * loaded.inputs_per_pass:
         raise UserError(
@@ -183,8 +183,8 @@ def _require_count(loaded: Session, stage: Stage, found: int) -> None:
 
 
 def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
-    """The program of a stage and its plaintext operands: rebuilt only for another number of inputs, or where the
-    server is told something else.
+    """The program of a stage and its plaintext operands, rebuilt only for another number of inputs or other plaintext
+    data.
     """
     ready = loaded.ready.get(call.stage)
     if ready is None or not ready.call.equals(call):
@@ -201,7 +201,7 @@ def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
 
 
 def _own_results(loaded: Session, ready: _Ready) -> tuple[Sample, ...]:
-    """What the workload tells of a program that was just made, off the clock and off the request's memory."""
+    """The workload's own results about a program that was just made, outside of the request's time and memory."""
     stage, check = ready.call.stage, Watch(ready.call.stage)
     with check.step(messages.CHECK):
         results = loaded.workload.server_results(ready.made.program, loaded.threads)

@@ -1,7 +1,7 @@
-"""A party of a workload as a process of its own, confined like a worker.
+"""A party of a workload as a separate process, confined like a worker.
 
-``python -m ciphermark_measure.parties.worker --role client --blobs FOLDER --cpus 1 --memory-mb 8192``. Requests come on
-standard input, replies go to the descriptor that standard output was.
+``python -m ciphermark_measure.parties.worker --role client --blobs FOLDER --cpus 1 --memory-mb 8192``. Requests arrive
+on standard input; replies go to the original standard output.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
         from ciphermark_measure.probes import peak_memory
 
         party = _party(arguments)
-    if arguments.role == "client":  # the server's party has nothing that others may not see, and tests look
+    if arguments.role == "client":  # the server's party has no secrets, and tests inspect it
         peak_memory.keep_open()
         confinement.seal()
     clock = MonotonicClock()

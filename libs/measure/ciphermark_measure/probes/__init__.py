@@ -1,6 +1,6 @@
 """The probes. To add one: a file here with a class below :class:`Probe`, and its metric, registered there.
 
-A metric that adds up is summed over parts and divided by executions; of others, such as a high-water mark, the largest
+Additive metrics are summed over parts and divided by executions; for others, such as a high-water mark, the largest
 value counts.
 """
 
@@ -46,14 +46,14 @@ def unavailable() -> dict[str, str]:
 
 
 def host_facts() -> Host:
-    """What :func:`host.collect` tells, and among its warnings what no probe can measure here."""
+    """The facts of :func:`host.collect`, with warnings for everything that no probe can measure here."""
     facts = host.collect()
     missing = tuple(f"{metric} is not measured here: {reason}" for metric, reason in unavailable().items())
     return replace(facts, warnings=(*facts.warnings, *missing, *_unwatched()))
 
 
 def _unwatched() -> tuple[str, ...]:
-    """What of the host's state beside samples cannot be told here."""
+    """Warnings for the parts of the host's state around samples that cannot be measured here."""
     reason = reference_kernel.reason_against()
     without = (
         () if reason is None else (f"disturbed and undisturbed samples cannot be distinguished: {reason}",)
@@ -68,7 +68,7 @@ class Meter:
         self._probes = [probe() for probe in PROBES if span in probe.spans and reason_against(probe) is None]
 
     def start(self) -> None:
-        """Begin to measure."""
+        """Start measuring."""
         for probe in self._probes:
             probe.start()
 
@@ -101,7 +101,7 @@ def samples_of(
 
 
 def measured_alone(action: Callable[[], object]) -> dict[str, float]:
-    """What is measured while ``action`` is executed once, where nothing is timed."""
+    """The measured values of one execution of ``action``, outside of all timing."""
     meter = Meter("alone")
     meter.start()
     action()

@@ -1,4 +1,4 @@
-"""What a probe is: something that measures what this process does between two moments."""
+"""The contract of a probe: it measures this process between two moments."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import ClassVar, Literal
 
 from ciphermark_core.metrics import Metric
 
-# What is measured from beginning to end: a loop over one primitive; one over a circuit of many; a step of a party; all
-# that a party does for one request; something that is executed once, in a process where nothing is timed.
+# The measured spans: a loop over one primitive; one over a circuit of many; a step of a party; all that a party does
+# for one request; and a single execution in a process where nothing is timed.
 Span = Literal["primitive", "circuit", "step", "request", "alone"]
 
 
 class Probe(ABC):
-    """Yields ``metrics``, which are registered, in the spans that it is meant for.
+    """Yields ``metrics``, which are registered, in the spans that it declares.
 
-    One object measures one span at a time, again and again. What one probe costs is not to be seen by the others:
-    whatever takes long belongs in the spans in which nothing is timed (``request``, ``alone``).
+    One object measures one span at a time, repeatedly. The cost of one probe must not affect the others: slow probes
+    belong in spans in which nothing is timed (``request``, ``alone``).
     """
 
     metrics: ClassVar[tuple[Metric, ...]]
     spans: ClassVar[frozenset[Span]] = frozenset({"primitive", "circuit", "step"})
 
     def available(self) -> str | None:
-        """Why it cannot be used in this process, or ``None``. Asked once for all probes of a kind."""
+        """Why it cannot be used in this process, or ``None``. Called once for all probes of a kind."""
         return None
 
     @abstractmethod
     def start(self) -> None:
-        """Begin to measure."""
+        """Start measuring."""
 
     @abstractmethod
     def stop(self) -> Mapping[str, float]:
-        """The values since :meth:`start`, by name of metric and in its unit; not of one execution but of all."""
+        """The values since :meth:`start`, by name of metric and in its unit, in total over all executions."""

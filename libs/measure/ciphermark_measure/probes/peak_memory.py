@@ -17,26 +17,26 @@ _RESET_PEAK = b"5"  # proc(5): resets the high-water mark of the resident set
 
 @cache
 def _opened(path: str, flags: int, _pid: int) -> int:
-    """A file of this process, open for good: one that a parent opened tells of the parent."""
+    """A file of this process, kept open: a descriptor inherited from a parent shows the parent's values."""
     return os.open(path, flags)
 
 
 def keep_open() -> None:
-    """Open what resets the mark: a process that seals itself cannot open it later. Does nothing where the kernel
-    refuses: the probe tells.
+    """Open the file that resets the mark: a process that seals itself cannot open it later. Does nothing where the
+    kernel refuses, which the probe reports.
     """
     with suppress(OSError):
         _opened(_CLEAR_REFS, os.O_WRONLY, os.getpid())
 
 
 class PeakMemory(Probe):
-    """Resets the mark, which takes the longer the more memory there is: where something is timed, it is not used."""
+    """Resets the mark, which takes longer with more memory: it is not used where anything is timed."""
 
     metrics = (METRICS["peak_memory"],)
     spans = frozenset({"request", "alone"})
 
     def available(self) -> str | None:
-        """See :meth:`Probe.available`. Tried out: kernels refuse in more than one way."""
+        """See :meth:`Probe.available`. Tests the reset itself, since kernels refuse it in several ways."""
         try:
             self.start()
         except OSError as error:

@@ -10,7 +10,7 @@ from ciphermark_measure.probes.base import Probe
 
 
 class WallTime(Probe):
-    """By ``CLOCK_MONOTONIC``. Loops over operations tell their time themselves, from closer by."""
+    """Wall time by ``CLOCK_MONOTONIC``. Loops over operations measure their own time with less overhead."""
 
     metrics = (METRICS["time"],)
     spans = frozenset({"step"})
@@ -24,7 +24,9 @@ class WallTime(Probe):
 
 
 class CpuTime(Probe):
-    """By ``CLOCK_PROCESS_CPUTIME_ID``. Not of a loop over one primitive: it is one thread's, and its wall time."""
+    """CPU time by ``CLOCK_PROCESS_CPUTIME_ID``. Not for a loop over one primitive: its one thread's CPU time is its
+    wall time.
+    """
 
     metrics = (METRICS["cpu_time"],)
     spans = frozenset({"circuit", "step"})
