@@ -1,3 +1,3 @@
-"""The benchmark service: a suite becomes a plan, the plan is executed, outcomes are recorded."""
+"""The benchmark service: turns a suite into a plan, executes the plan, and records the outcomes."""
 
 __version__ = "0.1.0"

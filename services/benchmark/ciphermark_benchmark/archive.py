@@ -1,8 +1,8 @@
-"""Archives: one file that holds a run with all that was recorded of it, to keep, send, and read elsewhere.
+"""Archives: one file with a run and all its records, to keep, send, and read elsewhere.
 
-The file is what the run's journal is, one JSON line for the run and one for each outcome, then a line with the SHA-256
-digest of all before it, compressed by xz. What tells of the place where it was measured more than its host facts do
-(the suite's path) is left out.
+The content is the run's journal, one JSON line for the run and one for each outcome, then a line with the SHA-256
+digest of all lines before it, compressed by xz. Facts about the place of measurement beyond the host facts, such as the
+suite's path, are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciphermark_core.private import private_folder
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
 
-# 1 GB of journal: more than a week of measuring. A small file may claim to hold more than any memory does.
+# 1 GB of journal is more than a week of measuring. The limit stops small files that expand beyond the memory.
 _LARGEST_BYTES = 1 << 30
 _LONGEST_LINE_BYTES = 1 << 26
 _COUNTS = ("max_repetitions", "repetitions", "inputs_per_pass")  # dimensions that views count by
@@ -37,8 +37,8 @@ _DIGEST = b'{"sha256":'
 
 
 def held(data_directory: DataDirectory, run_id: str) -> tuple[Header, list[Outcome]]:
-    """A recorded run and its outcomes, as they were measured or imported here; raises ``UserError`` where neither is
-    so.
+    """A recorded run and its outcomes, measured or imported in this data directory. Raises ``UserError`` if it has
+    neither.
     """
     journal = _journal(data_directory, run_id)
     if journal is not None:
@@ -55,9 +55,9 @@ def held(data_directory: DataDirectory, run_id: str) -> tuple[Header, list[Outco
 
 
 def keep(data_directory: DataDirectory, path: Path, header: Header, outcomes: list[Outcome]) -> None:
-    """Keep what was read from an archive, so that it can be exported again. Raises ``UserError`` where that cannot be.
+    """Keep an imported archive for later exports. Raises ``UserError`` on failure.
 
-    Of a trial that was kept before the outcome stays, as in the database; what was measured here is in its journal.
+    An outcome that was kept before stays, as in the database. Journals keep outcomes that were measured here.
     """
     run_id = header.run.id
     if _journal(data_directory, run_id) is not None:
@@ -75,7 +75,7 @@ def keep(data_directory: DataDirectory, path: Path, header: Header, outcomes: li
 
 
 def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: Path) -> None:
-    """Write an archive, whole or not at all. Raises ``UserError`` where that cannot be."""
+    """Write an archive atomically. Raises ``UserError`` on failure."""
     run, origin = replace(header.run, label=label), Path(header.origin).name
     archive_header = replace(header, run=run, origin=origin, format=SIGNED_FORMAT)
     content = b"".join([wire.to_line(archive_header), *(wire.to_line(outcome) for outcome in outcomes)])
@@ -83,12 +83,12 @@ def write(header: Header, outcomes: Iterable[Outcome], label: str | None, path: 
 
 
 def latest(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """The last outcome of every trial: one that was executed again after an interruption has two. Pure."""
+    """The last outcome of every trial: a trial that was repeated after an interruption has two. Pure."""
     return list({outcome.trial.id: outcome for outcome in outcomes}.values())
 
 
 def forget(data_directory: DataDirectory, run_id: str) -> None:
-    """Delete the journal of a run and the archive that it was imported from, where they are in this data directory."""
+    """Delete a run's journal and its imported archive from this data directory, if present."""
     for path in (*_journal_paths(data_directory, run_id), _kept(data_directory, run_id)):
         try:
             path.unlink(missing_ok=True)
@@ -97,14 +97,14 @@ def forget(data_directory: DataDirectory, run_id: str) -> None:
 
 
 def is_unfinished(data_directory: DataDirectory, run_id: str) -> bool:
-    """Whether the journal of a run waits for more outcomes, or for the database."""
+    """Whether a run's journal still lacks outcomes, or has outcomes to be recorded in the database."""
     return any(
         (place.pending / f"{run_id}.jsonl").exists() for place in (data_directory, data_directory.of_jobs)
     )
 
 
 def read(path: Path) -> tuple[Header, list[Outcome]]:
-    """Run and outcomes of an archive, all of them checked. Raises ``UserError`` for anything else."""
+    """The run and outcomes of an archive, all checked. Raises ``UserError`` for an invalid file."""
     storage.register_all()
     try:
         with lzma.open(path) as file:
@@ -129,7 +129,7 @@ def _journal(data_directory: DataDirectory, run_id: str) -> Journal | None:
 
 
 def _journal_paths(data_directory: DataDirectory, run_id: str) -> list[Path]:
-    """Where the journal of a run may be."""
+    """The possible paths of a run's journal."""
     folders = [
         folder
         for place in (data_directory, data_directory.of_jobs)
@@ -159,7 +159,7 @@ def _put(content: bytes, path: Path) -> None:
 
 
 def _content(path: Path, lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]:
-    """The run and its outcomes in the lines of an archive; raises ``ValueError`` where they hold anything else."""
+    """The run and outcomes in the lines of an archive. Raises ``ValueError`` for other content."""
     first = next(lines, b"")
     header = wire.from_line(first, Header)
     outcomes = [legacy_format.outcome(line) for line in _signed(path, header, sha256(first), lines)]
@@ -170,7 +170,7 @@ def _content(path: Path, lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]
 
 
 def _reasons_against(outcome: Outcome) -> Iterator[str]:
-    """What of an outcome cannot be: values that no trial yields, which views and tables could not show."""
+    """The reasons against an outcome: values that no trial yields, and that views and tables could not show."""
     for use in outcome.programs:
         if use.digest != sha256(use.content).hexdigest():
             yield f"program {use.digest} has another digest"
@@ -186,8 +186,8 @@ def _reasons_against(outcome: Outcome) -> Iterator[str]:
 
 
 def _signed(path: Path, header: Header, digest: Digest, lines: Iterator[bytes]) -> Iterator[bytes]:
-    """The lines before the digest, which must be theirs; ``digest`` is that of the header's line. Archives of earlier
-    formats may have none.
+    """The lines before the digest, which must match them; ``digest`` covers the header's line. Archives of earlier
+    formats may lack a digest.
     """
     for line in lines:
         if line.startswith(_DIGEST):

@@ -1,1 +1,1 @@
-"""The REST API of the service: jobs in, results out. It measures nothing itself."""
+"""The REST API of the service: accepts jobs and returns results. This process measures nothing."""

@@ -1,4 +1,4 @@
-"""The route of predictions: an encrypted image that the caller gives, and what each party does about it."""
+"""The route of predictions: classifies the caller's image under encryption and reports the steps of both parties."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TIMEOUT_S = 120.0
 _MEMORY_MB = 4096
 _BUSY = "a run is being measured on this machine, and a prediction would disturb it: wait until it has ended"
 _TAKEN = "somebody else's image is being classified: try again in a few seconds"
-# Kinds of problem by what a party's refusal says of itself, else by its status.
+# Kinds of problem by the cause of a party's refusal, else by its status.
 _BY_CAUSE = {
     "UserError": "invalid",
     "invalid": "invalid",
@@ -150,7 +150,7 @@ async def predicted(body: Pictured, state: Shared) -> Prediction:
     of both where there are such, else by two processes here. Nothing is recorded, and nothing else is measured
     meanwhile.
     """
-    named(WORKLOADS, body.workload).given_input(body.pixels)  # refused before any work
+    named(WORKLOADS, body.workload).given_input(body.pixels)  # refuses invalid input before any work
     if state.predicting.locked():
         raise Problem("too-many", _TAKEN)
     async with state.predicting:
@@ -183,7 +183,7 @@ def _refuse() -> None:
 
 
 class _Asking:
-    """Asks the parties, all within one deadline, and notes what they did."""
+    """Sends requests to the parties within one common deadline, and collects their steps."""
 
     def __init__(self, parties: Parties, timeout_s: float) -> None:
         self._parties, self._deadline_s = parties, monotonic() + timeout_s
@@ -206,8 +206,8 @@ class _Asking:
 
 
 def passed_once(parties: Parties, body: Pictured, timeout_s: float) -> Prediction:
-    """Keys, and all stages of the workload once. Raises ``Problem`` for a party's refusal, and ``WorkerDied`` where a
-    party dies or takes longer than ``timeout_s`` in all.
+    """Make keys and execute all stages of the workload once. Raises ``Problem`` if a party refuses, and ``WorkerDied``
+    if a party dies or all requests together exceed ``timeout_s``.
     """
     asking = _Asking(parties, timeout_s)
     source = messages.Source(0, given=tuple(body.pixels))

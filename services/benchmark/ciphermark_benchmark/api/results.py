@@ -1,4 +1,4 @@
-"""Routes of results: results, comparisons of whole runs (what continues a run on another host is part of it), adapters,
+"""Routes of results: results, comparisons of whole runs (including their continuations on other hosts), adapters,
 hosts.
 """
 
@@ -37,7 +37,7 @@ _MEDIA_TYPES: dict[Form, str] = {
 Row = Mapping[str, Any]
 
 _PARTS = ("a_run_id", "b_run_id")
-# With the part, this tells the results of the query apart.
+# Together with the part, these columns identify a row of the query.
 _PLACE = ("comparison_group", "variant", "phase", "metric", "repetitions")
 _IfNoneMatch = Annotated[str | None, Header(description="entity tags of answers that are at hand")]
 _Asked = Annotated[Form, Query(description="form of the answer")]
@@ -45,7 +45,7 @@ _Percentage = Annotated[str | None, Query(max_length=20, examples=["10%"])]
 
 
 def _table(row: type[BaseModel], answer: type[BaseModel] | None = None) -> dict[int | str, dict[str, Any]]:
-    """The ``responses`` of a route that answers with a table of such rows, in JSON with ``answer`` or a list."""
+    """The ``responses`` of a route that returns a table of such rows: in JSON ``answer``, or by default a list."""
     return documented("not-found", "not-ready") | {
         200: {
             "model": answer or list[row],  # type: ignore[valid-type]
@@ -114,7 +114,7 @@ async def compare(  # noqa: PLR0913, PLR0917 - each parameter is one of the requ
 
 
 def _with_summary(table: Table, results: bytes, power: float | None) -> bytes:
-    """A :class:`Comparison`, of rows that are written so."""
+    """The JSON of a :class:`Comparison`, from the JSON of its rows."""
     judged = said_once([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     whole = summary(judged, power)
     document = asdict(whole) | {
@@ -138,14 +138,14 @@ async def hosts(state: Shared) -> dict[str, object]:
 
 
 async def _recorded(state: State, run_id: str) -> Recorded:
-    """What is recorded of a run by now, or was a moment ago."""
+    """The recorded parts and trials of a run, at most a moment old."""
 
     async def look() -> Recorded:
         parts = await state.store.rows("run_parts", {"id": run_id})
         if not parts:
             await state.run(
                 run_id
-            )  # one that is not there is a problem; one that no host has begun has no results
+            )  # an unknown run raises ``Problem``; one that no host has begun has no results
         last = max((part["sequence"] or 0 for part in parts), default=0)
         return Recorded(tuple(part["id"] for part in parts), last)
 
@@ -164,7 +164,7 @@ async def _answered(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A part of run a, a part of run b, and their results side by side."""
+    """A part of run a, a part of run b, and the comparison of their results."""
 
     a: str
     b: str
@@ -174,10 +174,10 @@ class Pair:
 def compared(
     database: Database, parts_a: Sequence[str], parts_b: Sequence[str], threshold: float | None = None
 ) -> Table:
-    """One row per case, phase and metric of either run, with the parts that measured it; at least one part each. Times
-    are judged by ``threshold``, as :class:`Rule` has it.
+    """One row per case, phase and metric of either run, with the parts that measured it. Each run needs at least one
+    part. ``threshold`` is the threshold for times, as in :class:`Rule`.
 
-    No result mixes hosts: a case that several parts of a run measured, in processes of their own, has a row for each.
+    No result mixes hosts: a case that several parts of a run measured, in separate processes, has a row for each part.
     """
     results = {part: rows(database, TWO_RUNS, part) for part in {*parts_a, *parts_b}}
     pairs = [Pair(a, b, paired(results[a], results[b])) for a, b in product(parts_a, parts_b)]
@@ -191,10 +191,10 @@ def compared(
 
 
 def whole(pairs: Sequence[Pair]) -> list[Row]:
-    """The rows of two runs, from those of all pairs of their parts; ``a_run_id`` and ``b_run_id`` name the parts.
+    """The rows of two runs, from the rows of all pairs of their parts; ``a_run_id`` and ``b_run_id`` name the parts.
 
-    What a part of one run has is missing in the other where no part of that has it: then the other's part is ``None``.
-    Pure.
+    A result counts as missing in the other run only if none of that run's parts has it; then the other part is
+    ``None``. Pure.
     """
     named = [_named(pair, row) for pair in pairs for row in pair.rows]
     both = [row for row in named if None not in _parts(row)]

@@ -1,4 +1,4 @@
-"""Routes of runs: submit, list, look at, listen to, cancel."""
+"""Routes of runs: submit, list, inspect, follow, cancel, delete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Shared = Annotated[State, Depends(state_of)]
 
 
 async def _principal_of(request: Request) -> Principal:
-    """For whom a request is; asynchronous, so that it costs no change of threads."""
+    """The principal of a request; asynchronous, to avoid a change of threads."""
     principal: Principal = request.scope["principal"]
     return principal
 
@@ -164,7 +164,7 @@ def _deleted(state: State, run_id: str, actor: str) -> None:
 
 
 async def _require_own(state: State, run_id: str, principal: Principal) -> None:
-    """Raise ``Problem`` where somebody who is no admin deals with another's run."""
+    """Raise ``Problem`` if a principal other than an admin acts on another user's run."""
     submitters = [row["actor"] for row in await state.store.rows("submitter", {"id": run_id})]
     if not (principal.may("admin") or principal.name in submitters):
         raise Problem("forbidden", f"{principal.name} did not submit this run; this needs an admin")
@@ -211,7 +211,7 @@ async def _waits_for(state: State, run_id: str) -> str:
 
 
 def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
-    """Why a queued run is not executed, in words. Pure."""
+    """The reason why a queued run waits, as text. Pure."""
     if not offers:
         return NO_WORKER
     needed = needs.among(offers)
@@ -226,6 +226,6 @@ def why_it_waits(needs: Needs, offers: list[Offer]) -> str:
 
 
 async def _offers(state: State) -> list[Offer]:
-    """What the hosts have whose workers are alive."""
+    """The offers of hosts with live workers."""
     hosts = await state.store.rows("hosts", {"stalled_s": state.stalled_s})
     return [msgspec.convert(host, Offer) for host in hosts if host["is_alive"]]

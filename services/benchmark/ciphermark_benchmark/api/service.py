@@ -1,4 +1,4 @@
-"""Puts the service together and runs it: what it answers without, and what it counts."""
+"""Assembles the service and runs it: routes that work without a database, and counts for Prometheus."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _CONNECTIONS = 10
 _CHECK_TIMEOUT_S = 3
 _ENDING_S = 30
 _AGAIN_S = 2
-_PROBE_BYTES = 1 << 16  # more than file systems keep back for those who are there already
+_PROBE_BYTES = 1 << 16  # more than file systems reserve for existing files
 _DESCRIPTION = "Benchmark homomorphic-encryption libraries: submit suites, follow them, read their results."
 _ABSENCES = (psycopg.OperationalError, psycopg.InterfaceError, ConnectorException, DatabaseUnavailable)
 _AWAY = Problem("not-ready", "PostgreSQL does not answer, or takes too long: try again later")
@@ -56,14 +56,14 @@ _log = structlog.get_logger()
 
 
 def serve(data_directory: DataDirectory, environ: Mapping[str, str], has_worker: bool) -> None:
-    """Serve until told to end. Raises ``UserError`` for wrong settings, ``DatabaseUnavailable`` without a database."""
+    """Serve until terminated. Raises ``UserError`` for invalid settings, ``DatabaseUnavailable`` without a database."""
     at = listening("benchmark", PORT, environ, users_file(environ, data_directory.folder))
     url = prepared(data_directory)
     listen(application(url, at, data_directory.folder, has_worker), at)
 
 
 def prepared(data_directory: DataDirectory) -> str:
-    """The URL of the database, with this version's tables and the queue's."""
+    """The URL of the database, with this version's tables and the queue's tables."""
     caught_up(data_directory).close()
     url = storage.url(data_directory)
     install_queue(url)
@@ -112,7 +112,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
 
 
 async def _problem(_: Request, error: Exception) -> Response:
-    """What an error says to the caller."""
+    """The response to an error."""
     if not isinstance(error, UserError):
         return problems.response(_AWAY)
     kind = "not-ready" if isinstance(error, ClientAway) else "invalid"
@@ -120,7 +120,7 @@ async def _problem(_: Request, error: Exception) -> Response:
 
 
 def _needs_no_database(path: str) -> bool:
-    return path in (*OPEN_PATHS, "/metrics")  # which tells that it is away
+    return path in (*OPEN_PATHS, "/metrics")  # these report that the database is away
 
 
 def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
@@ -137,7 +137,7 @@ def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
                 connect=lambda: Database.open(url, _CHECK_TIMEOUT_S),
                 stalled_s=STALLED_S,
             )
-            with suppress(UserError):  # whoever asks is told
+            with suppress(UserError):  # a request reports it
                 state.libraries.begun()
             try:
                 yield
@@ -149,7 +149,7 @@ def _lifespan(url: str, has_worker: bool, monitor: DatabaseMonitor) -> Lifespan:
 
 @asynccontextmanager
 async def _worker_beside(is_wanted: bool) -> AsyncIterator[None]:
-    """A worker as a process of its own: it must not share this one's interpreter while it measures."""
+    """Run a worker in a separate process: sharing this interpreter would disturb its measurements."""
     if not is_wanted:
         yield
         return
@@ -162,7 +162,7 @@ async def _worker_beside(is_wanted: bool) -> AsyncIterator[None]:
 
 
 async def _keep_a_worker() -> None:
-    """Start a worker, and another one whenever it ends. It ends with this process, whatever that dies of."""
+    """Start a worker, and restart it whenever it ends. It ends with this process, however this process ends."""
     command = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "worker", "--parent", str(os.getpid()))
     while True:
         worker = await asyncio.create_subprocess_exec(*command)
@@ -176,7 +176,7 @@ async def _keep_a_worker() -> None:
 
 
 async def _ended(worker: asyncio.subprocess.Process) -> None:
-    """Tell a worker to end, and wait until it has."""
+    """Terminate a worker, and wait until it has ended."""
     with suppress(ProcessLookupError):
         worker.terminate()
     try:
@@ -194,7 +194,7 @@ def _reason_against(url: str) -> str | None:
 
 
 def _reason_against_workers(url: str, stalled_s: float) -> str | None:
-    """Why no job would be executed: no worker is alive, or that is not known."""
+    """The reason why no job would be executed: no worker is alive, or their state is unknown."""
     try:
         with psycopg.connect(url, connect_timeout=_CHECK_TIMEOUT_S, row_factory=dict_row) as connection:
             hosts = connection.execute(blocks("jobs")["hosts"], {"stalled_s": stalled_s}).fetchall()
@@ -204,7 +204,7 @@ def _reason_against_workers(url: str, stalled_s: float) -> str | None:
 
 
 def _reason_against_disk(folder: Path) -> str | None:
-    """Why the data directory takes nothing; without its path, since anyone may ask."""
+    """The reason why the data directory is not writable, without its path, since the probe is public."""
     try:
         private_folder(folder)
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -215,7 +215,9 @@ def _reason_against_disk(folder: Path) -> str | None:
 
 
 class Counted(Collector):
-    """Jobs by state, benchmark workers that are alive, trials by status; while the database is away only that it is."""
+    """Counts of jobs by state, of live benchmark workers, and of trials by status; without a database, only that it is
+    away.
+    """
 
     def __init__(self, connect: Callable[[], Database], stalled_s: float) -> None:
         self._connect = connect

@@ -1,4 +1,4 @@
-"""What the routes share while the service runs, and keep in memory: answers, listeners, what is installed."""
+"""State that the routes share in memory: answers, listeners, installed libraries."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ciphermark_web.broadcast import Broadcast, Broadcasts
 from ciphermark_web.problems import Problem
 
 MAX_LISTENERS = 2_000
-_MAX_AT_ONCE = 2  # computing is work for a CPU, and the database's
+_MAX_AT_ONCE = 2  # computing an answer loads a CPU and the database
 _MOST_RECENT = 1_000
-# Less than what lies between the last record of a run and the moment that it is told to be done.
+# Less than the time between a run's last record and the recording of its end.
 _RECENT_S = 0.02
 _LOOK_S = 0.4
 _OPEN = ("queued", "running")
@@ -50,8 +50,8 @@ class Answer:
 
 
 class Answers:
-    """Keeps the latest answers that cost something and do not change, up to so many bytes. Requests that come while an
-    answer is computed wait for it.
+    """A cache of the latest expensive answers that do not change, up to a number of bytes. Concurrent requests for one
+    key wait for a single computation.
     """
 
     def __init__(self, max_bytes: int = 64 << 20) -> None:
@@ -62,7 +62,7 @@ class Answers:
         self._turns = asyncio.Semaphore(_MAX_AT_ONCE)
 
     async def get(self, key: Hashable, compute: Callable[[], bytes]) -> Answer:
-        """The answer to a key; ``compute`` runs in a thread where it is not known yet, and may raise."""
+        """The answer for a key. If it is not cached, ``compute`` runs in a thread, and may raise."""
         if key in self._answers:
             self._answers.move_to_end(key)
             return self._answers[key]
@@ -86,14 +86,14 @@ class Answers:
 
 
 class Recent(Generic[T]):
-    """What was asked a moment ago is not asked again, however many want to know."""
+    """Shares a recent answer among all callers instead of asking again."""
 
     def __init__(self, for_s: float) -> None:
         self._for_s = for_s
         self._asked: OrderedDict[Hashable, tuple[float, asyncio.Task[T]]] = OrderedDict()
 
     async def get(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The answer, at most so many seconds old; what ``ask`` raises, everybody gets who waits for it."""
+        """The answer, at most ``for_s`` seconds old. An exception of ``ask`` reaches every waiting caller."""
         asked_at, task = self._asked.get(key, (0.0, None))
         if task is None or asked_at + self._for_s < monotonic() or (task.done() and task.exception()):
             task = asyncio.create_task(ask())
@@ -105,7 +105,7 @@ class Recent(Generic[T]):
 
 
 class Watches:
-    """Server-sent events of the runs that somebody listens to: one look at the database for all listeners of a run."""
+    """Server-sent events of runs with listeners: one query serves all listeners of a run."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -113,11 +113,11 @@ class Watches:
 
     @property
     def listeners(self) -> int:
-        """How many listen, to all runs together."""
+        """The number of listeners, of all runs together."""
         return self._broadcasts.listeners
 
     def listen(self, run_id: str, after: int) -> AsyncIterator[bytes]:
-        """The events of a run behind number ``after``, until it has ended; the state whenever it changes, and last."""
+        """The events of a run after number ``after``, until it has ended; the state at every change, and at the end."""
         return self._broadcasts.listen(run_id, after, lambda broadcast: self._look(run_id, broadcast))
 
     async def _look(self, run_id: str, broadcast: Broadcast) -> None:
@@ -129,7 +129,7 @@ class Watches:
             await asyncio.sleep(_LOOK_S)
 
     async def _refresh(self, run_id: str, broadcast: Broadcast) -> None:
-        # The state first: what is recorded by then is seen afterwards.
+        # The state first: trials recorded before it are then included.
         (run,) = await self._store.rows("runs", {"id": run_id, "before": None, "limit": 1})
         trials = await self._store.rows("events", {"id": run_id, "after": broadcast.last})
         is_open = run["state"] in _OPEN
@@ -140,14 +140,14 @@ class Watches:
 
 
 def encoded(kind: str, row: Row, number: int | None = None) -> bytes:
-    """One event as the wire has it. Pure."""
+    """One event in wire format. Pure."""
     head = f"id: {number}\n" if number is not None else ""
     return f"{head}event: {kind}\ndata: {json.dumps(row)}\n\n".encode()
 
 
 class Libraries:
-    """The answer of ``ciphermark adapters``, by a process of its own, since loading all libraries takes long; kept
-    until something is installed or removed.
+    """The output of ``ciphermark adapters``, from a separate process, since loading all libraries takes long; cached
+    until a library or adapter is installed or removed.
     """
 
     def __init__(self) -> None:
@@ -155,25 +155,25 @@ class Libraries:
         self._answer: asyncio.Task[bytes] | None = None
 
     async def answer(self) -> bytes:
-        """The answer, as JSON; raises ``UserError`` where a declaration cannot be read."""
+        """The answer as JSON. Raises ``UserError`` for an unreadable declaration."""
         return await asyncio.shield(self.begun())
 
     def begun(self) -> asyncio.Task[bytes]:
-        """Begin to ask, unless the answer is known or on its way."""
+        """Begin to ask, unless the answer is cached or pending."""
         now = installation()
         if self._answer is None or self._of != now or _has_failed(self._answer):
             self._of, self._answer = now, asyncio.create_task(_asked())
         return self._answer
 
     async def close(self) -> None:
-        """Wait for no answer any more."""
+        """Cancel pending requests."""
         if self._answer is not None:
             self._answer.cancel()
             await asyncio.wait({self._answer})
 
 
 def installation() -> Installation:
-    """When something was last installed or removed in each folder that libraries and adapters are found in."""
+    """The time of the last change of each folder with libraries or adapters."""
     environments = {item.environment for item in registry.declarations().values()} - {None}
     folders = {Path(entry) for entry in sys.path if entry}
     for name in environments:
@@ -195,7 +195,7 @@ async def _asked() -> bytes:
     except asyncio.CancelledError:
         with suppress(ProcessLookupError):
             process.kill()
-        await process.communicate()  # its pipes are to be closed before the loop is
+        await process.communicate()  # its pipes have to be closed before the loop
         raise
     if process.returncode != 0:
         raise UserError(f"the adapters cannot be described: {err.decode(errors='replace').strip()}")
@@ -204,7 +204,7 @@ async def _asked() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is recorded of a run: its parts, and the number of the last trial. Equal ones have equal results."""
+    """The recorded extent of a run: its parts and the number of the last trial. Equal values have equal results."""
 
     parts: tuple[str, ...]
     last: int
@@ -212,7 +212,7 @@ class Recorded:
 
 @dataclass(slots=True)
 class State:
-    """The store of jobs, the queue, and what is kept in memory; ``connect`` is for computations in threads."""
+    """The store of jobs, the queue and the caches; ``connect`` is for computations in threads."""
 
     store: Store
     queue: App
@@ -226,7 +226,7 @@ class State:
     predicting: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
 
     async def run(self, run_id: str) -> Row:
-        """A run's line; raises ``Problem`` for one that is not there."""
+        """A run's row; raises ``Problem`` for an unknown run."""
         rows = await self.store.rows("runs", {"id": run_id, "before": None, "limit": 1})
         if not rows:
             raise Problem("not-found", "there is no run with this id; GET /v1/runs lists them")
@@ -234,6 +234,6 @@ class State:
 
 
 async def state_of(request: Request) -> State:
-    """The state of the application that answers a request; asynchronous, so that it costs no change of threads."""
+    """The state of the application of a request; asynchronous, to avoid a change of threads."""
     state: State = request.app.state.benchmark
     return state

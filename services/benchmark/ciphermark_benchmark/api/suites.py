@@ -1,4 +1,4 @@
-"""Suites that come over the network: by name out of one folder, or inline, and then held to limits."""
+"""Suites from the network: by name from one folder, or inline and subject to limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class Catalogue:
-    """The suites that can be named: the YAML files of one folder, and nothing else."""
+    """The suites that requests can name: the YAML files of one folder."""
 
     def __init__(self, environ: Mapping[str, str] = os.environ) -> None:
         named = environ.get(FOLDER_VARIABLE)
@@ -34,7 +34,7 @@ class Catalogue:
         return sorted(path.stem for path in self._folder.glob("*.yaml") if _NAME.fullmatch(path.stem))
 
     def text(self, name: str) -> str:
-        """The text of a suite; raises ``UserError`` for a name that is none of :meth:`names`."""
+        """The text of a suite; raises ``UserError`` for a name that is not in :meth:`names`."""
         if name not in self.names():
             names = ", ".join(self.names()) or f"none: {FOLDER_VARIABLE} names no folder with suites"
             raise UserError(f"there is no suite of that name; suites: {names}")
@@ -45,7 +45,7 @@ class Catalogue:
 
 
 def checked(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
-    """A suite's text, parsed; raises ``UserError`` for one that breaks the form or the limits. ``data_sets``: as for
+    """The suite of a text; raises ``UserError`` if it violates the form or the limits. ``data_sets`` is as for
     :func:`ciphermark_benchmark.suite.files.parse`.
     """
     try:
@@ -61,7 +61,9 @@ def checked(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
 
 
 def _require_plain(text: str, origin: str) -> None:
-    """Refuse what can grow or build objects: anchors, aliases, tags; and what is deep or long. Stops at the first."""
+    """Refuse anchors, aliases and tags, which can expand or build objects, and deep or long texts.
+    Stops at the first.
+    """
     depth = nodes = 0
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
@@ -77,5 +79,5 @@ def _require_plain(text: str, origin: str) -> None:
                 raise UserError(f"{origin}: no suite is that deep or long")
     except UserError:
         raise
-    except Exception as error:  # the parser has many ways to stumble over text that is no YAML
+    except Exception as error:  # the parser raises many kinds of errors for text that is no YAML
         raise UserError(f"{origin}: not YAML: {str(error).strip() or type(error).__name__}") from None

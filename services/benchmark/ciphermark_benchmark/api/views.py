@@ -179,7 +179,7 @@ class _CaseRow(BaseModel):
     status: Status = Field(examples=["ok"])
 
 
-# Types of dimensions in JSON, where a dimension's own kind is none.
+# JSON types of dimensions whose own kind is not a JSON type.
 _IN_JSON: dict[type, Any] = {tuple: list[int], dict: dict[str, str | int | float | bool]}
 _FIELDS: dict[str, Any] = {
     dimension.name: (
@@ -230,8 +230,8 @@ class ResultRow(_Dimensions):
     executed_ciphertexts: int | None = Field(examples=[None])
 
 
-# Columns of two runs that rows of results have not, or of another meaning; the rest is of either run (`a_median`) or of
-# both (`vector_length`).
+# Columns of a comparison that rows of results lack or define otherwise. Other columns belong to one run (`a_median`) or
+# to both (`vector_length`).
 _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
     "data_set": (str | None, Field(examples=[None])),
     "ratio": (float | None, Field(examples=[0.9993083136239903])),
@@ -259,7 +259,7 @@ _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
 
 
 def _of_either_run(column: str) -> tuple[Any, Any]:
-    """A column as rows of results have it: of a case in both runs, or of run a or b alone, where it may be missing."""
+    """A field of a comparison, typed as in rows of results: of both runs, or of run a or b only and then optional."""
     if column in ResultRow.model_fields:
         field = ResultRow.model_fields[column]
         return field.annotation, field
@@ -315,6 +315,6 @@ class Comparison(BaseModel):
 
 
 def example_csv(row: type[BaseModel]) -> str:
-    """The row's example as CSV, under its header."""
+    """The row's example as CSV, with a header."""
     values = tuple((field.examples or [None])[0] for field in row.model_fields.values())
     return export.rendered(Table(tuple(row.model_fields), [values]), "csv").decode()

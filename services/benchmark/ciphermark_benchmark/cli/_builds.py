@@ -21,8 +21,8 @@ from ciphermark_core.run import Host
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A case that all builds can execute, and an experiment, as suites have it, that is little more than this case: a
-    workload comes with its whole experiment.
+    """A case that all builds can execute, and its experiment in suite form, narrowed to this case. A workload keeps its
+    whole experiment.
     """
 
     case: Case
@@ -41,7 +41,7 @@ class Refused:
 def subjects(
     suite: Suite, text: str, builds: Sequence[str], facts: Host
 ) -> tuple[list[Subject], list[Refused]]:
-    """The cases of a suite, whose text this is, with the builds in the place of its variants."""
+    """The cases of a suite with the given text, with the builds in place of its variants."""
     able: dict[str, Subject] = {}
     refused: list[Refused] = []
     for experiment, written in zip(
@@ -71,7 +71,7 @@ def _of(cases: Iterable[PlannedCase], variant: str) -> Iterator[PlannedCase]:
 
 
 def _narrowed(written: Mapping[str, Any], case: Case) -> dict[str, Any]:
-    """An experiment as it is written, of one of its cases alone."""
+    """An experiment in suite form, narrowed to one of its cases."""
     parameters = case.parameters
     ring = {} if parameters.ring_dimension_is_minimum else {"ring_dimension": [parameters.ring_dimension]}
     return {
@@ -88,7 +88,9 @@ def _narrowed(written: Mapping[str, Any], case: Case) -> dict[str, Any]:
 
 
 def suite_text(name: str, written: Mapping[str, Any], chosen: Iterable[Subject], processes: int) -> str:
-    """A suite of some subjects of the suite that is ``written`` so, with as many processes; JSON, which YAML takes."""
+    """The text of a suite with the chosen subjects of the suite ``written``, and as many processes; JSON, which is
+    valid YAML.
+    """
     experiments: list[Mapping[str, Any]] = []
     for subject in chosen:
         if subject.experiment not in experiments:
@@ -100,9 +102,10 @@ def suite_text(name: str, written: Mapping[str, Any], chosen: Iterable[Subject],
 
 @dataclass
 class Bench:
-    """Executes suites of builds; remembers the runs, and what the libraries said of themselves.
+    """Executes suites of builds; collects the runs and the facts that the libraries report.
 
-    ``path`` is the suite whose files theirs name. ``watching`` yields what hears of every outcome of a run.
+    Files named in the suites are found as in the suite file ``path``. ``watching`` yields a function that receives
+    every outcome of a run.
     """
 
     data_directory: DataDirectory
@@ -112,7 +115,7 @@ class Bench:
     libraries: dict[str, LibraryInfo] = field(default_factory=dict)
 
     def execute(self, text: str) -> Ended:
-        """A run of a suite's text."""
+        """Execute a suite's text as a run."""
         prepared = runs.new(self.data_directory, self.path, text=text)
         with self.watching(prepared) as on_outcome:
             ended = runs.execute(self.data_directory, prepared, on_outcome)
@@ -122,7 +125,7 @@ class Bench:
 
 
 def described(case: Case) -> tuple[str, str]:
-    """The parameters of a case, and its vector, in words."""
+    """The parameters and the vector of a case, as text."""
     parameters = case.parameters
     ring = "smallest-secure" if parameters.ring_dimension_is_minimum else parameters.ring_dimension
     return (
@@ -132,14 +135,14 @@ def described(case: Case) -> tuple[str, str]:
 
 
 def label(case: Case) -> str:
-    """A case without its variant, in words."""
+    """A case without its variant, as text."""
     parameters, vector = described(case)
     more = "".join(f", {name} {value}" for name, value in case.dimensions.items())
     return f"{case.experiment} {parameters} {case.operation}, {vector}{more}"
 
 
 def differences(a: LibraryInfo, b: LibraryInfo) -> list[tuple[str, str, str]]:
-    """What two builds say differently of themselves: name of the fact, and both texts. Pure."""
+    """The facts in which two builds differ: name of the fact, and both texts. Pure."""
     facts_a: dict[str, Any] = {"version": a.version, **a.build}
     facts_b: dict[str, Any] = {"version": b.version, **b.build}
     names = [*facts_a, *(name for name in facts_b if name not in facts_a)]

@@ -1,8 +1,8 @@
-"""The commands, found by their files, and the one place that turns failures into exit codes.
+"""The commands, found by their files, and the single place that turns failures into exit codes.
 
-Every module of this package except `main` is the command of its name, with hyphens for underscores; those that begin
-with an underscore are none. The first line of its docstring is the command's line in the list; only the command that is
-executed is loaded.
+Every module of this package is the command of its name, with hyphens for underscores, except `main` and names with a
+leading underscore. The first line of its docstring describes the command in the list. Only the executed command is
+loaded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def loaded(name: str) -> Any:
 
 
 def summary(name: str) -> str:
-    """The first line of the docstring of a command's module, which is read and not executed."""
+    """The first line of the docstring of a command's module, read without executing the module."""
     text = Path(__file__).with_name(f"{_stem(name)}.py").read_text(encoding="utf-8")
     return text.partition('"""')[2].partition("\n")[0].removesuffix('"""')
 
@@ -47,7 +47,7 @@ def _stem(name: str) -> str:
 
 
 class _OnDemand(TyperGroup):
-    """Lists commands by their files, and loads the one that is executed."""
+    """Lists commands by their files, and loads only the executed one."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -83,7 +83,7 @@ def _root(
 
 
 def execute() -> None:
-    """Execute the command that was given; ends the process with the exit code of a failure."""
+    """Execute the given command. On failure, end the process with its exit code."""
     try:
         app()
     except UserError as error:

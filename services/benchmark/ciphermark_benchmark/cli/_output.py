@@ -1,4 +1,4 @@
-"""Where the commands print."""
+"""Output of commands: consoles, files and formats."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ciphermark_present.console import Terminal
 
 
 def console_for(output: Path | None = None) -> Terminal:
-    """Standard output, or a file: as wide as the terminal or ``COLUMNS``, also through a pipe;
-    80 columns without either.
+    """Standard output, or a file. The width is that of the terminal or ``COLUMNS``, also through a pipe, else 80
+    columns.
     """
     if output is None:
         return Terminal(highlight=False)
@@ -24,9 +24,9 @@ def console_for(output: Path | None = None) -> Terminal:
 
 
 def form_of(forms: Sequence[str], chosen: str | None, output: Path | None, things: str) -> str | None:
-    """The form of ``things`` that was chosen, else the one that the file's ending names; nothing where neither says.
+    """The chosen form of ``things``, else the form of the file's ending; ``None`` if neither is given.
 
-    Raises ``UserError`` for a form or an ending that is none of ``forms``, and where both say something else.
+    Raises ``UserError`` for a form or an ending that is not in ``forms``, and if both contradict each other.
     """
     if chosen is not None and chosen not in forms:
         near = did_you_mean(chosen, forms)

@@ -1,4 +1,4 @@
-"""The page of the command line, in Markdown, made of the parsers of all commands.
+"""The reference page of the command line, in Markdown, generated from the parsers of all commands.
 
 ``python -m ciphermark_benchmark.cli._page > docs/reference/cli.md`` writes it.
 """
@@ -56,7 +56,7 @@ def _section(path: str, command: Any) -> Iterator[str]:
 
 
 def _usage(params: Sequence[Any]) -> Iterator[str]:
-    """Arguments in their order, those that may be missing in brackets."""
+    """Arguments in their order, optional ones in brackets."""
     arguments = [item for item in params if _is_argument(item)]
     yield from (_name(item) if item.required or item.metavar else f"[{_name(item)}]" for item in arguments)
     if len(arguments) < len(params):
@@ -91,7 +91,7 @@ def _values(item: Any) -> str:
 
 
 def _kinds(annotation: Any) -> Iterator[str]:
-    """What a value may be, in words."""
+    """The possible values of a parameter, as text."""
     if get_origin(annotation) is Literal:
         yield from (f"`{choice}`" for choice in get_args(annotation))
     elif get_args(annotation):

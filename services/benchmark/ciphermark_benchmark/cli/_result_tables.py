@@ -19,7 +19,7 @@ from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED, TABLE, Row
 from ciphermark_present.terminal import fitting, show, wrapped
 
-MAIN_PHASE = "evaluate"  # with it everything else is told, too
+MAIN_PHASE = "evaluate"  # the default, with which all other metrics are shown, too
 MIXED = (
     "Security levels are mixed (--across-security-levels): ratios between different levels are marked, and do not "
     "compare like with like."
@@ -28,12 +28,12 @@ _SHOWN_ID = 8  # characters of a run's id
 UNCORRECTED_HELP = "Show times without correction for host interference."
 
 
-_SCREENS = 98  # lines: two screens of 50, but for those of a prompt
+_SCREENS = 98  # lines: two screens of 50, less the lines of a prompt
 
 
 def show_results(console: Terminal, database: Database, run_id: str, wanted: Wanted) -> None:
-    """Print how often each variant wins, the ranked variants of every case of a run, what else it measured, and what
-    the host was like: on two screens unless the reader wants it ``is_whole`` or ``is_detailed``.
+    """Print the number of wins by variant, the ranked variants of every case of a run, its other results, and the host
+    state. The output fits two screens, unless the reader wants it ``is_whole`` or ``is_detailed``.
     """
     width = console.width
     lines = [*wrapped(MIXED, width, "yellow")] * wanted.across_security_levels
@@ -68,11 +68,11 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
     _show_notes(console, database, run_id, wanted.has_notes)
 
 
-_AROUND = 8  # lines: empty ones, the legend, what is hidden, and how many notes there are
+_AROUND = 8  # lines: empty lines, legend, hidden tables, number of notes
 
 
 def _hidden(run_id: str, tables: int, shortened: int) -> Iterator[Text]:
-    """How many tables are not printed, or not whole, and how to get them."""
+    """The numbers of omitted and of shortened tables, and the option that prints them."""
     counts = [f"{_tables_in_words(tables)} hidden"] * bool(tables)
     counts += [f"{_tables_in_words(shortened)} shortened"] * bool(shortened)
     if counts:
@@ -86,7 +86,7 @@ def _tables_in_words(count: int) -> str:
 
 
 def _end(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
-    """What the host was like, and where there is more."""
+    """The host state, and where to find more."""
     for row in database.report("host_state", run_id=run_id):
         yield from host_state.told(row)
     if not wanted.is_detailed:
@@ -106,13 +106,13 @@ def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
-    """All tables that a reader wants of a run."""
+    """All tables of a run that a reader wants."""
     for _, tables in _tables(database, run_id, wanted):
         yield from tables
 
 
 def _tables(database: Database, run_id: str, wanted: Wanted) -> Iterator[tuple[Layout, list[Printed]]]:
-    """The tables of every figure, by its layout."""
+    """The tables of every figure, by the figure's layout."""
     chosen = {
         "phase": wanted.phase,
         "across_security_levels": wanted.across_security_levels,
@@ -127,7 +127,7 @@ def _tables(database: Database, run_id: str, wanted: Wanted) -> Iterator[tuple[L
 
 
 def show_published(console: Terminal, database: Database, run_id: str | None) -> None:
-    """Print published values beside a run's, one table per source and host."""
+    """Print published values next to a run's, one table per source and host."""
     if run_id is None:
         console.print("Ours: no run is recorded yet")
     else:
@@ -138,13 +138,13 @@ def show_published(console: Terminal, database: Database, run_id: str | None) ->
 
 
 def table_of(database: Database, run_id: str) -> Table:
-    """The table that levels of security of the run's suite are of."""
+    """The security table of the run's suite."""
     (row,) = database.report("run_security_table", run_id=run_id)
     return cast("Table", row["security_table"])
 
 
 def heading(database: Database, run_id: str) -> str:
-    """Which run it is, and how its trials ended."""
+    """The description of a run, and how its trials ended."""
     (facts,) = database.report("run", run_id=run_id)
     counts = database.report("run_statuses", run_id=run_id)
     statuses = ", ".join(f"{row['trials']:,} {row['status']}" for row in counts)
@@ -152,8 +152,8 @@ def heading(database: Database, run_id: str) -> str:
 
 
 def run_in_words(facts: Row) -> str:
-    """Which run it is: the beginning of its id, its suite, when it began, and its host; ``facts`` as the report
-    ``run`` has them.
+    """The description of a run: the beginning of its id, its suite, start and host; ``facts`` as in
+    the report ``run``.
     """
     when = formats.minute(facts["started_at"])
     return f"{facts['id'][:_SHOWN_ID]} of suite {facts['suite']}, {when}, host {facts['hostname']}"

@@ -1,4 +1,4 @@
-"""The workload that a command line names: one that is installed, or a file."""
+"""The workload that a command line names: an installed one, or a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, named
 
 
 def chosen(name: str, limits: Limits = user_workloads.LOADING) -> AnyWorkload:
-    """The workload; raises ``UserError`` for one that there is not, or that a suite refuses, too."""
+    """The workload of a name or file. Raises ``UserError`` for an unknown one, and for one that a
+    suite would refuse.
+    """
     if user_workloads.is_own(name):
         return WORKLOADS[user_workloads.copied(name, Path(), limits).name]
     return named(WORKLOADS, name)

@@ -31,7 +31,7 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark adapters --format json
 """
-_WIDEST = 80  # a glance, also where a pipe has more room
+_WIDEST = 80  # readable at a glance, even if a pipe is wider
 _HEADS = (
     Head("variant"),
     Head("version"),
@@ -42,7 +42,7 @@ _HEADS = (
 _IN_BRACKETS = re.compile(r"\s*\([^)]*\)")
 _OPTIMIZATION = re.compile(r"(?:^|\s)(-O\w*)")
 _DECLARED = ("library", "license", "hexl", "operations", "managed", "compressions", "notes", "reasons")
-_TIMEOUT_S = 300  # under load libraries take minutes, and the answer is kept
+_TIMEOUT_S = 300  # under load, libraries take minutes; the result is cached
 
 app = typer.Typer(add_completion=False)
 
@@ -96,7 +96,7 @@ def brief_build(facts: dict[str, str]) -> str:
 
 
 def _show(console: Terminal, item: Description) -> None:
-    """Everything that is known of a variant."""
+    """Print all facts of a variant."""
     declared = item.availability.declaration
     state = "[green]installed[/green]" if item.problem is None else "[red]missing[/red]"
     console.print(styled(f"[bold]{{}}[/bold]  {state}  {{}}", declared.variant, declared.license))
@@ -106,7 +106,7 @@ def _show(console: Terminal, item: Description) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A variant: what it declares, and what its loaded library says or why it cannot be loaded."""
+    """A variant: its declaration, and its loaded library's facts or the reason why it cannot be loaded."""
 
     availability: Availability
     library: LibraryInfo | None
@@ -145,7 +145,7 @@ class Description:
 
 
 def describe_all(variants: Iterable[str], cpu_flags: frozenset[str]) -> list[Description]:
-    """Describe variants, in their order; libraries are loaded in processes of their own."""
+    """Describe variants, in their order; each library is loaded in a separate process."""
     available = [registry.availability(name, cpu_flags) for name in variants]
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(_described, available))

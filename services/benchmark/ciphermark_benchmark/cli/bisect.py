@@ -131,28 +131,28 @@ def _ratio(ratio: Estimate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The case that is searched and the stage of it that is timed."""
+    """The searched case, and its stage that is timed."""
 
     subject: Subject
     stage: str
 
     @property
     def label(self) -> str:
-        """The case in words, as ``--case`` finds it."""
+        """The text of the case that ``--case`` matches."""
         case = self.subject.case
         return f"{label(case)}, {self.stage}" if len(KINDS[case.experiment].searched) > 1 else label(case)
 
 
 @dataclass
 class Search:
-    """Measures builds by the searched stage; of the suite that is ``written`` so."""
+    """Measures builds by the searched stage; ``written`` is the suite."""
 
     bench: Bench
     searched: Searched
     written: Mapping[str, Any]
 
     def measure(self, builds: Sequence[str], processes: int) -> Mapping[str, Sequence[float]]:
-        """Ratios by the first build, one for each pair of processes. Raises ``UserError`` where a build fails."""
+        """Ratios to the first build, one for each pair of processes. Raises ``UserError`` if a build fails."""
         subject = self.searched.subject
         mine = replace(subject, experiment={**subject.experiment, "variants": list(builds)})
         text = suite_text(f"bisect-{self.written['name']}", self.written, [mine], processes)
@@ -162,8 +162,8 @@ class Search:
 
 
 def searchable(suite: Suite, text: str, builds: Sequence[str], facts: Host) -> list[Searched]:
-    """The stages of a suite's cases that a search can be for: those that a kind of experiment times (``searched`` of
-    its row), of cases that all of the builds can execute. Raises ``UserError`` for a build that cannot.
+    """The stages of a suite's cases that a search can use: those that a kind of experiment times (``searched`` of its
+    row), in cases that all builds can execute. Raises ``UserError`` for a build that cannot execute a case.
     """
     able, refused = subjects(suite, text, builds, facts)
     for item in refused:
@@ -177,7 +177,7 @@ def _stages(case: Case) -> tuple[str, ...]:
 
 
 def chosen(subjects: Sequence[Searched], text: str | None) -> Searched:
-    """The one that a piece of its label names; raises ``UserError`` where none or several are. Pure."""
+    """The subject whose label contains the text; raises ``UserError`` unless exactly one matches. Pure."""
     if not subjects:
         raise UserError(
             "the suite has no operation that all of these builds support: bisect searches operations, not depth, noise "

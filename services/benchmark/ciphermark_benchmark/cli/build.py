@@ -34,8 +34,8 @@ from ciphermark_present.console import Terminal, styled
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 _SCRATCH = ".adding"
-_OLD = "old@"  # before the name of a build that is being replaced; no name has that
-_PREFIX = "prefix"  # of a library that was compiled here
+_OLD = "old@"  # prefix of a build that is being replaced; no build's name has it
+_PREFIX = "prefix"  # folder of a library that was compiled here
 _SET_UP = Path(ciphermark_adapters.__file__).parents[3] / "setup" / "added_builds.py"
 _CHECK_S = 600
 
@@ -152,7 +152,7 @@ def _tell(console: Terminal, build: AddedBuild) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for: a prefix, an environment, or our sources with a compiler and flags."""
+    """The requested build: a prefix, an environment, or the bundled sources with a compiler and flags."""
 
     name: str
     library: str
@@ -163,7 +163,7 @@ class Request:
     hexl: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """What of it says where the library is from, with places spelled out: JSON can hold it."""
+        """The origin of the library with absolute paths, ready for JSON."""
         return {
             "prefix": None if self.prefix is None else str(self.prefix.absolute()),
             "environment": None if self.environment is None else str(self.environment.absolute()),
@@ -174,7 +174,9 @@ class Request:
 
 
 def require_possible(request: Request, taken: Sequence[str]) -> None:
-    """Raise ``UserError`` for a name that cannot be one, is taken, or a library that is not made of that. Pure."""
+    """Raise ``UserError`` for an invalid or taken name, and for a library that cannot be built from
+    this origin. Pure.
+    """
     if not _NAME.fullmatch(request.name):
         raise UserError(
             f"{request.name!r} is not a valid name: use up to 48 of a-z, 0-9, `-`, `_` and `.`; begin with a letter or "
@@ -196,13 +198,13 @@ def require_possible(request: Request, taken: Sequence[str]) -> None:
 
 
 def takes() -> Mapping[str, tuple[str, ...]]:
-    """The options of each library of which builds can be added, by the name of its folder."""
+    """The options of each library that supports added builds, by the name of its folder."""
     declared = registry.shipped().values()
     return {item.implementation.split(".")[1]: item.built_from for item in declared if item.built_from}
 
 
 def _unknown(name: str) -> UserError:
-    """The complaint about a name that no build has."""
+    """The error for a name that no build has."""
     names = ", ".join(added.all_builds()) or "none yet"
     return UserError(f"no build {name!r}; builds: {names}")
 
@@ -212,14 +214,14 @@ def _say(text: str) -> None:
 
 
 def _rebuilt(build: AddedBuild) -> None:
-    """A failure leaves the build as it was."""
+    """Rebuild a build; a failure leaves the old one in place."""
     _say(f"{build.name}: {build.origin}")
     place = added.builds_folder() / build.name
     with _alone() as scratch:
         folder = scratch / build.name
         folder.mkdir()
         if (place / _PREFIX).is_dir():
-            shutil.copytree(place / _PREFIX, folder / _PREFIX)  # SEAL itself need not be compiled again
+            shutil.copytree(place / _PREFIX, folder / _PREFIX)  # avoids another compilation of SEAL itself
         AddedBuild(build.name, build.library, "", "", build.request).write(folder)
         renewed = _made(folder, scratch)
         if renewed.facts.get(BINARY) != build.facts.get(BINARY):
@@ -231,7 +233,7 @@ def _rebuilt(build: AddedBuild) -> None:
 
 
 def _made(folder: Path, scratch: Path) -> AddedBuild:
-    """Compile and check what ``build.json`` in a folder asks for."""
+    """Compile and check the build that ``build.json`` in a folder requests."""
     _compile(folder)
     unchecked = added.read(folder)
     assert unchecked is not None
@@ -254,7 +256,7 @@ def _compile(folder: Path) -> None:
     try:
         _, complaint = process.communicate()
     except BaseException:
-        process.terminate()  # it ends what it started
+        process.terminate()  # it ends its own child processes
         process.wait()
         raise
     if process.returncode != 0:
@@ -264,7 +266,7 @@ def _compile(folder: Path) -> None:
 
 
 def _checked(name: str, scratch: Path) -> LibraryInfo:
-    """What the build says of itself, once it has computed rightly; it is looked for in the scratch folder."""
+    """The facts that the build reports after a correct computation; the library is loaded from the scratch folder."""
     python = scratch / name / added.ENVIRONMENT / "bin" / "python"
     command = [str(python), "-m", "ciphermark_measure.self_check", name]
     env = {**os.environ, added.PATH_VARIABLE: str(scratch)}
@@ -280,7 +282,7 @@ def _checked(name: str, scratch: Path) -> LibraryInfo:
 
 @contextmanager
 def _alone() -> Iterator[Path]:
-    """An empty scratch folder next to the builds, for this process alone; it is removed afterwards."""
+    """An empty scratch folder next to the builds, used exclusively by this process and removed afterwards."""
     builds_folder = added.builds_folder()
     try:
         builds_folder.mkdir(parents=True, exist_ok=True)
@@ -293,7 +295,7 @@ def _alone() -> Iterator[Path]:
         except BlockingIOError:
             raise UserError("another build is in progress: wait for it to finish") from None
         scratch = builds_folder / _SCRATCH
-        for old in scratch.glob(f"{_OLD}*"):  # who replaced a build was killed in between
+        for old in scratch.glob(f"{_OLD}*"):  # a process was killed while it replaced a build
             if not (builds_folder / old.name.removeprefix(_OLD)).exists():
                 old.rename(builds_folder / old.name.removeprefix(_OLD))
         shutil.rmtree(scratch, ignore_errors=True)

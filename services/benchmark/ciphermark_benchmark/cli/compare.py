@@ -44,13 +44,13 @@ _REFERENCE_HELP = "Normalize times by a variant with the same build in both runs
 _THRESHOLD_HELP = "Smaller differences count as unchanged, such as 10%. Default: by metric, 5% for most."
 POWER_HELP = "Accept undecided results whose interval excludes this slowdown, such as 20%."
 _ACROSS_SECURITY_LEVELS_HELP = "Also compare across security levels; such rows are marked."
-_CAVEATS = 3  # of a run, at a glance
+_CAVEATS = 3  # caveats of a run that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """Across security levels or not, relative to what, whether every case is shown, by which threshold, and which
-    slowdown an undecided result has to rule out; both are factors.
+    """Options of a comparison: across security levels, reference variant, every case, threshold, and the slowdown that
+    an undecided result has to rule out. Threshold and slowdown are factors.
     """
 
     across_security_levels: bool
@@ -96,7 +96,7 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             else:
                 table = Table(COLUMNS, [tuple(row.values()) for row in results])
                 export.write(table, form, output)
-    except DatabaseUnavailable as error:  # 1 would say that there is a regression
+    except DatabaseUnavailable as error:  # exit code 1 would mean a regression
         raise UserError(str(error)) from None
     if code := comparing.EXIT_CODES[comparing.conclusion(results, how.power)]:
         raise typer.Exit(code)
@@ -105,9 +105,9 @@ def compare(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 def _compared(
     database: Database, runs: tuple[str, str], how: _How, chosen: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """One row per case, phase and metric of either run that the reader chose. Ratios are within one security level, by
-    the 2018 table, or across levels where asked; times are relative to the reference where there is one. What is chosen
-    is judged together; host-wide shifts are looked for among all.
+    """One row per chosen case, phase and metric of either run. Ratios are within one security level, by the 2018 table,
+    unless ``how`` crosses levels. Times are relative to the reference if there is one. The chosen rows are judged
+    together; host-wide shifts are detected among all rows.
     """
     of_runs = [rows(database, TWO_RUNS, run_id) for run_id in runs]
     pairs = settled(paired(*of_runs))
@@ -126,7 +126,7 @@ def _compared(
 
 
 def _require_names(pairs: Sequence[Row], chosen: Mapping[str, Sequence[str]]) -> None:
-    """Raises ``UserError`` for a chosen name that no row has."""
+    """Raise ``UserError`` for a chosen name that no row has."""
     for column, names in chosen.items():
         values = sorted({row[column] for row in pairs if row[column]})
         for name in names:
@@ -168,7 +168,7 @@ def _say(console: Terminal, text: str, style: str = "") -> None:
 
 
 def _beside(runs: Sequence[dict[str, Any]], found: Sequence[Row], how: _How) -> list[str]:
-    """What a reader has to know of the comparison as a whole."""
+    """Remarks on the comparison as a whole."""
     notes = []
     if len({run["fingerprint"] for run in runs}) > 1:
         notes.append("Warning: the hosts differ, and so may their times")

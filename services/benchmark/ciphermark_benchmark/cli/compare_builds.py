@@ -69,7 +69,7 @@ _ORDER = ("failed", "slower", "undecided", "faster", "unchanged")
 
 
 class Result(NamedTuple):
-    """One time that is compared: of a case, or of all cases with the same parameters and vector."""
+    """A compared time: of one case, or of all cases with the same parameters and vector."""
 
     case: str
     stage: str
@@ -120,7 +120,7 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
 def timed(
     suite: Suite, text: str, builds: tuple[str, str], facts: Host
 ) -> tuple[list[Subject], list[Refused]]:
-    """As :func:`subjects`, of cases that have a time: depth and noise have none."""
+    """As :func:`subjects`, restricted to cases with a time: depth and noise have none."""
     able, refused = subjects(suite, text, builds, facts)
     return [item for item in able if _is_timed(item.case)], [item for item in refused if _is_timed(item.case)]
 
@@ -131,7 +131,7 @@ def _is_timed(case: Case) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Trials of a case that gave no result with one of the builds."""
+    """Trials of a case without a result, with one of the builds."""
 
     case: str
     variant: str
@@ -140,8 +140,8 @@ class Failure:
 
 @dataclass
 class _Family:
-    """The results of a suite, which is ``written`` so; measures them, and remembers which cases failed. ``power`` is a
-    slowdown (a factor): undecided results are accepted that rule it out.
+    """Measures the results of a suite, ``written`` in plain form, and collects failed cases. ``power`` is a slowdown as
+    a factor: an undecided result that rules it out is accepted.
     """
 
     bench: Bench
@@ -154,7 +154,7 @@ class _Family:
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
     def measure(self, names: Collection[Result] | None, processes: int) -> Mapping[Result, Sequence[float]]:
-        """Ratios of head by base, one for each pair of processes; of all results where no names are given."""
+        """Ratios of head to base, one for each pair of processes; without ``names``, of all results."""
         ended = self.bench.execute(self.text(names, processes))
         self.failures |= {(item.case, item.variant): item for item in failures(ended.outcomes)}
         failed = {case for case, _ in self.failures}
@@ -164,13 +164,13 @@ class _Family:
         )
 
     def text(self, names: Collection[Result] | None, processes: int) -> str:
-        """The suite that measures these results in so many processes."""
+        """The text of the suite that measures these results in as many processes."""
         chosen = self.able if names is None else list(_measuring(self.able, names))
         return suite_text(f"compare-builds-{self.written['name']}", self.written, chosen, processes)
 
 
 def result_of(case: Case, sample: Sample) -> Result | None:
-    """The result that a time is a sample of; a part of a stage is of none."""
+    """The result that a time belongs to; ``None`` for a part of a stage."""
     if sample.step or sample.party:
         return None
     is_own = case.experiment not in KINDS or sample.stage in KINDS[case.experiment].searched
@@ -178,12 +178,12 @@ def result_of(case: Case, sample: Sample) -> Result | None:
 
 
 def _shared(case: Case) -> str:
-    """What encryption and decryption depend on."""
+    """The key of the cases that share encryption and decryption: their parameters and vector."""
     return ", ".join(described(case))
 
 
 def failures(outcomes: Iterable[Outcome]) -> Iterator[Failure]:
-    """The trials without a result, and why."""
+    """The failures of trials without a result, with their reasons."""
     for outcome in outcomes:
         case = outcome.trial.case
         if not run_notes.is_as_planned(outcome):
@@ -192,7 +192,7 @@ def failures(outcomes: Iterable[Outcome]) -> Iterator[Failure]:
 
 
 def _measuring(able: Iterable[Subject], names: Collection[Result]) -> Iterator[Subject]:
-    """The subjects that these results are measured by: a shared one by the first that has it."""
+    """The subjects that measure these results; a shared result is measured by the first subject that has it."""
     wanted = {name.case for name in names}
     for subject in able:
         own, shared = label(subject.case), _shared(subject.case)
@@ -202,7 +202,7 @@ def _measuring(able: Iterable[Subject], names: Collection[Result]) -> Iterator[S
 
 
 def _expected(able: Sequence[Subject]) -> int:
-    """About how many results there will be. More or fewer change what a verdict takes, not its error."""
+    """The approximate number of results. A deviation affects the effort for verdicts, not their error probability."""
     own = sum(
         len(KINDS[s.case.experiment].searched)
         if s.case.experiment in KINDS
@@ -275,7 +275,7 @@ def _show(
 
 
 def _show_missing(console: Terminal, family: _Family, refused: Sequence[Refused]) -> None:
-    """What has no verdict, with the reason."""
+    """Print the cases without a verdict, with the reasons."""
     for item in family.failures.values():
         console.print(
             Text(f"No result: {item.variant}, {item.case}: {item.reason}", style="red"), soft_wrap=True
@@ -310,19 +310,19 @@ _COLUMNS: list[Cells] = [
 
 
 def _is_regression(family: _Family, failure: Failure) -> bool:
-    """Whether a case fails with the head alone."""
+    """Whether a case fails only with the head."""
     base, head = family.builds
     return failure.variant == head and (failure.case, base) not in family.failures
 
 
 def _exit_code(compared: Sequence[Compared[Result]], family: _Family) -> int:
-    """As ``ciphermark compare`` ends with."""
+    """The exit code, as of ``ciphermark compare``."""
     return comparing.EXIT_CODES[comparing.conclusion(_judged(compared, family), family.power)]
 
 
 def _judged(compared: Sequence[Compared[Result]], family: _Family) -> list[Row]:
-    """Verdicts as rows of a comparison of two runs, whose ratios are of the base by the head; cases that fail with the
-    head alone among them.
+    """Verdicts as rows of a comparison of two runs, with ratios of base to head; includes cases that fail only with the
+    head.
     """
     rows: list[tuple[str, float | None]] = [(item.verdict, inverse(item.ratio).low) for item in compared]
     rows += [("failed", None) for item in family.failures.values() if _is_regression(family, item)]

@@ -78,7 +78,7 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
 
 
 def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
-    """The figure with its rows; raises ``UserError`` where there is none."""
+    """The figure with its rows; raises ``UserError`` if there are none."""
     from ciphermark_dashboards.pages import FIGURES
     from ciphermark_dashboards.rendering import Figures
     from ciphermark_dashboards.selections import Selections
@@ -106,7 +106,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _shown(selection: Selection) -> Iterator[str]:
-    """What is shown of the filters that take one value, and which others there are, as one types them."""
+    """The values of the single-value filters that are shown, and the other possible values, in the syntax of the
+    command line.
+    """
     filters = []
     for choice in selection.choices:
         if not choice.filter.many and choice.chosen:
@@ -119,7 +121,7 @@ def _shown(selection: Selection) -> Iterator[str]:
 
 
 def _list(console: Terminal) -> None:
-    """All figures, by the page that shows them."""
+    """Print all figures, grouped by the page that shows them."""
     from ciphermark_dashboards.pages import ALL_PAGES
 
     for page in ALL_PAGES:

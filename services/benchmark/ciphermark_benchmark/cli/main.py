@@ -1,4 +1,4 @@
-"""``ciphermark``: the command line, which loads before it hears Ctrl-C."""
+"""``ciphermark``: the command line. It loads before Ctrl-C takes effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ciphermark_core import loading
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 the surroundings failed, 2 the user's mistake, 130 interrupted."""
+    """Execute a command. Exit codes: 0 success, 1 failure of the environment, 2 the user's mistake, 130 interrupted."""
     loading.run(_loaded)
 
 

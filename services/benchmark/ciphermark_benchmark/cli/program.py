@@ -41,7 +41,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 _EXAMPLE = "[bold]Example[/bold]  ciphermark program {} lr-k3-encrypted --stage train"
-_DATA_SET, _SEED = "boston", 1  # of workloads that take data, and of inputs
+_DATA_SET, _SEED = "boston", 1  # of workloads that take data; of inputs
 _RUN = re.compile(r"last([:~].*)?|[0-9a-f]+(-[0-9a-f]*)*")
 Named = Annotated[
     list[str],
@@ -120,9 +120,9 @@ def _programs(
 
 
 def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
-    """The programs of the run that a text means; ``None`` where it means none, and is no way to name one."""
+    """The programs of the run that a text denotes; ``None`` if it denotes no run and is not in the form of an id."""
     is_id = _RUN.fullmatch(run) is not None
-    if not is_id and did_you_mean(run, WORKLOADS):  # a slip of the pen, and no label: nobody has to be asked
+    if not is_id and did_you_mean(run, WORKLOADS):  # a misspelled workload: the database need not be queried
         return None
     with caught_up(data_directories.find()) as database:
         if not is_id and not database.runs_named(run):
@@ -131,7 +131,7 @@ def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
 
 
 def setting(text: str) -> tuple[str, object]:
-    """``size=32`` as a name and a JSON value, or a text where it is none."""
+    """``size=32`` as a name and a JSON value; a value that is no JSON is text."""
     name, sign, value = text.partition("=")
     if not sign:
         raise UserError(f"{text}: write workload options as OPTION=VALUE")
@@ -161,8 +161,8 @@ def _table(title: str, program: Program) -> Printed:
 
 
 def _traced(name: str, options: Mapping[str, Any], scheme: Scheme | None, variant: str) -> dict[str, Program]:
-    """The program of each stage, as a variant would execute it. Raises ``UserError`` for what there is not, and for
-    what does not fit.
+    """The program of each stage, as a variant would execute it. Raises ``UserError`` for unknown names and for
+    combinations that do not fit.
     """
     workload = chosen(name).with_options(options)
     scheme = scheme or workload.schemes[0]

@@ -42,9 +42,9 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark results last --columns variant,operation,median,ci_low,ci_high -o times.csv
 """
-_PROGRAMS = ("csv", "json", "parquet")  # forms whose numbers are read by programs: in seconds and bytes
+_PROGRAMS = ("csv", "json", "parquet")  # machine-readable forms: numbers in seconds and bytes
 _ORDER = "scheme, tuning, operation, vector_length, phase, metric, variant"
-# Columns of the view `results` that are in the unit of their row.
+# Columns of the view `results` in the unit of their row.
 _MEASURED = ("median", "ci_low", "ci_high", "mad", "min", "max")
 
 
@@ -62,7 +62,7 @@ _ACROSS_SECURITY_LEVELS_HELP = "Also compare across security levels; such rows a
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """The form and the file that are written."""
+    """The output form and the output file."""
 
     form: Format
     output: Path | None
@@ -118,7 +118,9 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 
 
 def _require_phase(database: Database, run_id: str, phase: str) -> None:
-    """Raises ``UserError`` for a phase that the run has no time of; that of operations is the default of any run."""
+    """Raise ``UserError`` for a phase that the run has no time of. The phase of operations is the
+    default for any run.
+    """
     query = "select distinct phase from results where run_id = %s and metric = 'time' order by phase"
     phases = [row[0] for row in database.query(query, [run_id]).rows]
     if phase not in {MAIN_PHASE, *phases}:
@@ -126,7 +128,7 @@ def _require_phase(database: Database, run_id: str, phase: str) -> None:
 
 
 def _whole(database: Database, run_id: str, wanted: Wanted, where: _Where) -> None:
-    """All that a form has of a run."""
+    """Write all results of a run in one form."""
     if where.form in _PROGRAMS:
         answer = database.query("select * from results where run_id = %s", [run_id])
         export.write(answer, where.form, where.output)
@@ -161,12 +163,12 @@ def _notation(units: list[str], is_scientific: bool) -> Notation:
 
 
 def _columns(database: Database, run_id: str, names: list[str], where: _Where) -> None:
-    """The chosen columns; where people read them, values with their units."""
+    """Write the chosen columns; forms for people include units."""
     columns = database.query("select * from results limit 0").columns
     for name in names:
         if name not in columns:
             raise UserError(f"--columns {name}: columns of the view `results` are {', '.join(columns)}")
-    chosen = ", ".join((*names, "unit"))  # each of them is a column of the view, as was just seen
+    chosen = ", ".join((*names, "unit"))  # checked above: each is a column of the view
     answer = database.query(f"select {chosen} from results where run_id = %s order by {_ORDER}", [run_id])
     rows = [row[:-1] if where.form in _PROGRAMS else _with_units(names, row) for row in answer.rows]
     export.write(Table(tuple(names), rows), where.form, where.output)

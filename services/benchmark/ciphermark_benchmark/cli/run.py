@@ -104,7 +104,7 @@ def run(
 
 
 def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
-    """That another run, a command's or a worker's, has the data directory."""
+    """Report that another run, of a command or a worker, uses the data directory."""
     Terminal(stderr=True).print(
         f"Another run is active in {data_directory.folder}.\n"
         "Waiting for it to finish: concurrent runs disturb each other. Ctrl-C to cancel.",
@@ -119,8 +119,8 @@ def _asked(
     resume: str | None,
     label: str | None,
 ) -> tuple[Callable[[], object], Callable[[], Prepared]]:
-    """What looks for mistakes, and what begins. Both raise ``UserError``, as this does for arguments that do not go
-    together.
+    """A function that checks for mistakes, and one that begins the run. Both raise ``UserError``, as does this function
+    for arguments that exclude each other.
     """
     if resume is None:
         if suite is None:
@@ -167,7 +167,7 @@ def _write_outcomes(path: Path, outcomes: Sequence[Outcome]) -> None:
 
 
 def _conclude(console: Terminal, data_directory: data_directories.DataDirectory, ended: Ended) -> None:
-    """Prints the table, failures with reasons, warnings, and the place of the data."""
+    """Print the table, failures with reasons, warnings, and the location of the data."""
     if ended.waiting is not None:
         console.print(styled("[yellow]PostgreSQL is unavailable:[/yellow] {}", ended.waiting), soft_wrap=True)
         console.print(
@@ -206,7 +206,7 @@ def _conclude(console: Terminal, data_directory: data_directories.DataDirectory,
 
 
 class _Lines:
-    """Writes a line when the last trial of a comparison group has ended, in whatever order trials end."""
+    """Prints a line once all trials of a comparison group have ended, in any order."""
 
     def __init__(self, console: Terminal, prepared: Prepared) -> None:
         self._console = console
@@ -226,14 +226,14 @@ class _Lines:
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:
-    """The case, and the result of each variant."""
+    """A line with the case and the result of each variant."""
     case = outcomes[0].trial.case
     ended = ", ".join(f"{outcome.trial.case.variant} {_result(outcome)}" for outcome in outcomes)
     return f"{case.experiment}, {_place(case)}, {case.vector_length:,} values: {ended}"
 
 
 def _place(case: Case) -> str:
-    """Scheme, N (the library finds it where the smallest is asked for) and operation, with how often."""
+    """Scheme, N (which the library chooses for the smallest ring), and operation with its repetitions."""
     is_smallest = case.parameters.ring_dimension_is_minimum
     ring = "smallest secure N" if is_smallest else f"N = {case.parameters.ring_dimension}"
     count = REPETITIONS.of(case.dimensions)
@@ -242,7 +242,7 @@ def _place(case: Case) -> str:
 
 
 def _result(outcome: Outcome) -> str:
-    """The median of what the operation took, corrected, of samples that count; without times the status."""
+    """The median of the operation's corrected times, of valid samples; without times the status."""
     times = [
         sample
         for sample in outcome.samples
@@ -255,7 +255,7 @@ def _result(outcome: Outcome) -> str:
 
 @contextmanager
 def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
-    """Yields what to call with every outcome."""
+    """Yield a function that receives every outcome."""
     total = len(prepared.plan.trials) + len(prepared.plan.unsupported)
     console = Terminal(stderr=True)
     columns = (

@@ -25,7 +25,7 @@ from ciphermark_present.terminal import show
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 _ID_SHOWN = 8
-_NAMED = 5  # of what a journal lacks
+_NAMED = 5  # of the trials that a journal lacks
 _ROOMY_LABEL = 16  # characters: with a longer one, time and host go below the table
 _AGE = re.compile(r"(?P<number>[0-9]{1,6})(?P<unit>[dw])")
 _OLDER_HELP = "Delete unlabeled runs that started longer ago than this, such as 90d or 12w."
@@ -104,7 +104,7 @@ def export_(
 
 
 def _lacking(trials: Sequence[str], recorded: int) -> str:
-    """The trials that a journal has lost, in words; empty where it has all. Pure."""
+    """A text on the trials that a journal has lost; empty if it is complete. Pure."""
     if not trials:
         return ""
     several = [f"{words} × {count}" if count > 1 else words for words, count in Counter(trials).items()]
@@ -169,7 +169,7 @@ def _days(text: str) -> int:
 
 
 def _require_consent(run_ids: Sequence[str], is_given: bool) -> None:
-    """Raise ``UserError`` without a terminal to confirm at, and exit if the answer is no."""
+    """Raise ``UserError`` if there is no terminal for a confirmation; exit if the answer is no."""
     if is_given:
         return
     if not sys.stdin.isatty():

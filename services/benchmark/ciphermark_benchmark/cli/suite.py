@@ -29,7 +29,7 @@ from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show
 
-if TYPE_CHECKING:  # what it takes to plan is loaded where a suite is planned: `suite list` needs none of it
+if TYPE_CHECKING:  # loaded where a suite is planned; `suite list` needs none of it
     from ciphermark_benchmark.suite import composition, form
     from ciphermark_benchmark.suite.composition import Wish
     from ciphermark_benchmark.suite.plan import PlannedCase
@@ -52,11 +52,11 @@ _ABOUT_LIST = (
     "Run a suite: ciphermark run NAME\n"
     "Preview its cases and time: ciphermark suite explain NAME"
 )
-_MAX_CASES = 60  # that are listed one by one unless asked for
+_MAX_CASES = 60  # listed one by one without --all
 _OWN_COLUMNS = (DATA_SET.name, REPETITIONS.name)
 _NUMBERS = {"vector length", "threads"}
 _USUAL = {"tuning": "matched", "security": "128 bits (2018)"}
-_RUN = 4  # equal sizes of primes in a row that are counted
+_RUN = 4  # consecutive equal prime sizes that are abbreviated by their number
 _PROSE = {"operation"}  # with its options
 _FIRST_LEFT_OUT = {
     "threads",
@@ -68,16 +68,16 @@ _FIRST_LEFT_OUT = {
     "N",
     "N requested",
     "depth",
-}  # where there is no room for all; data stay
+}  # dropped if the table is too wide; the data keep them
 
 
 def loaded(path: Path) -> form.Suite:
-    """A suite with the data sets that it can name, checked."""
+    """A checked suite, with the data sets that it can name."""
     return _read(path)[0]
 
 
 def _read(path: Path) -> tuple[form.Suite, str]:
-    """The same with its text."""
+    """The checked suite and its text."""
     from ciphermark_benchmark.data_sets.catalogue import Catalogue
     from ciphermark_benchmark.suite import files
 
@@ -172,8 +172,8 @@ def _answers(
     exact: bool | None,
     public_factors: bool | None,
 ) -> dict[str, Any]:
-    """What was given, or else is answered at a terminal. Raises ``UserError`` with every option that lacks without
-    one.
+    """The given answers, completed by questions at a terminal. Without a terminal, raises ``UserError`` with every
+    missing option.
     """
     questions = (
         _Question(
@@ -201,7 +201,7 @@ def _answers(
 
 
 class _Question(NamedTuple):
-    """What a suite needs, under its name in ``Wish``: the option that says it, and its value if it was given."""
+    """A question for a field of ``Wish``: the option that sets it, and its given value."""
 
     name: str
     option: str
@@ -219,7 +219,7 @@ def _asked(question: _Question) -> Any:
 
 
 def _write(file: Path, wish: Wish) -> None:
-    """Write the suite, and print what it comes to. Raises ``UserError`` where nothing could be executed."""
+    """Write the suite, and print its cases. Raises ``UserError`` if no case could be executed."""
     from ciphermark_benchmark.runner import runs
     from ciphermark_benchmark.suite import composition, files, plan
 
@@ -255,7 +255,7 @@ def _sizes_of(uploads: Mapping[composition.Offer, float]) -> str:
 
 
 def _installed() -> list[str]:
-    """The variants that can be measured here, the computation in the clear aside; where there is none, all."""
+    """The installed variants except cleartext; if there are none, all variants."""
     from ciphermark_adapters import registry
 
     flags = frozenset(hosts.collect().cpu_flags)
@@ -334,7 +334,7 @@ def explain(
 
 
 def _ring(item: PlannedCase) -> str:
-    """N; where the smallest is searched for, the one that it comes to."""
+    """N; for the smallest secure ring, the N that the search yields."""
     spec = item.case.parameters
     if not spec.ring_dimension_is_minimum:
         return str(spec.ring_dimension)
@@ -344,7 +344,7 @@ def _ring(item: PlannedCase) -> str:
 
 
 def _operation(case: Case) -> str:
-    """With how often, or with the options of a workload."""
+    """The operation with its repetitions, or the workload with its options."""
     count = REPETITIONS.of(case.dimensions)
     options = {name: value for name, value in case.dimensions.items() if name not in _OWN_COLUMNS}
     text = case.operation if count is None else f"{case.operation} × {count}"
@@ -352,7 +352,7 @@ def _operation(case: Case) -> str:
 
 
 def _chain(item: PlannedCase) -> str:
-    """Sizes of primes as the suite has them, or those that its request comes to."""
+    """Prime sizes as in the suite, or those of the request's resolution."""
     spec = item.case.parameters
     if spec.modulus_bits is not None and spec.depth is None:
         return _sizes(spec.modulus_bits)
@@ -362,8 +362,8 @@ def _chain(item: PlannedCase) -> str:
 
 
 def _margin(item: PlannedCase) -> tuple[str, float] | None:
-    """What a modulus chain for a depth keeps: the noise budget that is left on average, in bits; of ckks log2 of what
-    results have to stay below.
+    """The margin of a modulus chain for a depth: the mean remaining noise budget in bits; for CKKS, log2 of the bound
+    on results.
     """
     spec, expected = item.case.parameters, item.expected
     if spec.depth is None or expected is None:
@@ -384,7 +384,7 @@ def _margin_text(item: PlannedCase) -> str | None:
 
 
 def _sizes(bits: Sequence[int]) -> str:
-    """Sizes of primes; many equal ones in a row by their number."""
+    """Prime sizes; many consecutive equal ones are abbreviated by their number."""
     runs = ((size, len(list(run))) for size, run in groupby(bits))
     return ",".join(
         f"{size}×{count}" if count >= _RUN else ",".join([str(size)] * count) for size, count in runs
@@ -392,7 +392,7 @@ def _sizes(bits: Sequence[int]) -> str:
 
 
 def _scale(case: Case) -> str:
-    """The scale of ckks; t of bfv and bgv by its value."""
+    """The scale of CKKS; the value of t of BFV and BGV."""
     scale_bits, modulus = case.parameters.scale_bits, case.parameters.plain_modulus
     return str(modulus or "") if scale_bits is None else f"2^{scale_bits}"
 
@@ -458,9 +458,8 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
 
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
-    """A row per case, by its number; what all of them have in common is said above. Tunings and what parameters may
-    leave out where any is not the usual one, memory where any case is known to need much, and reasons where anything is
-    skipped.
+    """A row per case, by number; common properties are in the heading. Optional columns: unusual tunings and
+    parameters, memory if any case is known to need much, and reasons if any case is skipped.
     """
     texts = {
         name: ["" if value(item) is None else str(value(item)) for item in planned]
@@ -489,8 +488,8 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
 
 
 def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
-    """Number of executed and of all cases by experiment, scheme and variant; maximum memory of servers that need much;
-    reasons of skipped cases, the most frequent first.
+    """Tables of the numbers of executed and of all cases by experiment, scheme and variant; the maximum memory of
+    servers that need much; the reasons of skipped cases, the most frequent first.
     """
     variants = list(dict.fromkeys(item.case.variant for item in planned))
     every = Counter((_place(item), item.case.variant) for item in planned)

@@ -56,7 +56,7 @@ def summary(run: Annotated[str, typer.Argument(help=RUN_HELP)] = "last") -> None
 
 
 def _parts(database: Database, run_id: str) -> Iterator[tuple[str, list[str]]]:
-    """Headings, and the sentences below each."""
+    """Headings with their sentences."""
     table = table_of(database, run_id)
     wanted, chosen = Wanted(table=table), {"across_security_levels": False, TABLE: table}
     answers = [rows(database, figure, run_id, chosen) for figure in ranking.OF_RUN]
@@ -88,6 +88,6 @@ def _hexl(speedups: Iterable[Row], table: Table) -> Iterator[str]:
 
 
 def _wraps() -> dict[str, str]:
-    """Variants that wrap another one's library, and which."""
+    """The variants that wrap another variant's library, with that variant."""
     declarations = registry.declarations().items()
     return {name: declared.wraps for name, declared in declarations if declared.wraps is not None}

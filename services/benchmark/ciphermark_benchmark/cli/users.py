@@ -86,7 +86,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _write(path: Path, lines: list[str]) -> None:
-    """Replace the file as a whole: services may read it at any time. Raises ``UserError``."""
+    """Replace the file atomically, since services may read it at any time. Raises ``UserError`` on failure."""
     text = "".join(f"{line}\n" for line in lines)
     users_in(text, str(path))
     fresh = path.with_name(f"{path.name}.new")

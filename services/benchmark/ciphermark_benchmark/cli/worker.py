@@ -35,7 +35,7 @@ def worker(
     url = storage.url(own)
     data_directory = data_directories.DataDirectory(
         own.folder, url
-    )  # whoever starts an embedded server again is not an attempt
+    )  # attempts must not restart an embedded server
     storage.connected(data_directory).close()
     install_queue(url)
     execution.recover(data_directory)

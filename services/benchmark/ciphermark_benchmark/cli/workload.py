@@ -37,7 +37,7 @@ from ciphermark_workloads.catalogue import BROKEN, WORKLOADS, AnyWorkload
 from ciphermark_workloads.options import Option
 
 _CLEARTEXT, _DATA_SET = "cleartext", "boston"
-_LETTING_GO_S = 20.0  # loading a library, and ending the process
+_LETTING_GO_S = 20.0  # time to load a library and to end the process
 _COLOURS = {"correct": "green", "incorrect": "red", "unsupported": "yellow"}
 _LAYERS_DEADLINE_S = 1800.0
 _LAYER_HEADS = (
@@ -95,7 +95,7 @@ def check(
 ) -> None:
     """Check a workload: run it unencrypted, then with every installed library, on small parameters if it fits them."""
     console = console_for()
-    names: dict[str, list[str]] = {}  # of variants, by their verdict
+    names: dict[str, list[str]] = {}  # variants by verdict
     loaded = chosen(workload, replace(user_workloads.LOADING, deadline_s=deadline))
     refused = _refused(loaded, variant or (), deadline)
     for name, scheme in _subjects(loaded, variant or ()):
@@ -121,7 +121,7 @@ def check(
 
 
 def _available(variants: Sequence[str]) -> dict[str, Availability]:
-    """These variants, or those that are installed where none is named; cleartext before all libraries."""
+    """The named variants, or all installed ones if none is named; cleartext comes first."""
     flags = frozenset(host.collect().cpu_flags)
     there = {name: registry.availability(name, flags) for name in variants or registry.declarations()}
     chosen = {name: item for name, item in there.items() if variants or item.is_installed}
@@ -129,7 +129,7 @@ def _available(variants: Sequence[str]) -> dict[str, Availability]:
 
 
 def _subjects(workload: AnyWorkload, variants: Sequence[str]) -> Iterator[tuple[str, Scheme]]:
-    """Variants and schemes, cleartext before all libraries."""
+    """Pairs of variant and scheme, cleartext first."""
     names = _available(variants)
     for scheme in workload.schemes:
         for name in names:
@@ -139,8 +139,8 @@ def _subjects(workload: AnyWorkload, variants: Sequence[str]) -> Iterator[tuple[
 def _refused(
     workload: AnyWorkload, variants: Sequence[str], deadline_s: float
 ) -> dict[tuple[str, Scheme], Found]:
-    """What a suite with this workload and nothing else would refuse, by variant and scheme. What it refuses of
-    cleartext is the workload's fault, whichever variant it is.
+    """The refusals of a suite with only this workload, by variant and scheme. A refusal for cleartext is the workload's
+    fault, whatever the variant.
     """
     experiment: dict[str, object] = {"kind": workload.family, "workloads": [workload.name]}
     if workload.takes_data:
@@ -177,7 +177,7 @@ def _examined(workload: str, variant: str, scheme: Scheme, deadline_s: float) ->
 
 
 class _NoAnswerError(Exception):
-    """A process gave no answer; the text is its last words."""
+    """A process gave no answer; the text is the end of its output."""
 
     def __init__(self, code: int, words: str) -> None:
         super().__init__(words)
@@ -185,8 +185,8 @@ class _NoAnswerError(Exception):
 
 
 def _asked(variant: str, module: str, arguments: Sequence[str], kind: type[T], deadline_s: float) -> T:
-    """What a module says, in a process of its own by the interpreter that has the library: a workload may loop or crash
-    there. Raises ``TimeoutError``, ``MemoryError``, and ``_NoAnswerError`` where there is no answer.
+    """The answer of a module in a separate process, with the interpreter that has the library, since a workload may
+    loop or crash there. Raises ``TimeoutError``, ``MemoryError``, and ``_NoAnswerError`` if there is no answer.
     """
     command = [registry.interpreter(variant), "-m", f"ciphermark_measure.{module}", *arguments]
     ended = executed(command, Limits(deadline_s, Budget().memory_mb))
@@ -197,7 +197,7 @@ def _asked(variant: str, module: str, arguments: Sequence[str], kind: type[T], d
 
 
 def _death(words: str, file: Path, deadline_s: float, code: int) -> str:
-    """What the last words of a process say of its end. Pure."""
+    """The cause of a process's end, from the end of its output. Pure."""
     if "Timeout (" not in words:
         return f"the process ended with exit code {code}: {words.strip()[-300:]}"
     where = user_workloads.place_in_dump(words, lambda path: path.name == file.name)
