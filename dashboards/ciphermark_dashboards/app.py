@@ -24,7 +24,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import __version__, access, drawing, live, templating, views
 from ciphermark_dashboards.access import ForeignError
 from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
-from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
+from ciphermark_dashboards.pages import COMPARE_PAGE, OVERVIEW_PATH, PAGES
 from ciphermark_dashboards.settings import Settings
 from ciphermark_dashboards.store import NotFoundError, Store, TooSlowError, UnpreparedError
 from ciphermark_db.database import DatabaseUnavailable
@@ -50,7 +50,7 @@ _MISTAKES = (
     (UnpreparedError, "Database not ready", 503),
     (TooSlowError, "Query too large", 503),
 )
-_OF_RUNS = frozenset(page.path for page in PAGES)
+_OF_RUNS = frozenset({OVERVIEW_PATH, *(page.path for page in PAGES)})
 
 
 def made(settings: Settings) -> FastAPI:
@@ -109,6 +109,7 @@ def _surround(app: FastAPI, settings: Settings, sessions: access.Sessions | None
 
 def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
     handlers = views.Views(store)
+    app.add_api_route(OVERVIEW_PATH, handlers.overview, response_class=HTMLResponse)
     for page in PAGES:
         app.add_api_route(
             page.path, partial(handlers.page, page), response_class=HTMLResponse, name=page.title

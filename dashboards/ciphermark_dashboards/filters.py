@@ -8,10 +8,24 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.page import TABLE, TIMES, Filter
+from ciphermark_present.page import (
+    DATA_SET,
+    FAMILY,
+    OPERATION,
+    PHASE,
+    SCHEME,
+    SECURITY,
+    TABLE,
+    TIMES,
+    Filter,
+    Page,
+)
 from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
+FOR = "for"  # the computation that the overview is about; every page hands it on, and the scheme
+CARRIED = (FOR, SCHEME.name)
+_MAIN = frozenset(item.name for item in (SCHEME, FAMILY, TABLE, SECURITY, DATA_SET, PHASE))
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -20,17 +34,19 @@ class Choice:
     """A filter as a page shows it: the values there are, and those that are chosen.
 
     ``let_go`` are values, as the address has them, that the run has only under other choices of the filters before.
+    ``is_set``: the reader chose something else than what is shown without a choice.
     """
 
     filter: Filter
     values: tuple[Any, ...]
     chosen: tuple[Any, ...]
     let_go: tuple[str, ...] = ()
+    is_set: bool = False
 
     @property
     def is_offered(self) -> bool:
         """Whether there is something to choose from."""
-        return len(self.values) > self.filter.is_optional
+        return len(self.values) > 1
 
     @property
     def written(self) -> list[tuple[Any, str]]:
@@ -89,6 +105,34 @@ class Selection:
         )
 
     @property
+    def main_choices(self) -> list[Choice]:
+        """Those that stand beside the run."""
+        return [choice for choice in self.choices if choice.is_offered and choice.filter.name in _MAIN]
+
+    @property
+    def more_choices(self) -> list[Choice]:
+        """Those that are seldom made."""
+        return [choice for choice in self.choices if choice.is_offered and choice.filter.name not in _MAIN]
+
+    @property
+    def more_set(self) -> int:
+        """How many of the latter the reader has made."""
+        return sum(choice.is_set for choice in self.more_choices)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What a form hands on beside its own fields."""
+        own = {choice.filter.name for choice in self.choices if choice.is_offered}
+        return {name: text for name, text in self.carried.items() if name not in own}
+
+    @property
+    def carried(self) -> dict[str, str]:
+        """What other pages are about, too: the computation and the scheme that the reader chose."""
+        texts = {name: text for name, text in self.given if name in CARRIED and text}
+        operations = [text for name, text in self.given if name == OPERATION.name and text]
+        return texts | ({FOR: operations[0]} if len(operations) == 1 else {})
+
+    @property
     def notes(self) -> list[str]:
         """What was asked for and is not shown."""
         return [choice.note for choice in self.choices if choice.let_go]
@@ -104,7 +148,8 @@ def selected(
 
     Raises ``UserError`` for a filter that the page does not have or a value that the run has not.
     """
-    require_known([name for name, _ in query], [*(item.name for item in filters), *dict(subject)])
+    own_names = [name for name, _ in query if name not in CARRIED]
+    require_known(own_names, [*(item.name for item in filters), *dict(subject)])
     everywhere = list(rows)
     here: Rows = everywhere
     choices = []
@@ -115,6 +160,27 @@ def selected(
         if item == TABLE:
             (table,) = choices[-1].chosen
     return Selection(subject, tuple(choices), tuple(query))
+
+
+def carried(
+    page: Page, rows: Iterable[Mapping[str, Any]], run_id: str, chosen: Mapping[str, str]
+) -> str | None:
+    """The query string with which a page shows the run and what is ``chosen``, as far as the run has it there; nothing
+    where the run has nothing for the page. ``rows`` are those of the block ``choices``.
+    """
+    here = page.choices(rows)
+    if not here:
+        return None
+    query = {"run": run_id, **chosen}
+    names = {item.name for item in page.filters}
+    if SCHEME.name in names and chosen.get(SCHEME.name):
+        of_scheme = [row for row in here if row["scheme"] == chosen[SCHEME.name]]
+        if not of_scheme:
+            del query[SCHEME.name]
+        here = of_scheme or here
+    if OPERATION.name in names and chosen.get(FOR) in {row["operation"] for row in here} - {None}:
+        query[OPERATION.name] = chosen[FOR]
+    return urlencode(query)
 
 
 def require_known(names: Iterable[str], known: Iterable[str]) -> None:
@@ -139,12 +205,16 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
         raise UserError(f"{item.label} takes one value, not {len(given)}")
     chosen = tuple(by_text[text] for text in dict.fromkeys(given) if text in by_text)
     let_go = tuple(text for text in dict.fromkeys(given) if text not in by_text)
-    if not chosen and item.many and not item.is_optional:
-        chosen = values
-    elif not chosen and not item.many:
-        first = {row.get(item.min_of) for row in here}
-        chosen = _default(item, tuple(value for value in values if value in first) or values, everywhere)
-    return Choice(item, values, chosen, let_go)
+    unset = _unset(item, values, here, everywhere)
+    return Choice(item, values, chosen or unset, let_go, bool(chosen) and {*chosen} != {*unset})
+
+
+def _unset(item: Filter, values: tuple[Any, ...], here: Rows, everywhere: Rows) -> tuple[Any, ...]:
+    """What is chosen where nothing is given."""
+    if item.many:
+        return () if item.is_optional else values
+    first = {row.get(item.min_of) for row in here}
+    return _default(item, tuple(value for value in values if value in first) or values, everywhere)
 
 
 def _default(item: Filter, values: tuple[Any, ...], everywhere: Rows) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ciphermark_present import catalogue, page
 from ciphermark_present.catalogue import (
@@ -24,13 +24,13 @@ from ciphermark_present.subject import Subject
 _PLACE = (page.SCHEME, page.TABLE, page.SECURITY, page.RING_DIMENSION, page.OPERATION)
 _COMMON = (*_PLACE, page.VARIANT)
 
-OVERVIEW_PAGE = Page(
-    "/",
-    "Overview",
-    "The fastest library for each computation, at one security level.",
+RANKING_PAGE = Page(
+    "/ranking",
+    "Ranking",
+    "The fastest library over all operations, at one security level.",
     _COMMON,
     (times.LEADERBOARD, times.MATRIX),
-    place=0,
+    place=5,
 )
 OPERATIONS_PAGE = Page(
     "/operations",
@@ -100,7 +100,7 @@ COMPARE_PAGE = Page(
 )
 
 _OF_OPERATIONS = (
-    OVERVIEW_PAGE,
+    RANKING_PAGE,
     OPERATIONS_PAGE,
     HEXL_PAGE,
     NOISE_PAGE,
@@ -119,6 +119,36 @@ PAGES: tuple[Page, ...] = tuple(
 ALL_PAGES = (*PAGES, CASE_PAGE, COMPARE_PAGE)
 FIGURE_PAGES: dict[str, Page] = {figure.name: each for each in ALL_PAGES for figure in each.figures}
 FIGURES: dict[str, Figure] = {figure.name: figure for each in ALL_PAGES for figure in each.figures}
+
+OVERVIEW_PATH = "/"
+RUNS_PATH = "/runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """An entry of the navigation: its pages are tabs, as paths with titles."""
+
+    title: str
+    tabs: tuple[tuple[str, str], ...]
+    is_about_runs: bool = False
+
+
+def _section(title: str, *paths: str) -> Section:
+    titles = {each.path: each.title for each in PAGES} | {WORKLOADS_PAGE.path: "Other"}
+    return Section(title, tuple((path, titles[path]) for path in paths))
+
+
+_NAMED = (RANKING_PAGE, OPERATIONS_PAGE, HEXL_PAGE, NOISE_PAGE, MEMORY_PAGE, WORKLOADS_PAGE, PROGRAMS_PAGE)
+_FAMILIES = [each.path for each in PAGES if each.path not in {named.path for named in _NAMED}]
+SECTIONS: tuple[Section, ...] = (
+    Section("Overview", ((OVERVIEW_PATH, "Overview"),)),
+    _section("Operations", OPERATIONS_PAGE.path, RANKING_PAGE.path),
+    _section("Workloads", *_FAMILIES, WORKLOADS_PAGE.path, PROGRAMS_PAGE.path),
+    _section("Limits", NOISE_PAGE.path, MEMORY_PAGE.path),
+    _section("Builds", HEXL_PAGE.path),
+    Section("Runs", ((RUNS_PATH, "Runs"),), is_about_runs=True),
+    Section("Compare", ((COMPARE_PAGE.path, COMPARE_PAGE.title),), is_about_runs=True),
+)
 
 
 def measured(rows: Iterable[Row]) -> Iterator[Page]:

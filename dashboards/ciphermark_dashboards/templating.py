@@ -19,14 +19,16 @@ from typing import Any
 
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
 
 from ciphermark_core.controls import visible
 from ciphermark_dashboards import __version__
-from ciphermark_dashboards.pages import COMPARE_PAGE, PAGES
-from ciphermark_present import formats
+from ciphermark_dashboards.pages import RUNS_PATH, SECTIONS
+from ciphermark_present import answers, formats
 from ciphermark_present.query import Row
 
-RUNS: dict[str, Any] = {"path": "/runs", "title": "Runs"}
+RUNS: dict[str, Any] = {"path": RUNS_PATH, "title": "Runs"}
+SORTS = {"time": "Time", "memory": "Memory", "bytes": "Bytes", "parameters": "Parameters"}  # of the overview
 _SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
 _LINE_CHARACTERS = 40  # that a cell does not break
@@ -118,6 +120,11 @@ def host_facts(row: Row) -> list[tuple[str, str]]:
     ]
 
 
+def _security(level: int | None) -> Markup:
+    """A level as short as possible; what is below the tables stands out."""
+    return Markup("<em>&lt;128</em>") if level == 0 else Markup("–") if level is None else Markup(level)
+
+
 def _finalized(value: Any) -> Any:
     """What a page writes: markup as it is, text without what changes its order."""
     return visible(value) if type(value) is str else value
@@ -137,6 +144,10 @@ TEMPLATES.filters.update(
     size=formats.size,
     share=formats.share,
     digits=formats.digits,
+    interval=answers.interval,
+    three_bytes=answers.size,
+    three_seconds=answers.seconds,
+    three_times=answers.times,
 )
 ACTOR: ContextVar[str | None] = ContextVar("actor", default=None)
 """Who asks for the page that is made, where one has to log in."""
@@ -144,7 +155,9 @@ TEMPLATES.globals.update(
     actor=ACTOR.get,
     host_facts=host_facts,
     asset=lambda name: assets()[name].path,
-    pages=[*PAGES, RUNS, COMPARE_PAGE],
+    sections=SECTIONS,
+    sorts=SORTS,
+    security=_security,
     version=__version__,
     max_rows=_SHOWN_ROWS,
     short=_SHOWN_CHARACTERS,

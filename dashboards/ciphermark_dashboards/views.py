@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -14,15 +14,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from ciphermark_analysis import comparison, two_runs
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import templating
-from ciphermark_dashboards.filters import Selection, require_known
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, measured
+from ciphermark_dashboards import overview, templating
+from ciphermark_dashboards.filters import FOR, Selection, carried, require_known
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, PAGES, measured
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import formats, host_state
 from ciphermark_present.catalogue import comparing
-from ciphermark_present.page import SHOW, Page
+from ciphermark_present.page import SCHEME, SHOW, Page
 from ciphermark_present.query import AS_MEASURED, Row
 
 _AT_ONCE = 4  # queries of pages
@@ -40,6 +40,33 @@ class Views:
         self._figures = Figures(store)
         self._selections = Selections(store, self._figures)
         self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
+
+    def overview(self, request: Request) -> HTMLResponse:
+        """The question and its answer."""
+        given = dict(request.query_params)
+        shown = overview.page(self._store, given)
+        if shown is None:
+            return _nothing_compared() if self._store.run_choices() else _nothing_yet()
+        place, run_id = shown["question"].place, str(shown["run"]["run_id"])
+        chosen = {FOR: place.operation, SCHEME.name: place.scheme}
+        return templating.page(
+            "overview.html",
+            title="Overview",
+            path=OVERVIEW_PATH,
+            links={**self._links(self._store.run(run_id), chosen), OVERVIEW_PATH: shown["address"]()},
+            **shown,
+        )
+
+    def _links(self, run: Row, chosen: Mapping[str, str]) -> dict[str, str]:
+        """Addresses of the pages that a run has something for, with what is chosen."""
+        rows = self._figures.choices(run)
+        queries = {page.path: carried(page, rows, run["run_id"], chosen) for page in PAGES}
+        links = {path: f"{path}?{query}" for path, query in queries.items() if query is not None}
+        return {
+            OVERVIEW_PATH: f"{OVERVIEW_PATH}?{urlencode({**chosen, 'run': run['run_id']})}",
+            COMPARE_PAGE.path: f"{COMPARE_PAGE.path}?{urlencode({'b': run['run_id']})}",
+            **links,
+        }
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
         """A page of figures about one run."""
@@ -64,6 +91,7 @@ class Views:
             notes=selection.notes,
             states=states.result(),
             run_id=run_id,
+            links=self._links(self._store.run(run_id), selection.carried),
         )
 
     def case(self, request: Request) -> HTMLResponse:
@@ -204,6 +232,15 @@ def _nothing_yet() -> HTMLResponse:
         "No run yet",
         "This database has no runs. Start one with the command below, or on the page Runs if a benchmark service is "
         "connected. Then reload this page.",
+        example="ciphermark run quick",
+    )
+
+
+def _nothing_compared() -> HTMLResponse:
+    """What the overview has to say of runs without a timed case."""
+    return templating.message(
+        "No result yet",
+        "No run has a timed case. The page Runs lists outcomes and failures. The command below measures a few cases.",
         example="ciphermark run quick",
     )
 

@@ -29,6 +29,7 @@ from ciphermark_workloads.inference.networks import stored
 REPOSITORY = Path(__file__).parents[2]
 PATHS = (
     "/",
+    "/ranking",
     "/operations",
     "/hexl",
     "/noise",
@@ -41,12 +42,12 @@ PATHS = (
     "/runs",
     "/compare",
 )
-# Widths of screens, each of the twelve pages at each of them: a page takes a second to be drawn.
+# Widths of screens, each of the thirteen pages at each of them: a page takes a second to be drawn.
 LOOKS = [((360, 1600), "dark"), pytest.param((768, 1920, 1200), "light", marks=pytest.mark.extended)]
 ROOMY = {1200, 1600}
 PATIENCE_MS = 180_000  # of the browser, on a machine that is busy with other tests
 RUN_TIMEOUT_MS = 300_000
-WITHOUT_CHARTS = {"/runs"}
+WITHOUT_CHARTS = {"/", "/runs"}
 # What is looked at: a run of the smoke suite, and of a workload of each kind of family, by four variants on a CPU that
 # has what HEXL needs.
 ARCHIVE = Path(__file__).with_name("every-page.jsonl.xz")
@@ -199,9 +200,9 @@ def test_every_page_opens_in_silence_and_fits_the_screen(
 def require_one_line(page: Page, path: str) -> None:
     """The names of all pages stand beside that of the program and the switch of the theme."""
     tops = "items => new Set(items.map(item => item.offsetTop)).size"
-    assert page.locator("header.site nav li").evaluate_all(tops) == 1, path
+    assert page.locator("header.site > div nav li").evaluate_all(tops) == 1, path
     name, *others = (
-        page.locator(f"header.site {part}").bounding_box() for part in (".name", "nav", "#theme")
+        page.locator(f"header.site > div {part}").bounding_box() for part in (".name", "nav", "#theme")
     )
     assert all(other["y"] < name["y"] + name["height"] for other in others), path
 
@@ -256,17 +257,18 @@ def test_charts_fill_the_page_and_are_not_wider(watched: Watched, width: int) ->
 
 def test_filters_work_and_make_a_permanent_address(watched: Watched) -> None:
     page = watched.page
-    opened(page, "/")
+    opened(page, "/ranking")
     assert page.locator("table.grid th", has_text="pyfhel").count() == 1
+    page.get_by_text("More filters").click()
     page.get_by_label("pyfhel", exact=True).uncheck()
-    page.get_by_role("button", name="Show").click()
     page.wait_for_url("**variant=seal**")
     assert "operation=" not in page.url  # all of them is what an address without them means
     expect(page.locator("table.grid th", has_text="pyfhel")).to_have_count(0)
+    expect(page.get_by_text("More filters (1 set)")).to_be_visible()
     page.get_by_label("Scheme").select_option("ckks")
-    page.get_by_role("button", name="Show").click()
     page.wait_for_url("**scheme=ckks**")
     expect(page.locator("table.grid")).not_to_contain_text("rotate")
+    page.wait_for_load_state("networkidle")
     address, text = page.url, page.locator("main").inner_text()
     opened(page, address)
     assert page.locator("main").inner_text() == text
@@ -274,9 +276,9 @@ def test_filters_work_and_make_a_permanent_address(watched: Watched) -> None:
 
 
 def test_a_page_can_be_used_without_a_mouse(watched: Watched) -> None:
-    """WCAG 3.2.2: an arrow key or a tick changes a field, not the page; what has the focus keeps it."""
+    """A row of keys or ticks applies when it has ended, and what had the focus has it on the next page."""
     page = watched.page
-    opened(page, "/")
+    opened(page, "/ranking")
     page.keyboard.press("Tab")
     expect(page.locator(":focus")).to_have_text("Skip to the content")
     details = page.locator("section[aria-labelledby=matrix] details")
@@ -292,20 +294,55 @@ def test_a_page_can_be_used_without_a_mouse(watched: Watched) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     expect(scheme).to_have_value("ckks")
+    page.wait_for_url("**scheme=ckks**")
+    expect(scheme).to_be_focused()
+    page.get_by_text("More filters").focus()
+    page.keyboard.press("Enter")
     tick = page.get_by_label("pyfhel", exact=True)
     tick.focus()
     page.keyboard.press("Space")
+    page.wait_for_url("**variant=**")
     expect(tick).to_be_focused()
-    assert "?" not in page.url
-    page.keyboard.press("Enter")
-    page.wait_for_url("**scheme=ckks**")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    watched.require_silence()
+
+
+def test_the_overview_answers_and_its_choices_lead_on(watched: Watched) -> None:
+    """The answer is on the first screen of a desk and of a telephone; a choice and a row change it."""
+    page = watched.page
+    for width, height in ((1400, 450), (390, 600)):
+        page.set_viewport_size({"width": width, "height": height})
+        opened(page, "/")
+        for result in (page.locator("h1"), page.locator(".board .lib").first):
+            box = result.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= height
+    page.get_by_label("Computation", exact=True).select_option("mul_plain")
+    page.wait_for_url("**for=mul_plain**")
+    expect(page.get_by_label("Computation", exact=True)).to_be_focused()
+    expect(page.locator("h1")).to_contain_text("seal")
+    assert page.get_by_role("row").count() > 2
+    row = page.locator("a.drow", has_text="add two ciphertexts")
+    row.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**for=add&**")
+    expect(page.locator("a.drow[aria-current]")).to_contain_text("add two ciphertexts")
+    answer = page.locator("h1").inner_text()
+    # The question goes along to other pages, and comes back.
+    page.get_by_role("link", name="Operations").click()
+    page.wait_for_url("**/operations?**operation=add**")
+    page.get_by_role("link", name="Limits").click()
+    page.get_by_role("link", name="Overview").click()
+    page.wait_for_url("**for=add**")
+    expect(page.locator("h1")).to_have_text(answer)
+    page.locator(".board .lib a").first.click()
+    page.wait_for_url("**/case?**")
     watched.require_silence()
 
 
 def test_every_cell_leads_to_its_case(watched: Watched) -> None:
     page = watched.page
-    opened(page, "/")
+    opened(page, "/ranking")
     rotation = page.locator("table.grid tr", has_text="rotate_columns").first
     rotation.locator("a", has_text="unsupported").last.click()
     page.wait_for_url("**/case?**")

@@ -413,7 +413,7 @@ def test_pages_show_times_as_the_clock_measured_them_on_request(slowed, times, m
     with dashboard(slowed.database_url) as browser:
         (row,) = rows_of(browser, "matrix", run="slowed", times=times)
         case = urlencode({"run": "slowed", "case": row["comparison_group"], "times": times})
-        for page in (f"/?run=slowed&times={times}", f"/case?{case}"):
+        for page in (f"/ranking?run=slowed&times={times}", f"/case?{case}"):
             text = browser.get(page).text
             assert f">{median}<" in text
             assert ("as the clock measured them" in text) == (times == "uncorrected")
@@ -424,6 +424,6 @@ def test_pages_show_times_as_the_clock_measured_them_on_request(slowed, times, m
 def test_one_connection_answers_both_in_turns(slowed):
     """PostgreSQL refuses a prepared statement whose columns or their types differ in the other schema."""
     with dashboard(slowed.database_url) as browser:
-        pages = ("/?run=slowed", "/?run=slowed&times=uncorrected", "/?run=slowed")
+        pages = ("/ranking?run=slowed", "/ranking?run=slowed&times=uncorrected", "/ranking?run=slowed")
         codes = [browser.get(page).status_code for page in pages for _ in range(8)]
     assert set(codes) == {200}

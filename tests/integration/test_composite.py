@@ -114,7 +114,7 @@ def test_the_grid_has_a_row_for_each(client: TestClient, run_id: str) -> None:
     for row in rows:
         by_label.setdefault(row["label"], set()).add(row["variant"])
     assert by_label == {OPERATION: {*NATIVE, "pyfhel"}, f"{OPERATION} (composite)": {*COMPOSITE, "pyfhel"}}
-    page = client.get("/", params={"run": run_id}).text
+    page = client.get("/ranking", params={"run": run_id}).text
     assert f'<th scope="row">{OPERATION} (composite)' in page
 
 

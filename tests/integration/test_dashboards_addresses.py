@@ -63,7 +63,7 @@ def shown(answer_text: str) -> str:
 
 @pytest.mark.parametrize("name", [OLD, OLD[:8]])
 def test_a_run_is_found_however_many_came_after_it(client: TestClient, url: str, name: str) -> None:
-    answer = client.get("/", params={"run": name})
+    answer = client.get("/ranking", params={"run": name})
     assert answer.status_code == 200
     assert shown(answer.text) == OLD
     assert client.get("/figures/matrix.csv", params={"run": name}).status_code == 200
@@ -88,8 +88,8 @@ def test_the_page_of_a_run_is_found_by_the_beginning_of_its_id(client: TestClien
 
 
 def test_an_id_is_itself_even_where_another_one_begins_with_it(client: TestClient) -> None:
-    assert shown(client.get("/?run=twin").text) == "twin"
-    for path in ("/?run=twi", "/runs/twi"):
+    assert shown(client.get("/ranking?run=twin").text) == "twin"
+    for path in ("/ranking?run=twi", "/runs/twi"):
         answer = client.get(path)
         assert answer.status_code == 404
         assert "Several runs begin with twi" in answer.text
@@ -131,11 +131,11 @@ def test_filters_that_a_page_has_not_are_refused_everywhere(
 
 
 def test_what_is_asked_for_and_not_shown_is_told(client: TestClient) -> None:
-    text = client.get(f"/?run={OLD}&scheme=ckks&n=8192").text
+    text = client.get(f"/ranking?run={OLD}&scheme=ckks&n=8192").text
     assert "N 8192: not available with earlier filters. Shown: 4096." in text
     assert f"/figures/matrix.csv?run={OLD}&amp;scheme=ckks" in text
     assert "n=8192" not in text
-    assert "not available with earlier" not in client.get(f"/?run={OLD}&scheme=ckks&n=4096").text
+    assert "not available with earlier" not in client.get(f"/ranking?run={OLD}&scheme=ckks&n=4096").text
 
 
 def test_an_address_or_a_method_that_is_none_of_ours_gets_a_page(client: TestClient) -> None:

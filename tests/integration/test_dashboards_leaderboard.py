@@ -178,7 +178,7 @@ def test_levels_are_those_of_the_table_that_is_chosen(
     cells = rows_of(client, "matrix", **chosen)
     assert {row["variant"] for row in cells} == {"pyfhel", *(variant for variant, *_ in ranks)}
     assert len(cells) == 1 + len(ranks)
-    page = client.get("/", params=chosen).text
+    page = client.get("/ranking", params=chosen).text
     assert f'<option value="{table or of_suite}" selected>{TABLES[table or of_suite]}</option>' in page
 
 
@@ -218,7 +218,7 @@ def test_reports_have_the_levels_of_the_suites_table(url: str, database: Databas
     for table, fastest in (("2018", "seal is fastest"), ("2024", "tenseal is fastest")):
         with Store(url) as store:
             made = report.made(store, recorded_at_the_edge(database, make, table))
-        assert f"Overview: BFV, 128 bits ({table})" in [section.title for section in made.sections]
+        assert f"Ranking: BFV, 128 bits ({table})" in [section.title for section in made.sections]
         assert any(f"BFV at 128 bits ({table}), matched tuning: {fastest}" in text for text in made.summary)
         assert made.headline[1] == f"BFV, matched  1 case: {fastest.split()[0]} fastest in 1"
 
@@ -241,7 +241,7 @@ def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Datab
         case = make.case("seal")
         case = replace(case, parameters=replace(case.parameters, modulus_bits=bits, security=0))
         database.record_outcome(make.outcome(run, case, times(make, median)))
-    page = client.get("/", params={"run": run.id}).text
+    page = client.get("/ranking", params={"run": run.id}).text
     grid = page[
         page.index('<table class="grid">') : page.index("</table>", page.index('<table class="grid">'))
     ]
@@ -257,7 +257,7 @@ def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make
         for size in range(1, 302)
     ]
     database.record_outcomes(outcomes)
-    page = client.get("/", params={"run": run.id}).text
+    page = client.get("/ranking", params={"run": run.id}).text
     assert "First 250 of 301 cases. The CSV has all of them" in page
     assert len(rows_of(client, "matrix", run=run.id)) == 301
 

@@ -214,7 +214,7 @@ def test_times_against_size_are_of_one_ring_that_has_several(client: TestClient,
 
 
 def test_what_all_rows_of_the_grid_share_is_said_once(client: TestClient, run_id: str) -> None:
-    page = client.get("/", params={"run": run_id}).text
+    page = client.get("/ranking", params={"run": run_id}).text
     assert "All rows: N 8192; Threads 1." in page
     assert page.count('<th scope="row">add<span class="narrow">16 · random</span></th>') == 1
 
@@ -227,8 +227,8 @@ def test_a_page_without_anything_says_where_to_look(
     database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
     page = client.get("/learning", params={"run": run.id}).text
     assert "Figures without results" in page
-    assert f'It has results on <a href="/?run={run.id}">Overview</a>.' in page
-    assert "It has results on" not in client.get("/", params={"run": run.id}).text
+    assert f'It has results on <a href="/ranking?run={run.id}">Ranking</a>.' in page
+    assert "It has results on" not in client.get("/ranking", params={"run": run.id}).text
 
 
 def test_a_run_is_compared_with_the_one_before_it_of_its_suite(
@@ -375,9 +375,9 @@ def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
         ("/case?run=last&case=gone", 404, "no such case"),
         ("/case?run=last&case=%00", 404, "This name does not exist"),
         ("/runs/gone", 404, "There is no run gone"),
-        ("/?colour=red", 400, "there is no filter"),
-        ("/?scheme=rsa", 400, "this run has bfv"),
-        ("/?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
+        ("/ranking?colour=red", 400, "there is no filter"),
+        ("/ranking?scheme=rsa", 400, "this run has bfv"),
+        ("/ranking?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
         ("/compare?a=nope", 404, "There is no run nope"),
         ("/compare?host_a=x&host_b=y", 400, "no suite in common"),
         ("/assets/0/style.css", 404, "This file does not exist"),
@@ -436,9 +436,10 @@ def test_a_run_of_failures_only_shows_them(opened: Callable[..., TestClient], ma
         assert answer.status_code == 200, page.path
         assert "<img src=x" not in answer.text
         assert len(answer.text) < 200_000
-    overview = client.get("/").text
-    assert "&lt;b&gt;none&lt;/b&gt;" in overview
-    assert "crashed" in overview
+    ranking = client.get("/ranking").text
+    assert "&lt;b&gt;none&lt;/b&gt;" in ranking
+    assert "crashed" in ranking
+    assert "No run has a timed case" in client.get("/").text
     detail = client.get(f"/runs/{run.id}").text
     assert "&lt;img src=x" in detail
     assert "<img src=x" not in detail

@@ -209,7 +209,7 @@ def test_a_run_with_many_long_failures_stays_small(failed: tuple[str, str]) -> N
 def test_pages_about_many_long_failures_stay_small(failed: tuple[str, str]) -> None:
     url, run_id = failed
     with dashboard(url) as client:
-        for path in (f"/?run={run_id}", f"/runs/{run_id}"):
+        for path in (f"/ranking?run={run_id}", f"/runs/{run_id}"):
             answer = client.get(path)
             assert answer.status_code == 200
             assert len(answer.content) < LARGEST_BYTES

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards.filters import Selection, selected
+from ciphermark_dashboards.filters import Selection, carried, selected
+from ciphermark_dashboards.pages import OPERATIONS_PAGE, WORKLOADS_PAGE
 from ciphermark_present.page import RING_DIMENSION, SCHEME, SECURITY, TABLE, VARIANT
 
 ROWS = [
@@ -158,3 +159,30 @@ def test_a_page_has_one_permanent_address():
     assert two.query_string == "a=r1&b=r2&show=not+comparable"
     assert two.parameters == {"run_a": "r1", "run_b": "r2"}
     assert two.runs == ("r1", "r2")
+
+
+def test_filters_that_are_seldom_set_stand_behind_the_others_and_are_counted():
+    """One value is no choice; the default, given, is none that was made."""
+    chosen = selected(RUN, COMMON, ROWS, [("variant", "seal")])
+    assert [choice.filter.name for choice in chosen.main_choices] == ["scheme", "security"]
+    assert [choice.filter.name for choice in chosen.more_choices] == ["variant"]
+    assert chosen.more_set == 1
+    every = [("variant", name) for name in ("tenseal", "seal")]
+    assert selected(RUN, COMMON, ROWS, every).more_set == 0
+
+
+def test_the_question_goes_along_from_page_to_page():
+    """The computation is a filter where a page has such, and the scheme where the run has it there."""
+    rows = [{**row, "experiment": "arithmetic", "operation": "mul"} for row in ROWS]
+    query = [("run", "id"), ("for", "mul"), ("scheme", "bfv")]
+    assert selected(RUN, (), rows, query).carried == {"for": "mul", "scheme": "bfv"}
+    assert selected(RUN, (), rows, query).kept == {"for": "mul", "scheme": "bfv"}
+    assert selected(RUN, COMMON, rows, query).kept == {"for": "mul"}
+    for page, chosen, expected in (
+        (OPERATIONS_PAGE, {"for": "mul", "scheme": "bfv"}, "run=id&for=mul&scheme=bfv&operation=mul"),
+        (OPERATIONS_PAGE, {"for": "lr-k3-plain", "scheme": "bfv"}, "run=id&for=lr-k3-plain&scheme=bfv"),
+        (OPERATIONS_PAGE, {"for": "mul", "scheme": "bgv"}, "run=id&for=mul&operation=mul"),
+        (OPERATIONS_PAGE, {}, "run=id"),
+        (WORKLOADS_PAGE, {"for": "mul", "scheme": "bfv"}, None),
+    ):
+        assert carried(page, rows, "id", chosen) == expected

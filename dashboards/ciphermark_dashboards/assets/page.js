@@ -10,6 +10,7 @@ const ROOM_FOR_AXES = 70;
 const SETTLED = 8; // pixels that a small chart may be too narrow
 const ATTEMPTS = 4;
 const PAUSE_MS = 200;
+const ROW_MS = 700; // from one key or tick to the next of a row
 const SHOWN_CHARACTERS = 300; // of an error's text; the page has all of it when the run has ended
 
 function isDark() {
@@ -100,12 +101,14 @@ document.addEventListener("DOMContentLoaded", () => {
     clearTimeout(pause);
     pause = setTimeout(drawAll, PAUSE_MS);
   });
+  for (const form of document.querySelectorAll("form.question, form.filters[method=get]")) applyAtOnce(form);
+  focusAgain();
   for (const form of document.querySelectorAll("form.filters[method=get]")) {
     form.addEventListener("formdata", (event) => {
       // Another run may not have what is chosen for this one.
       const run = form.elements.namedItem("run");
       if (run && !run.selectedOptions[0].defaultSelected) {
-        for (const name of [...event.formData.keys()]) if (name !== "run") event.formData.delete(name);
+        for (const field of form.elements) if (field.name !== "run" && field.type !== "hidden") event.formData.delete(field.name);
       }
       // All of them is what an address without them means: it stays short, and true of what comes in later.
       for (const group of form.querySelectorAll("fieldset")) {
@@ -116,6 +119,33 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   drawAll();
 });
+
+// A choice applies at once; with keys and ticks, which come in rows, after a pause. The next page has the focus there.
+function applyAtOnce(form) {
+  if (form.querySelector("button[type=submit]:not(noscript *)")) return; // of two runs: both are chosen, then compared
+  let pressedAt = 0;
+  let waiting;
+  form.addEventListener("keydown", (event) => { pressedAt = event.key === "Enter" ? 0 : Date.now(); });
+  form.addEventListener("change", (event) => {
+    const field = event.target;
+    const isOneOfSeveral = field.type === "checkbox" || Date.now() - pressedAt < ROW_MS;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      sessionStorage.setItem("focus", JSON.stringify([location.pathname, field.name, field.type === "checkbox" ? field.value : ""]));
+      form.requestSubmit();
+    }, isOneOfSeveral ? ROW_MS : 0);
+  });
+}
+
+function focusAgain() {
+  const [path, name, value] = JSON.parse(sessionStorage.getItem("focus") ?? "[]");
+  sessionStorage.removeItem("focus");
+  if (path !== location.pathname) return;
+  const fields = [...document.querySelectorAll("form select, form input[type=checkbox]")].filter((field) => field.name === name);
+  const field = fields.find((each) => each.type !== "checkbox" || each.value === value);
+  field?.closest("details")?.setAttribute("open", "");
+  field?.focus();
+}
 
 // A run in progress: every recorded trial and every change of state comes as a server-sent event.
 function follow(section) {

@@ -100,11 +100,11 @@ def size(value: float | None) -> str:
     """Bytes with the unit that fits them."""
     if value is None:
         return NOTHING
-    number, unit = _bytes(value)
+    number, unit = bytes_with_unit(value)
     return f"{digits(number)} {unit}"
 
 
-def _bytes(value: float) -> tuple[float, str]:
+def bytes_with_unit(value: float) -> tuple[float, str]:
     """In the unit that the reader chose, else in the decimal one that fits."""
     chosen = _notation.get().byte_unit
     numbers = ((unit, value / factor) for unit, factor in _BYTES.items())
@@ -223,7 +223,7 @@ def brief_quantity(value: float | None, unit: str) -> str:
     if unit == "s":
         return " ".join(duration(value))
     if unit == "bytes":
-        number, bytes_unit = _bytes(value)
+        number, bytes_unit = bytes_with_unit(value)
         return f"{brief_digits(number)} {bytes_unit}"
     if unit == "share":
         return share(value)

@@ -1,0 +1,82 @@
+"""Where ratios and other positive values stand on a logarithmic axis, in percent of its length. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+THRESHOLD = 1.05  # of significance: the band around 1 reaches from its inverse to it
+_TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
+_ROUND = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
+_APART, _ROUND_APART = 9.0, 6.0  # percent between labels
+_STEPS = (
+    (1,),
+    (1, 3),
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9),
+    tuple(number / 10 for number in range(10, 100, 2)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A logarithmic axis from ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def position(self, value: float) -> float:
+        """In percent; what lies outside stands at the end."""
+        inside = min(max(value, self.low), self.high)
+        return 100 * math.log(inside / self.low) / math.log(self.high / self.low)
+
+    @property
+    def band(self) -> tuple[float, float]:
+        """The significance band: its left end and its width."""
+        left = self.position(1 / THRESHOLD)
+        return left, self.position(THRESHOLD) - left
+
+    @property
+    def ticks(self) -> list[float]:
+        """The ratios that have room for a label."""
+        chosen: list[float] = []
+        for tick in _TICKS:
+            room = min((self.position(tick) - self.position(other) for other in chosen), default=100.0)
+            if self.low <= tick <= self.high and room > (_ROUND_APART if tick in _ROUND else _APART):
+                chosen.append(tick)
+        return chosen
+
+
+def of_ratios(ratios: Iterable[tuple[float, float | None, float | None]]) -> Axis:
+    """The axis of ratios with their intervals: 1 is always on it."""
+    ends = [end for each in ratios for end in each if end is not None and end > 0] or [1.0]
+    return Axis(max(0.5, min(0.95, *ends, 1.0) * 0.94), max(1.6, max(ends) * 1.12))
+
+
+def around(values: Sequence[float], margin: float) -> Axis:
+    """The axis of positive values with some room at both ends; values close together stand in its middle."""
+    low, high = min(values), max(values)
+    if high / low < 1.4:
+        middle = math.sqrt(low * high)
+        low, high = middle / 1.22, middle * 1.22
+    return Axis(low / margin, high * margin)
+
+
+def ticks(axis: Axis, room: float) -> list[float]:
+    """Round values of an axis, at least ``room`` percent from one to the next."""
+    for steps in _STEPS:
+        inside = [
+            value
+            for exponent in range(-10, 13)
+            for value in (step * 10.0**exponent for step in steps)
+            if axis.low <= value <= axis.high
+        ]
+        if len(inside) > 2:
+            break
+    chosen: list[float] = []
+    for value in inside:
+        if not chosen or axis.position(value) - axis.position(chosen[-1]) >= room:
+            chosen.append(value)
+    return chosen
