@@ -1,1 +1,1 @@
-"""What the services of both parties have in common: sessions that are party processes, and their messages over REST."""
+"""The common part of both parties' services: sessions that are party processes, and their messages over REST."""

@@ -1,6 +1,6 @@
-"""The messages of the parties as models of REST: their fields, bounds, descriptions and examples, and nothing besides.
+"""The REST models of the parties' messages: their fields, bounds, descriptions and examples only.
 
-What comes from outside is immutable, and has no fields that nobody knows.
+Input from outside is immutable, and unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ciphermark_web.observe import ID_PATTERN
 from ciphermark_web.problems import documented
 from ciphermark_workloads.workload import Stage
 
-# Examples of what the core defines, which knows nothing of OpenAPI.
+# Examples for types of the core, which does not depend on OpenAPI.
 _EXAMPLES: dict[Any, Any] = {
     tuple[Stage, ...]: [{"name": "train", "returns": "nothing"}, {"name": "infer", "returns": "result"}],
     tuple[Sample, ...]: [
@@ -107,8 +107,8 @@ def model_of(message: type[msgspec.Struct]) -> type[BaseModel]:
 
 
 def opened(message: type[msgspec.Struct]) -> type[BaseModel]:
-    """The model of the reply that opens a session: what the session is called, where it is, and the version of the
-    messages, beside what the party says.
+    """The model of the reply that opens a session: the session's name and location and the version of the messages, in
+    addition to the party's reply.
     """
     return create_model(
         f"Session{message.__name__}",
@@ -121,7 +121,7 @@ def opened(message: type[msgspec.Struct]) -> type[BaseModel]:
 
 
 class _AsMessage:
-    """Has a body read by the model of a message, and given to the route as the message."""
+    """Reads a body by the model of a message, and passes it to the route as the message."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         def message(model: BaseModel) -> Any:
@@ -148,7 +148,7 @@ def _field(item: msgspec.structs.FieldInfo) -> tuple[Any, Any]:
 
 
 def _converted(kind: Any) -> Any:
-    """The type with models for structs, and pydantic's words for bounds."""
+    """The type with models for structs, and pydantic's annotations for bounds."""
     if kind is bytes:
         return Annotated[bytes, PlainSerializer(_base64, str, when_used="json")]
     if kind in _EXAMPLES:
@@ -167,7 +167,7 @@ def _converted(kind: Any) -> Any:
 
 
 def _base64(data: bytes) -> str:
-    """As the messages themselves are written; pydantic's own takes the alphabet for file names."""
+    """Base64 as in the messages themselves; pydantic's own encoding uses the alphabet for file names."""
     return b64encode(data).decode()
 
 

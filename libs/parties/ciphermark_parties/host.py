@@ -1,4 +1,4 @@
-"""Party processes behind sessions: started, asked, and their failures told as problems."""
+"""Party processes behind sessions: starting them, sending requests, and reporting failures as problems."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ Place = tuple[str, str | None]
 
 
 class Written:
-    """The blobs that the parties of a service wrote. Two may have written the same one: it goes with the last of them.
+    """The blobs that the parties of a service wrote. Two parties may write the same blob: it is removed with the last
+    of them.
 
     Methods may be called from any thread.
     """
@@ -47,14 +48,14 @@ class Written:
         self._held_at_s: dict[str, float] = {}
 
     def hold(self, blobs: Iterable[Blob]) -> None:
-        """Note that one more party wrote these."""
+        """Note that one more party wrote these blobs."""
         with self._lock:
             for blob in blobs:
                 self._holders[blob.digest] += 1
                 self._held_at_s[blob.digest] = time()
 
     def release(self, blobs: Iterable[Blob]) -> None:
-        """Note that a party's blobs are not asked for again, and remove those that were the last one's."""
+        """Note that a party no longer needs its blobs, and remove those without another party."""
         with self._lock:
             for blob in blobs:
                 self._holders[blob.digest] -= 1
@@ -64,8 +65,8 @@ class Written:
 
 
 class Party:
-    """One party process. What it writes in answer to a request is removed when it has answered the same request again,
-    or ends: a pass takes the place of the one before.
+    """One party process. The blobs of a reply are removed when the party has answered the same request again, or ends:
+    each pass replaces the one before.
     """
 
     def __init__(self, process: Process[messages.Reply], written: Written) -> None:
@@ -74,7 +75,7 @@ class Party:
         self._blobs: dict[Place, tuple[Blob, ...]] = {}
 
     def ask(self, request: object, timeout_s: float) -> messages.Reply:
-        """As :meth:`Process.ask`."""
+        """See :meth:`Process.ask`."""
         reply = self._process.ask(request, timeout_s)
         blobs, place = blobs_in(reply), _place(request)
         if blobs:
@@ -84,11 +85,11 @@ class Party:
         return reply
 
     def kill(self) -> None:
-        """From another thread: make it die."""
+        """Kill the process, from any other thread."""
         self._process.kill()
 
     def end(self) -> None:
-        """Wait for its end, and remove what it wrote."""
+        """Wait for its end, and remove its blobs."""
         self._process.end()
         for blobs in self._blobs.values():
             self._written.release(blobs)
@@ -103,7 +104,7 @@ def blobs_in(message: Any) -> tuple[Blob, ...]:
 
 
 def _place(request: object) -> Place:
-    """What was asked for: a pass asks for each stage once."""
+    """The place of a request: a pass requests each stage once."""
     stage = request.stage if isinstance(request, messages.Encrypt | messages.Evaluate) else None
     return type(request).__name__, stage
 
@@ -114,7 +115,7 @@ SESSIONS = 8
 
 @dataclass(frozen=True, slots=True)
 class PartySettings:
-    """Where blobs are, when they are swept away, and what parties may use."""
+    """The location of blobs, their sweep interval, and the parties' resources."""
 
     blobs: Path
     blob_age_s: int
@@ -124,7 +125,7 @@ class PartySettings:
 
     @classmethod
     def read(cls, environ: environment.Environ) -> PartySettings:
-        """Read the variables of docs/reference/environment.md; raises ``UserError`` for what they may not be."""
+        """Read the variables of docs/reference/environment.md; raises ``UserError`` for invalid values."""
 
         def number(name: str, default: int, least: int, most: int) -> int:
             return environment.integer(environ, name, default, (least, most))
@@ -150,7 +151,7 @@ ReplyT = TypeVar("ReplyT", bound=msgspec.Struct)
 
 _SWEEPING_S = 60
 _log = structlog.get_logger()
-# What a refusal of a party is to its caller, by the class of the party's exception, else by status.
+# The problem for a party's refusal, by the class of the party's exception, else by status.
 _BY_CAUSE = {
     "BlobError": "blob-refused",
     "DiskFull": "disk-full",
@@ -166,8 +167,8 @@ class PartyHost:
     def __init__(
         self, role: messages.Role, settings: PartySettings, metrics: Metrics, *arguments: str
     ) -> None:
-        """``arguments`` are for the party's program, beside its role and the blobs. ``machine`` is what
-        :func:`~ciphermark_core.host.machine` tells.
+        """``arguments`` are for the party's program, in addition to its role and the blobs. ``machine`` is the result
+        of :func:`~ciphermark_core.host.machine`.
         """
         self.sessions: Sessions[Party] = Sessions(settings.allowance)
         self._settings = settings
@@ -196,10 +197,10 @@ class PartyHost:
     def opened(
         self, request: messages.MakeKeys | messages.Load, headers: Mapping[str, str], expected: type[ReplyT]
     ) -> dict[str, Any]:
-        """Open a session by its first request, whose library has so many threads as that says; as many as it may where
-        it says none. What is told is the party's reply, and the session's id, machine and version.
+        """Open a session by its first request. The library gets the number of threads in the request, or else the
+        maximum allowed. Returns the party's reply with the session's id, machine and version.
 
-        Raises ``Problem`` where the variant, or so many threads, cannot be had here.
+        Raises ``Problem`` where the variant, or that number of threads, is unavailable here.
         """
         purpose = Purpose(request.variant, request.workload, **observe.ids(headers))
         interpreter = self._interpreter(purpose.variant)
@@ -213,14 +214,12 @@ class PartyHost:
         return reply | {"id": session.id, "machine": self.machine, "version": messages.VERSION}
 
     def asked_in(self, session_id: str, request: messages.Request, expected: type[ReplyT]) -> ReplyT:
-        """What the party of a session replies; raises ``Problem`` like :meth:`opened`, and where there is no such
-        session.
-        """
+        """The reply of a session's party; raises ``Problem`` like :meth:`opened`, and for an unknown session."""
         with self.sessions.used(session_id) as session:
             return self._ask(session, request, expected)
 
     def _ask(self, session: PartySession, request: object, expected: type[ReplyT]) -> ReplyT:
-        """The party's reply; raises ``Problem`` for a refusal, and for a party that dies of it."""
+        """The party's reply; raises ``Problem`` for a refusal, and for a party that dies during the request."""
         try:
             reply = session.party.ask(request, self._settings.timeout_s)
         except WorkerDied as death:
@@ -241,7 +240,7 @@ class PartyHost:
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """While this lasts idle sessions end and old blobs are swept away; afterwards there is no session."""
+        """While open, ends idle sessions and sweeps old blobs; on exit, ends all sessions."""
         sweeping = asyncio.create_task(self._sweep())
         try:
             async with self.sessions.kept():
@@ -250,15 +249,15 @@ class PartyHost:
             sweeping.cancel()
 
     def checks(self) -> Mapping[str, Callable[[], str | None]]:
-        """What stands against being ready."""
+        """The reasons against readiness."""
         return {"blobs": self._blobs_refuse}
 
     def notes(self) -> Mapping[str, Callable[[], str | None]]:
-        """What passes, and what it answers without meanwhile: ``disk-full`` where it would have to write."""
+        """Temporary faults under which the service still answers: ``disk-full`` where it would have to write."""
         return {"blobs": self._blobs_wait}
 
     async def _sweep(self) -> None:
-        """What sessions did not remove: those of parties that were killed, or of services."""
+        """Sweep blobs left by sessions: those of killed parties or services."""
         age_s = self._settings.blob_age_s
         while True:
             try:
@@ -298,7 +297,7 @@ class PartyHost:
         return Problem(kind, outward(reply.error), reply.status)
 
     def _lost(self, session: PartySession, death: WorkerDied) -> Problem:
-        """The session is over; a caller who ended it is not told that it crashed."""
+        """The problem for a session that is over; a caller who ended it receives no crash report."""
         self._refused.labels("session-lost").inc()
         if session.ended is not None:
             return Problem("session-lost", f"the session was ended: {session.ended}", "cancelled")
@@ -330,7 +329,7 @@ _FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s/:'\"]+/)+")
 
 
 def outward(text: str) -> str:
-    """The text of a failure for callers: without a traceback, and of absolute paths the last part. Pure."""
+    """The text of a failure for callers: without a traceback, and with the last part of absolute paths only. Pure."""
     if _FRAME.search(text):
         lines = text.splitlines()
         text = f"{lines[0].partition(': ')[0]}: {lines[-1]}"

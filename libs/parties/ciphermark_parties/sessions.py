@@ -1,4 +1,6 @@
-"""Sessions: each is one party process; limited in number, one request at a time, ended when idle."""
+"""Sessions: each is one party process. Their number is limited, each handles one request at a time, and idle ones
+end.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ _RETRY_AFTER_S = "5"
 
 
 class Ending(Protocol):
-    """Something that can be ended, from any thread, whatever it is doing."""
+    """An object that can be ended at any time, from any thread."""
 
     def kill(self) -> None:
-        """Make it die; who waits for it learns of it."""
+        """Kill it; a waiting caller receives the failure."""
 
     def end(self) -> None:
-        """Wait for its end, and release what it held."""
+        """Wait for its end, and release its resources."""
 
 
 PartyT = TypeVar("PartyT", bound=Ending)
@@ -37,7 +39,7 @@ PartyT = TypeVar("PartyT", bound=Ending)
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How many sessions there may be, and how long one may be idle."""
+    """The maximum number of sessions and their idle time."""
 
     most: int
     idle_s: float
@@ -45,7 +47,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a session is for; the run and the trial where its caller names them."""
+    """The purpose of a session: the run and the trial, if its caller names them."""
 
     variant: str
     workload: str
@@ -55,7 +57,7 @@ class Purpose:
 
 @dataclass(slots=True)
 class Session(Generic[PartyT]):
-    """One session. ``ended`` says why it is over, while a request is still in it."""
+    """One session. ``ended`` is the reason of its end, while a request is still in progress."""
 
     party: PartyT
     purpose: Purpose
@@ -87,10 +89,10 @@ class Sessions(Generic[PartyT]):
 
     @contextmanager
     def opened(self, purpose: Purpose, start: Callable[[], PartyT]) -> Iterator[Session[PartyT]]:
-        """Start a party and make the body the session's first request; one that fails ends the session.
+        """Start a party and make the body the session's first request; a failure there ends the session.
 
-        A trial has one session: an older one, of an attempt that was killed, ends first. Raises ``Problem`` where
-        there are as many sessions as there may be.
+        A trial has one session: an older one, of an attempt that was killed, ends first. Raises ``Problem`` at the
+        maximum number of sessions.
         """
         if purpose.trial_id is not None:
             self._end_where(lambda other: other.trial_id == purpose.trial_id, "its trial starts again")
@@ -116,7 +118,7 @@ class Sessions(Generic[PartyT]):
 
     @contextmanager
     def used(self, session_id: str) -> Iterator[Session[PartyT]]:
-        """Have a session for oneself; raises ``Problem`` for one that is not there, or busy."""
+        """Use a session exclusively; raises ``Problem`` for one that is unknown or busy."""
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
@@ -130,7 +132,7 @@ class Sessions(Generic[PartyT]):
             yield session
 
     def end(self, session_id: str, why: str) -> None:
-        """End a session and its party, whatever it is doing; raises ``Problem`` for one that is not there."""
+        """End a session and its party at any time; raises ``Problem`` for an unknown session."""
         with self._lock:
             session = self._sessions.pop(session_id, None)
             if session is None:
@@ -143,7 +145,7 @@ class Sessions(Generic[PartyT]):
         _log.info("session ended", session=session_id, why=why)
 
     def end_of(self, run_id: str, trial_id: str | None = None) -> int:
-        """End the sessions of a run, or of one of its trials, at any time; tells how many there were."""
+        """End the sessions of a run, or of one of its trials, at any time; returns their number."""
 
         def is_meant(purpose: Purpose) -> bool:
             return purpose.run_id == run_id and trial_id in (None, purpose.trial_id)
@@ -151,21 +153,21 @@ class Sessions(Generic[PartyT]):
         return self._end_where(is_meant, "its caller ended it")
 
     def end_idle(self) -> None:
-        """End the sessions that nobody used for too long."""
+        """End the sessions that have been idle for too long."""
         limit = self._clock() - self._allowance.idle_s
         for session in self.all():
             if not session.is_busy and session.used_at < limit:
                 self.end_if_there(session.id, f"idle for more than {self._allowance.idle_s:g} s")
 
     def close(self) -> None:
-        """End all sessions; none can be opened from then on."""
+        """End all sessions; no session can be opened afterwards."""
         self._starter.shutdown(wait=True)
         for session in self.all():
             self.end_if_there(session.id, "the service ends")
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
-        """While this lasts idle sessions are ended; afterwards there are none."""
+        """While open, ends idle sessions; on exit, ends all sessions."""
         reaping = asyncio.create_task(self._reap())
         try:
             yield
@@ -179,7 +181,7 @@ class Sessions(Generic[PartyT]):
             await asyncio.to_thread(self.end_idle)
 
     def end_if_there(self, session_id: str, why: str) -> None:
-        """End a session that somebody else may have ended already."""
+        """End a session that may have ended already."""
         with suppress(Problem):
             self.end(session_id, why)
 
@@ -190,8 +192,8 @@ class Sessions(Generic[PartyT]):
         return len(sessions)
 
     def _no_place(self, purpose: Purpose) -> Problem:
-        """The refusal of one session too many. It tells when to ask again, unless the run that asks has them all: it
-        would wait for itself. The lock is held.
+        """The refusal at the maximum number of sessions. It includes a time to retry, unless the requesting run holds
+        all sessions: it would wait for itself. The lock is held.
         """
         reason = f"{self._allowance.most} sessions are open, the most that CIPHERMARK_SESSIONS allows here"
         has_all = all(session.purpose.run_id == purpose.run_id for session in self._sessions.values())

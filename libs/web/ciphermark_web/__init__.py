@@ -1,3 +1,3 @@
-"""What every service has: tokens, limits, problems, health, logs and metrics."""
+"""The common part of all services: tokens, limits, problems, health, logs and metrics."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Assembles a service: its own routes, and around them what every service has."""
+"""Assembles a service: its own routes, inside the layers that all services share."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What one service is made of.
+    """The parts of one service.
 
-    ``routers`` have the prefix ``/v1`` from the start: metrics count by the path that a route was declared with.
-    ``notes`` are what ``/readyz`` tells beside ``checks``, and is ready without. ``bodies`` are the paths that accept
-    something else than JSON of ordinary size. ``innermost`` are layers of the service's own, around its routes.
+    ``routers`` must have the prefix ``/v1``: metrics count by the path that a route was declared with. ``/readyz``
+    reports ``notes`` in addition to ``checks``, but they do not affect readiness. ``bodies`` are the paths that accept
+    bodies other than JSON of ordinary size. ``innermost`` are the service's own layers around its routes.
     """
 
     title: str
@@ -75,7 +75,7 @@ def assembled(service: Service) -> FastAPI:
     return app
 
 
-# What the layers around the routes demand, told to OpenAPI.
+# Requirements of the layers around the routes, for OpenAPI.
 _documented_bearer = HTTPBearer(auto_error=False, description="this service's token")
 
 
@@ -87,11 +87,11 @@ async def _documented_ids(
         str | None, Header(description="the trial that this belongs to", pattern=observe.ID_PATTERN)
     ] = None,
 ) -> AsyncIterator[None]:
-    """The ids appear in every line of the log, and in the answer."""
+    """The ids appear in every line of the log, and in the response."""
     yield
 
 
-_SHOWN_CHARACTERS = 64  # of a name; it may be anything
+_SHOWN_CHARACTERS = 64  # of a name, which is arbitrary input
 
 
 async def known_only(request: Request) -> None:
@@ -109,13 +109,13 @@ async def known_only(request: Request) -> None:
 
 
 def _described_queries(request: Request) -> list[str]:
-    """The query parameters of the request's route, as OpenAPI has them."""
+    """The query parameters of the request's route, as in OpenAPI."""
     operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
     return [item["name"] for item in operation.get("parameters", ()) if item["in"] == "query"]
 
 
 READY = "/readyz"
-Check = Callable[[], str | None]  # why not, or None; told to anyone, so without paths and names
+Check = Callable[[], str | None]  # the fault or None; public, so without paths and names
 
 
 class Alive(BaseModel):
@@ -157,7 +157,7 @@ _EXPOSED = {
 
 
 def health_router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NONE) -> APIRouter:
-    """``/healthz`` and ``/readyz``, for anyone. Notes are told while it is ready, and make nothing unready."""
+    """``/healthz`` and ``/readyz``, without a token. Notes are reported and do not affect readiness."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", summary="Is it alive?", responses=_refusals())
@@ -177,14 +177,14 @@ def health_router(checks: Mapping[str, Check], notes: Mapping[str, Check] = _NON
 
 
 def readiness(found: Mapping[str, str | None], notes: Mapping[str, Check] = _NONE) -> Response:
-    """What :data:`READY` answers where checks found this."""
+    """The response of :data:`READY` for these results of checks."""
     is_ready = not any(found.values())
     beside = {name: note() for name, note in notes.items()} if is_ready else {}
     return JSONResponse({"ready": is_ready, "checks": found, "notes": beside}, 200 if is_ready else 503)
 
 
 def metrics_router(counted: observe.Metrics) -> APIRouter:
-    """``/metrics``, for those who have the token."""
+    """``/metrics``, which requires the token."""
     routes = APIRouter(tags=["health"])
 
     @routes.get(
@@ -200,7 +200,7 @@ def metrics_router(counted: observe.Metrics) -> APIRouter:
 
 
 def _refusals() -> dict[int | str, dict[str, object]]:
-    """What health may answer besides: it needs no token, and takes nothing."""
+    """Other responses of health routes: they need no token, and accept no input."""
     responses = problems.documented()
     del responses[401]
     return responses

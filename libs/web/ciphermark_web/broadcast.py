@@ -1,4 +1,4 @@
-"""One source, any number of listeners: server-sent events that are looked up, or received, once for all."""
+"""One source, any number of listeners: server-sent events that are read or received once for all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SILENCE_S = 15.0  # then a comment keeps the connection alive
 
 
 class Broadcast:
-    """What is known of something that goes on: numbered events so far, its state, and whether there will be more."""
+    """The state of a running activity: its numbered events so far, its current state, and whether more will come."""
 
     def __init__(self) -> None:
         self._events: list[tuple[int, bytes]] = []
@@ -27,13 +27,13 @@ class Broadcast:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be told."""
+        """Whether no more events will come."""
         return self._is_over
 
     def add(
         self, events: Iterable[tuple[int, bytes]] = (), state: bytes | None = None, is_over: bool = False
     ) -> None:
-        """Tell events, each as the wire has it, the state where it is given, and in the end that it is the end."""
+        """Add events in wire format, a new state if given, and the end."""
         fresh = list(events)
         is_news = state not in (None, self._state)
         if not (fresh or is_news or is_over):
@@ -45,7 +45,7 @@ class Broadcast:
         self._changed = asyncio.Event()
 
     async def told(self, after: int) -> AsyncIterator[bytes]:
-        """The events behind number ``after``, those to come, and the state whenever it changes and last."""
+        """The events after number ``after``, future ones included, and the state on every change and at the end."""
         told_state, index = b"", 0
         while True:
             changed, is_over = self._changed, self._is_over
@@ -70,7 +70,7 @@ Feed = Callable[[Broadcast], Coroutine[Any, Any, None]]
 
 @dataclass(slots=True)
 class _Open:
-    """A broadcast that somebody listens to, and what feeds it."""
+    """A broadcast with listeners, and its feed."""
 
     broadcast: Broadcast
     task: asyncio.Task[None]
@@ -78,23 +78,23 @@ class _Open:
 
 
 class Broadcasts:
-    """The broadcasts that somebody listens to, by what they are about."""
+    """The broadcasts that have listeners, by subject."""
 
     def __init__(self) -> None:
         self._open: dict[str, _Open] = {}
 
     @property
     def listeners(self) -> int:
-        """How many listen, to all together."""
+        """The total number of listeners."""
         return sum(item.listeners for item in self._open.values())
 
     def has(self, about: str) -> bool:
-        """Whether somebody listens to this one, and it goes on."""
+        """Whether a broadcast has listeners and is not over."""
         return about in self._open and not self._open[about].broadcast.is_over
 
     async def listen(self, about: str, after: int, feed: Feed) -> AsyncGenerator[bytes, None]:
-        """What a broadcast tells behind number ``after``. The first listener's ``feed`` feeds it, until the last one
-        leaves.
+        """The events of a broadcast after number ``after``. The first listener's ``feed`` supplies it, until the last
+        listener leaves.
         """
         if not self.has(about):
             broadcast = Broadcast()

@@ -36,9 +36,9 @@ def integer(environ: Environ, name: str, default: int, bounds: tuple[int, int]) 
 
 
 def folder(environ: Environ, name: str, purpose: str) -> Path:
-    """A folder that must be named; it is made where it is missing.
+    """A folder that the environment must name; a missing one is created.
 
-    Raises ``UserError`` where it is not named, or cannot be made or written.
+    Raises ``UserError`` where it is not named, or cannot be created or written.
     """
     if not environ.get(name):
         raise UserError(f"{name} is not set; it must name the folder {purpose}")
@@ -55,7 +55,7 @@ def folder(environ: Environ, name: str, purpose: str) -> Path:
 
 
 def private_folder(environ: Environ, name: str, purpose: str) -> Path:
-    """A folder as :func:`folder` has it, which nobody else can enter from then on."""
+    """A folder as in :func:`folder`, made accessible to its owner alone."""
     path = folder(environ, name, purpose)
     try:
         path.chmod(0o700)
@@ -65,18 +65,18 @@ def private_folder(environ: Environ, name: str, purpose: str) -> Path:
 
 
 def require_apart(one: Path, other: Path) -> None:
-    """Raise ``UserError`` where one folder lies in the other."""
+    """Raise ``UserError`` where one folder contains the other."""
     first, second = one.resolve(), other.resolve()
     if first.is_relative_to(second) or second.is_relative_to(first):
         raise UserError(f"{one} and {other} must be apart: what is private must not be shared")
 
 
 def keyring_of(service: str, environ: Environ, users: Path | None = None) -> Keyring:
-    """Who may call a service: its token is ``CIPHERMARK_<SERVICE>_TOKEN``, or in the file ``…_TOKEN_FILE``, where a
-    second one may be. The file ``users`` has more callers.
+    """The callers of a service. Its token is ``CIPHERMARK_<SERVICE>_TOKEN``, or in the file ``…_TOKEN_FILE``, which may
+    hold a second one. The file ``users`` has more callers.
 
-    A file that is not there yet is made, readable by its owner alone, with a fresh token. There is no way to go
-    without: raises ``UserError`` where neither variable is set, or where what they give is no token.
+    A missing token file is created with a fresh token, readable by its owner alone. A token is mandatory: raises
+    ``UserError`` where neither variable is set, or where the value is no valid token.
     """
     variable = f"CIPHERMARK_{service.upper()}_TOKEN"
     token, path = environ.get(variable), environ.get(f"{variable}_FILE")
@@ -96,7 +96,7 @@ def keyring_of(service: str, environ: Environ, users: Path | None = None) -> Key
 
 
 def forget_tokens(environ: MutableMapping[str, str]) -> None:
-    """Take all tokens out of an environment, which child processes would inherit."""
+    """Remove all tokens from an environment, which child processes would inherit."""
     for name in [name for name in environ if name.startswith("CIPHERMARK_") and "_TOKEN" in name]:
         del environ[name]
 

@@ -1,4 +1,4 @@
-"""Who may call a service: who has its token, or two while one is rotated, and users with roles and tokens of their own.
+"""The callers of a service: holders of its token, or of two during rotation, and users with their own roles and tokens.
 
 Files are read again when they change: a rotation, a new user and a revoked one need no restart.
 """
@@ -19,12 +19,12 @@ import structlog
 from ciphermark_core.errors import UserError
 
 Role = Literal["reader", "submitter", "admin"]
-ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
+ROLES: tuple[Role, ...] = get_args(Role)  # each includes the rights of those before it
 USERS_VARIABLE = "CIPHERMARK_USERS_FILE"
 _DATA_VARIABLE = "CIPHERMARK_DATA"
 MAX_TOKENS = 2  # of a service or a user: the old one and the new one
 
-# Characters of a token as RFC 6750 has them; short ones can be guessed.
+# The characters of a token by RFC 6750; short ones can be guessed.
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]{20,512}=*")
 _RULE = "a token has 20 characters or more, letters, digits and . _ ~ + / -"
 _USER = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._@-]{0,63}):(?P<role>[a-z]+):(?P<digest>[0-9a-f]{64})")
@@ -40,7 +40,7 @@ def _role(text: str) -> Role:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who calls. ``is_service`` for the service's own token, whose holder may call for others."""
+    """The caller. ``is_service`` for the service's own token, whose holder may act for others."""
 
     name: str
     role: Role
@@ -52,18 +52,18 @@ class Principal:
 
     @property
     def header(self) -> str:
-        """The principal as one service tells another for whom it calls."""
+        """The header in which one service names the principal of its call to another."""
         return f"{self.name}:{self.role}"
 
     def acting_for(self, header: str) -> Principal:
-        """For whom it calls: with a service's own token for anybody, else for nobody but itself."""
+        """The principal that it acts for: any one with a service's own token, else itself only."""
         match = _ACTOR.fullmatch(header) if self.is_service else None
         return self if match is None else Principal(match["name"], _role(match["role"]))
 
 
 class _Watched(Generic[T]):
-    """What a file says, read again when it changes; one that is not there is empty. While it cannot be read, or is
-    wrong, the last content holds.
+    """The content of a file, read again when it changes; a missing file is empty. While the file is unreadable or
+    invalid, the last content remains valid.
     """
 
     def __init__(self, path: Path, parse: Callable[[str, str], T]) -> None:
@@ -74,7 +74,7 @@ class _Watched(Generic[T]):
 
     @property
     def content(self) -> T:
-        """The file's content now."""
+        """The file's current content."""
         state = self._stamp()
         if state != self._state:
             self._state = state
@@ -103,8 +103,8 @@ class Keyring:
     """The tokens that a service accepts."""
 
     def __init__(self, token: str | None = None, file: Path | None = None, users: Path | None = None) -> None:
-        """``token`` or ``file`` holds the service's own; ``users`` is a file of users. Raises ``UserError`` for what
-        they may not contain, ``OSError`` for what cannot be read.
+        """``token`` or ``file`` holds the service's own; ``users`` is a file of users. Raises ``UserError`` for invalid
+        content, ``OSError`` for unreadable files.
         """
         self._tokens = () if token is None else tokens_in(token, "the token")
         self._file = None if file is None else _Watched(file, tokens_in)
@@ -112,15 +112,15 @@ class Keyring:
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The service's own tokens; the first one is what its callers send."""
+        """The service's own tokens; its callers send the first one."""
         return self._tokens if self._file is None else self._file.content
 
     def principal(self, given: str) -> Principal | None:
-        """Who has a token."""
+        """The holder of a token."""
         return self.holder(digest_of(given.strip()))
 
     def holder(self, digest: str) -> Principal | None:
-        """Who has the token with this digest; takes as long for any wrong one."""
+        """The holder of the token with this digest, in the same time for every unknown one."""
         service = Principal(_SERVICE_NAME, "admin", is_service=True)
         own = tuple((digest_of(token), service) for token in self.tokens)
         found: Principal | None = None
@@ -130,19 +130,19 @@ class Keyring:
         return found
 
     def bearer(self, authorization: str | None) -> Principal | None:
-        """Who an ``Authorization`` header shows."""
+        """The holder of the token in an ``Authorization`` header."""
         scheme, _, given = (authorization or "").partition(" ")
         principal = self.principal(given)
         return principal if scheme.lower() == "bearer" else None
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token: it is random and long, so that its digest tells nothing."""
+    """The stored digest of a token: tokens are random and long, so that it reveals nothing."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def tokens_in(text: str, source: str) -> tuple[str, ...]:
-    """The tokens of a text, a line each; raises ``UserError``, which quotes none of them. Pure."""
+    """The tokens of a text, one per line; raises ``UserError``, which quotes none of them. Pure."""
     tokens = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not 1 <= len(tokens) <= MAX_TOKENS or not all(_TOKEN.fullmatch(token) for token in tokens):
         raise UserError(f"{source} contains no token: {_RULE}; two lines while a token is replaced")
@@ -170,15 +170,15 @@ def users_in(text: str, source: str) -> Users:
 
 
 def user_line(name: str, role: str, token: str) -> str:
-    """The line of a user; raises ``UserError`` for a name or a role that cannot be. Pure."""
+    """The line of a user; raises ``UserError`` for an invalid name or role. Pure."""
     line = f"{name}:{role}:{digest_of(token)}"
     users_in(line, f"{name}:{role}")
     return line
 
 
 def users_file(environ: Mapping[str, str], data_directory: Path | None = None) -> Path | None:
-    """The file of users that the environment names, else that of the data directory, given or named there. Commands
-    write it and services read it, so one rule finds it for both; it need not be there yet.
+    """The file of users that the environment names, else that of the data directory, given or named there. It may not
+    exist yet. Commands write it and services read it, so both use this one rule.
     """
     if path := environ.get(USERS_VARIABLE):
         return Path(path)

@@ -1,7 +1,7 @@
-"""Layers around the routes of a service: what is accepted, callers who leave, something that is away.
+"""Layers around the routes of a service: accepted requests, callers who leave, unavailable dependencies.
 
-Nothing but health is told without the token, and a body has a limit and a content type. What is done for a caller who
-leaves ends. An application that waits for what is away is answered for.
+All routes but health require the token, and a body has a limit and a content type. Work for a caller who leaves is
+ended. While the application waits for an unavailable server, a layer answers in its place.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class BodyRule:
 
 
 JSON = BodyRule("application/json", 1 << 20)
-_PATIENCE = 4  # a body this many times too large is not even read
+_PATIENCE = 4  # a body this many times too large is not read at all
 
 
 class Limited:
-    """Holds every body to the rule of its path, JSON of at most 1 MiB unless told otherwise.
+    """Checks every body by the rule of its path: by default, JSON of at most 1 MiB.
 
-    The body is read here, whole, and handed on only when it keeps the rule.
+    The body is read whole, and passed on only if it satisfies the rule.
     """
 
     def __init__(self, app: ASGIApp, rules: Mapping[str, BodyRule]) -> None:
@@ -66,7 +66,7 @@ class Limited:
 
 
 class _Replayed:
-    """A first message that was received already, and then whatever comes next."""
+    """A first message that was received already, followed by the later ones."""
 
     def __init__(self, first: Message, receive: Receive) -> None:
         self._first: Message | None = first
@@ -87,10 +87,10 @@ def _declared_bytes(headers: Headers) -> int:
 
 
 async def _body(receive: Receive, rule: BodyRule) -> bytes | None:
-    """The body, ``None`` where the caller leaves; raises ``Problem`` for one that is too large.
+    """The body, or ``None`` where the caller leaves; raises ``Problem`` for a body that is too large.
 
-    What is a little too large is read to its end and thrown away: callers that are still writing do not hear why
-    they are refused.
+    A slightly too large body is read to its end and discarded: callers that are still writing would miss the reason of
+    the refusal.
     """
     chunks: list[bytes] = []
     size = 0
@@ -116,7 +116,7 @@ def _too_large(rule: BodyRule) -> Problem:
 
 
 def _require_utf8(body: bytes) -> None:
-    """Refuse UTF-16 and UTF-32, which Python's JSON reads unasked. Other bytes that are no text are its reader's."""
+    """Refuse UTF-16 and UTF-32, which Python's JSON reads by default. Other invalid bytes are left to its reader."""
     if not json.detect_encoding(body).startswith("utf-8"):
         raise Problem("malformed", "the body is not UTF-8")
 
@@ -136,8 +136,8 @@ ACTOR_HEADER = "x-actor"
 
 
 class Guarded:
-    """Answers 401 to everything without a token that the service accepts, and 403 to users whose role is too small:
-    readers look, submitters change. Routes find in the scope, as ``principal``, for whom it is.
+    """Answers 401 to requests without a token that the service accepts, and 403 to users without a sufficient role:
+    readers read, submitters change. Routes find the caller in the scope, as ``principal``.
     """
 
     def __init__(self, app: ASGIApp, keyring: Keyring) -> None:
@@ -151,7 +151,7 @@ class Guarded:
         await self._app(scope, receive, send)
 
     def _principal(self, scope: Scope) -> Principal:
-        """For whom a request is; raises ``Problem`` where nobody may make it."""
+        """The principal of a request; raises ``Problem`` for an unauthorized one."""
         headers = Headers(scope=scope)
         caller = self._keyring.bearer(headers.get("authorization"))
         if caller is None:
@@ -171,7 +171,7 @@ _GONE = {"type": "http.disconnect"}
 
 
 class Caller:
-    """Who waits for the answer to one request. Methods may be called from any thread."""
+    """The caller that waits for the response to one request. Methods may be called from any thread."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -180,7 +180,7 @@ class Caller:
 
     @contextmanager
     def awaiting(self, end: Callable[[], None]) -> Iterator[None]:
-        """While this lasts ``end`` is called if the caller leaves; at once where it has left already."""
+        """Inside, ``end`` is called if the caller leaves; at once where it has left already."""
         with self._lock:
             self._end, has_left = end, self._has_left
         try:
@@ -192,7 +192,7 @@ class Caller:
                 self._end = None
 
     def leave(self) -> None:
-        """Note that nobody waits any more."""
+        """Note that the caller has left."""
         with self._lock:
             self._has_left, end = True, self._end
         if end is not None:
@@ -204,7 +204,7 @@ _CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 @contextmanager
 def awaited(end: Callable[[], None]) -> Iterator[None]:
-    """:meth:`Caller.awaiting` of the request that is being answered; nothing where there is none."""
+    """:meth:`Caller.awaiting` for the current request; no effect where there is none."""
     caller = _CALLER.get()
     if caller is None:
         yield
@@ -214,7 +214,9 @@ def awaited(end: Callable[[], None]) -> Iterator[None]:
 
 
 class Attended:
-    """Notices when a caller leaves. It belongs behind what has read the body: that must come as one message."""
+    """Detects that a caller leaves. It must follow the layer that has read the body, which must arrive as one
+    message.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -245,19 +247,19 @@ async def _watch(caller: Caller, receive: Receive) -> None:
 
 
 class Monitor(Protocol):
-    """Who watches what the application depends on."""
+    """Watches a dependency of the application."""
 
     @property
     def is_away(self) -> bool:
-        """Whether it does not answer."""
+        """Whether the dependency does not respond."""
 
     async def until_away(self) -> None:
-        """Return once it does not answer."""
+        """Return once the dependency does not respond."""
 
 
 class Availability:
-    """Answers, within seconds, for an application that waits for a server that is away. Paths that ``needs_none`` names
-    are left alone, and so is an answer that has begun.
+    """Answers within seconds in place of an application that waits for an unavailable server. Paths that ``needs_none``
+    names are left alone, and so is a response that has begun.
     """
 
     def __init__(
@@ -294,7 +296,7 @@ class Availability:
 
 
 class _Sending:
-    """Passes messages on until another answer has been given."""
+    """Passes messages on until another response has been given."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -308,6 +310,6 @@ class _Sending:
 
 
 def _heard(work: asyncio.Future[Any]) -> None:
-    """Whoever has had another answer asks no more what became of the first one."""
+    """Discard the exception of abandoned work, whose caller has had another response."""
     if not work.cancelled():
         work.exception()

@@ -43,24 +43,24 @@ def configure(service: str, level: str, tokens: Callable[[], Iterable[str]]) -> 
 
 
 class _Enduring:
-    """A file that takes what it can: on a full disk a line is lost, and whoever wrote it goes on."""
+    """A file that ignores write errors: on a full disk a line is lost, and its writer continues."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, text: str) -> None:
-        """Write, or not."""
+        """Write, or ignore the failure."""
         with suppress(OSError):
             self._file.write(text)
 
     def flush(self) -> None:
-        """Pass on what was written, or not."""
+        """Flush, or ignore the failure."""
         with suppress(OSError):
             self._file.flush()
 
 
 class _Concealing:
-    """Renders an event as JSON in which no token, wherever it got in from, is to be read."""
+    """Renders an event as JSON without any token, whatever its origin."""
 
     def __init__(self, tokens: Callable[[], Iterable[str]]) -> None:
         self._render = structlog.processors.JSONRenderer(default=str)

@@ -1,4 +1,4 @@
-"""The outermost layer of a service: every request is logged and counted, and gets an answer whatever happens."""
+"""The outermost layer of a service: every request is logged and counted, and always gets a response."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _log = structlog.get_logger()
 
 
 class Observed:
-    """Binds the ids of run and trial to the log and echoes them; turns bugs into problems that tell no internals."""
+    """Binds the ids of run and trial to the log and echoes them; turns bugs into problems without internal details."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
@@ -73,14 +73,14 @@ class Observed:
 
 
 def told(path: str, is_found: bool) -> str:
-    """A path as logs have it: without parts that may be a token, this service's or another's. Ids stay, where they led
-    somewhere: a token may look like one. Pure.
+    """A path as in logs: without parts that may be a token, of this service or another. Ids remain in paths that were
+    found, since a token may look like one. Pure.
     """
     return _LONG.sub(lambda part: part[0] if is_found and _ID.fullmatch(part[0]) else _CONCEALED, path)
 
 
 class _Exchange:
-    """One request and its answer as they pass by."""
+    """One request and its response in transit."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
@@ -94,7 +94,7 @@ class _Exchange:
 
     @property
     def is_found(self) -> bool:
-        """Whether the path led somewhere, for a caller who may know."""
+        """Whether the path exists, for an authorized caller."""
         return self.scope.get("route") is not None and self.status not in _NOWHERE
 
     async def receive(self) -> Message:
@@ -104,7 +104,7 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass a message on; its head gets the ids and is kept out of caches."""
+        """Pass a message on; its head gets the ids and a ban on caching."""
         if message["type"] == "http.response.start":
             self._is_answered = True
             self.status = message["status"]
@@ -117,7 +117,7 @@ class _Exchange:
         await self._send(message)
 
     async def fail(self) -> None:
-        """Answer that there is a bug, unless an answer has begun."""
+        """Report a bug as the response, unless a response has begun."""
         if not self._is_answered:
             problem = Problem("internal", "internal error of the service; see its log")
             await problems.response(problem)(self.scope, self._receive, self.send)

@@ -1,7 +1,7 @@
-"""What a service answers instead of a result: problem documents as RFC 9457 has them.
+"""Error responses of a service: problem documents by RFC 9457.
 
-Every refusal is one of :data:`KINDS`. ``trial_status`` is Ciphermark's own word for what a trial that meets this
-problem ends as; it is absent where no library was at work.
+Every refusal is one of :data:`KINDS`. ``trial_status`` is Ciphermark's extension: the final status of a trial that
+meets this problem. It is absent where no library was at work.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ MEDIA_TYPE = "application/problem+json"
 
 
 class Kind(NamedTuple):
-    """A kind of problem: its HTTP status and title, a detail as an example, and how a trial ends that meets it."""
+    """A kind of problem: its HTTP status and title, an example of a detail, and the final status of a trial that meets
+    it.
+    """
 
     status: int
     title: str
@@ -98,7 +100,7 @@ KINDS: dict[str, Kind] = {
         "a blob could not be written to /blobs: No space left on device",
     ),
 }
-# What any request may meet, whatever its route.
+# Problems of any request, on every route.
 ALWAYS = (
     "malformed",
     "unauthorized",
@@ -115,7 +117,7 @@ _SCHEMA = {"$ref": "#/components/schemas/ProblemBody"}
 
 @dataclass  # not frozen: Python writes tracebacks into exceptions
 class Problem(Exception):
-    """A refusal; ``kind`` is one of :data:`KINDS`, ``detail`` says what is wrong and what to do."""
+    """A refusal; ``kind`` is one of :data:`KINDS`, ``detail`` gives the error and the remedy."""
 
     kind: str
     detail: str
@@ -147,7 +149,7 @@ class ProblemBody(BaseModel):
 
 def response(problem: Problem) -> Response:
     """The problem as an HTTP response."""
-    # As ASCII: a detail may quote what was sent, and that need not be valid text.
+    # As ASCII: a detail may quote the input, which need not be valid text.
     text = json.dumps(_body(problem), ensure_ascii=True)
     return Response(text, problem.status, dict(problem.headers), MEDIA_TYPE)
 
@@ -197,7 +199,7 @@ def _of_problem(_: Request, error: Exception) -> Response:
 
 
 def _of_validation(_: Request, error: Exception) -> Response:
-    """Where and what, never the input itself: it may be anything."""
+    """The location and kind of the error, never the input itself, which is arbitrary."""
     assert isinstance(error, RequestValidationError)
     errors = error.errors()
     if any(item["type"] == "json_invalid" for item in errors):
@@ -234,7 +236,7 @@ Schema = Mapping[str, Any]
 
 
 def spread(description: dict[str, Any]) -> None:
-    """Give every body of an OpenAPI description an example; one whose schema has too few of them stays as it is."""
+    """Give every body of an OpenAPI description an example; one whose schema has too few examples stays unchanged."""
     schemas = description["components"]["schemas"]
     for body in bodies(description):
         if not {"example", "examples"} & body.keys():
@@ -243,7 +245,7 @@ def spread(description: dict[str, Any]) -> None:
 
 
 def bodies(description: Schema) -> Iterator[dict[str, Any]]:
-    """The media types of all requests and answers of an OpenAPI description."""
+    """The media types of all requests and responses of an OpenAPI description."""
     for path in description["paths"].values():
         for operation in path.values():
             for part in (operation.get("requestBody", {}), *operation["responses"].values()):
@@ -265,7 +267,7 @@ def _example_of(schema: Schema, schemas: Schema) -> list[Any]:
 
 
 def _example_of_properties(schema: Schema, schemas: Schema) -> list[Any]:
-    """Of all properties that have an example; none where a required one has not."""
+    """The example of all properties that have one; none where a required property lacks one."""
     examples = {name: _example_of(item, schemas) for name, item in schema["properties"].items()}
     if not all(examples[name] for name in schema.get("required", ())):
         return []

@@ -1,4 +1,4 @@
-"""Calls to services of ours: one client, with a service's token, deadlines, and what goes wrong as two errors."""
+"""Calls to our own services: one client, with a service's token, deadlines, and all failures as two errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONNECT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where a service is, and its token."""
+    """The address of a service, and its token."""
 
     name: str
     url: str
@@ -22,7 +22,7 @@ class Service:
 
 
 class NoAnswer(Exception):
-    """The service cannot be reached, or gives no answer; ``is_late`` where the time for one is over."""
+    """The service cannot be reached, or gives no response; ``is_late`` after the deadline for one."""
 
     def __init__(self, error: httpx.HTTPError) -> None:
         super().__init__(str(error) or type(error).__name__)
@@ -30,7 +30,7 @@ class NoAnswer(Exception):
 
 
 class RequestRefused(Exception):
-    """The service answers with an error: a problem document, whose ``kind`` ends its type, or anything else."""
+    """The service answers with an error: a problem document, whose ``kind`` ends its type, or another body."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.status_code = response.status_code
@@ -43,14 +43,14 @@ class RequestRefused(Exception):
 
     @property
     def is_away(self) -> bool:
-        """Whether the service is at fault, or on its way up or down, and not the request."""
+        """Whether the service is at fault, or starting or stopping, and not the request."""
         return self.status_code >= httpx.codes.INTERNAL_SERVER_ERROR
 
 
 class RestClient:
-    """A connection to one service, for one thread; ``timeout_s`` bounds an answer unless a call says otherwise.
+    """A connection to one service, for one thread; ``timeout_s`` limits a response unless a call sets another limit.
 
-    What the environment says of proxies is not heeded: services of ours are asked directly.
+    Proxies of the environment are ignored: our services are called directly.
     """
 
     def __init__(self, service: Service, timeout_s: float = CONNECT_S) -> None:
@@ -69,11 +69,11 @@ class RestClient:
         self._http.close()
 
     def name_requests(self, headers: Mapping[str, str]) -> None:
-        """Send these headers with every request from here on."""
+        """Send these headers with every later request."""
         self._http.headers.update(headers)
 
     def another(self) -> RestClient:
-        """A connection of its own with the same headers: this one may be waiting for an answer."""
+        """A separate connection with the same headers, since this one may be waiting for a response."""
         client = RestClient(self.service, self._timeout_s)
         client._http.headers.update(self._http.headers)
         return client
@@ -87,8 +87,8 @@ class RestClient:
         timeout_s: float | None = None,
         **more: Any,
     ) -> bytes:
-        """The body of the answer; ``more`` is httpx's (``params``, ``headers``), and content is JSON unless they say
-        otherwise. Raises :class:`NoAnswer` and :class:`RequestRefused`.
+        """The body of the response. ``more`` is httpx's (``params``, ``headers``); content is JSON unless the headers
+        differ. Raises :class:`NoAnswer` and :class:`RequestRefused`.
         """
         headers = ({} if content is None else {"Content-Type": "application/json"}) | more.pop("headers", {})
         limit_s = self._timeout_s if timeout_s is None else max(timeout_s, 0.001)
@@ -110,7 +110,7 @@ def bearer(token: str | None) -> dict[str, str]:
 
 
 def _object(content: bytes) -> dict[str, Any]:
-    """The object of a JSON document; empty where it is none."""
+    """The object of a JSON document; empty for any other content."""
     try:
         document = json.loads(content)
     except ValueError:

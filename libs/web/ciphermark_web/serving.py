@@ -1,7 +1,7 @@
-"""Runs an application until it is told to end.
+"""Runs an application until a signal to stop.
 
-Heads and bodies of requests have deadlines: whoever reaches the port can connect, with or without a token, and uvicorn
-itself waits for ever.
+Heads and bodies of requests have deadlines: anyone who reaches the port can connect, with or without a token, and
+uvicorn itself has no time limit.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ciphermark_web import environment, logs
 from ciphermark_web.keyring import Keyring
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_FINISHING_S = 5  # what is left to requests in progress when the service is told to end
+_FINISHING_S = 5  # for requests in progress when the service is stopped
 _MAX_CONNECTIONS = 768  # with all else below 1,024 files, which is what `select` takes
-_OTHER_FILES = 256  # what a service has open besides: libraries, pipes, the database, connections just taken
-_BACKLOG = 128  # connections that are taken at once, before the first of them is looked at
+_OTHER_FILES = 256  # other open files: libraries, pipes, the database, new connections
+_BACKLOG = 128  # connections accepted at once, before the first of them is handled
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where a service listens, for whom, and how much it says."""
+    """A service's address, accepted tokens and log level."""
 
     service: str
     host: str
@@ -83,9 +83,9 @@ def run(
     make: Callable[[Listening, Mapping[str, str]], ASGIApp],
     environ: MutableMapping[str, str],
 ) -> None:
-    """A service's ``main``: read the settings, make the application, serve; exit code 2 for wrong settings.
+    """A service's ``main``: read the settings, make the application, serve; exit code 2 for invalid settings.
 
-    Tokens are taken out of ``environ``: no child process needs them.
+    Tokens are removed from ``environ``: no child process needs them.
     """
     try:
         at = listening(service, default_port, environ)
@@ -101,12 +101,12 @@ def _told(service: str, error: UserError) -> int:
     return 2
 
 
-# By what is waited for, as h11 calls it: the head of a request, or the rest of its body.
+# By the awaited part in h11's terms: the head of a request, or the rest of its body.
 ALLOWED_S: dict[Any, float] = {h11.IDLE: 10.0, h11.SEND_BODY: 60.0}
 
 
 def connection_limit() -> int:
-    """How many connections a service has at most: below the limit of open files of this process."""
+    """The maximum number of a service's connections: below the limit of open files of this process."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return min(_MAX_CONNECTIONS, max(files - _OTHER_FILES, files // 4))
 
@@ -117,11 +117,12 @@ _FULL = (
 
 
 class Deadlined(H11Protocol):
-    """HTTP as uvicorn speaks it; connections end whose head or body is not there in time, however much of it comes.
+    """HTTP as in uvicorn. A connection ends if a head or body is not complete by its deadline, regardless of partial
+    data.
 
     Between two requests, before the first byte of the second, uvicorn's own limit holds. A connection beyond
-    :func:`connection_limit` takes the place of the one that has been without a request for the longest time, and is
-    refused where all have one.
+    :func:`connection_limit` replaces the one that has been without a request for the longest time. It is refused where
+    all have a request.
     """
 
     _clock: asyncio.TimerHandle | None = None
@@ -129,7 +130,7 @@ class Deadlined(H11Protocol):
     _idle_since_s = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
-        """The first head is waited for from now on."""
+        """Wait for the first head from now on."""
         super().connection_made(transport)
         self._idle_since_s = self.loop.time()
         self._await((h11.IDLE, None))
@@ -144,21 +145,21 @@ class Deadlined(H11Protocol):
             self.transport.close()
             return
         longest = min(idle, key=lambda each: each._idle_since_s)
-        self.connections.discard(longest)  # it is lost a little later
+        self.connections.discard(longest)  # its loss is reported a little later
         longest.transport.abort()
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is in progress: none has come as a whole, or its answer is complete."""
+        """Whether no request is in progress: none has arrived completely, or its response is complete."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Wait for nothing any more."""
         self._await(None)
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Called by uvicorn whenever something has come, or an answer is complete."""
+        """Called by uvicorn on new data and on a complete response."""
         super().handle_events()
         if not self.is_idle:
             self._idle_since_s = self.loop.time()
