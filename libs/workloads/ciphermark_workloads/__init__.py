@@ -1,1 +1,1 @@
-"""Workloads: a family is a folder, a workload a file. They know circuits and the contract, no library."""
+"""Workloads: a family is a folder, a workload a file. They depend on circuits and the contract, not on libraries."""

@@ -1,6 +1,8 @@
-"""Finds workloads. A family is a folder here, a workload a module in it that lists what it offers as ``WORKLOADS``,
-or offers one of each class;
-other packages offer theirs by the entry points ``ciphermark.workloads``, each a module, or a class below ``Workload``.
+"""Finds workloads. A family is a folder here. A workload is a module in it, which lists its instances as ``WORKLOADS``
+or provides one of each class.
+
+Other packages provide workloads by the entry points ``ciphermark.workloads``, each a module, or a class below
+``Workload``.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from ciphermark_workloads.user_workloads import offered_by
 from ciphermark_workloads.workload import OWN, AnyWorkload
 
 GROUP = "ciphermark.workloads"
-FIGURES = "figures"  # how a family presents results, of which nobody who measures needs to know
+FIGURES = "figures"  # how a family presents results; measurement does not load it
 __all__ = ["BROKEN", "GROUP", "WORKLOADS", "AnyWorkload", "add", "families", "named"]
 
 
@@ -36,7 +38,7 @@ def named(workloads: Mapping[str, AnyWorkload], name: str) -> AnyWorkload:
 
 
 def add(workloads: dict[str, AnyWorkload], workload: AnyWorkload) -> None:
-    """Add a workload and make its options known as dimensions; raises ``UserError`` for what is there already."""
+    """Add a workload and register its options as dimensions; raises ``UserError`` for an existing name."""
     if workload.name in workloads:
         raise UserError(f"two workloads are called {workload.name}: name one of them otherwise")
     reasons = options.faults(workload.Options)
@@ -64,7 +66,7 @@ def _loaded(entry: EntryPoint) -> tuple[AnyWorkload, ...]:
 
 
 def _installed() -> tuple[dict[str, AnyWorkload], dict[str, str]]:
-    """All workloads by name, and why entry points of other packages are of no use."""
+    """All workloads by name, and the reasons why entry points of other packages are unusable."""
     workloads: dict[str, AnyWorkload] = {}
     broken: dict[str, str] = {}
     for workload in _ours():
@@ -86,5 +88,5 @@ WORKLOADS, BROKEN = _installed()
 
 
 def families(workloads: Mapping[str, AnyWorkload]) -> tuple[str, ...]:
-    """The families of workloads, each once, that of users' own included."""
+    """The families of workloads, each once, including that of users' own."""
     return tuple(dict.fromkeys([*(workload.family for workload in workloads.values()), OWN]))

@@ -1,4 +1,6 @@
-"""What a workload declares, checked before anything of it is executed: suites and `workload check` refuse the same."""
+"""Checks a workload's declarations before any of its code is executed: suites and `workload check` use the same
+rules.
+"""
 
 from __future__ import annotations
 

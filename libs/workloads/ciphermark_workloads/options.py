@@ -30,12 +30,12 @@ INPUTS_PER_PASS = register(
 
 
 class NoOptions(msgspec.Struct, frozen=True):
-    """For workloads without options."""
+    """The options of workloads that have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option, for the reader and for suites; ``sentence`` says what it is. One that ``is_file`` is the name of a
+    """One option, for the reader and for suites; ``sentence`` describes it. An ``is_file`` option is the name of a
     file: see :mod:`.user_workloads`.
     """
 
@@ -62,12 +62,12 @@ def _declared(field: msgspec.structs.FieldInfo) -> Option:
 
 
 def dimensions(options: type[msgspec.Struct]) -> list[Dimension[Any]]:
-    """What the options of a type are in cases."""
+    """The dimensions of cases for the options of a type."""
     return [Dimension(option.name, option.kind, option.sentence) for option in declared(options)]
 
 
 def faults(options: type[msgspec.Struct]) -> list[str]:
-    """What is wrong in the options that a type declares; a name that suites or others use has their meaning."""
+    """The faults of a type's options; names that suites or other options use must have the same meaning."""
     reasons = []
     for option, dimension in zip(declared(options), dimensions(options), strict=True):
         if option.kind not in (int, float, str, bool):
@@ -83,9 +83,9 @@ def faults(options: type[msgspec.Struct]) -> list[str]:
 
 
 def read(options: type[msgspec.Struct], values: Mapping[str, Value], owner: str) -> msgspec.Struct:
-    """The options that values say, defaults for the rest; ``owner`` is whose they are.
+    """The options with these values, and defaults for the rest; ``owner`` names their workload.
 
-    Raises ``UserError`` for unknown names and for values that are out of range or of another kind.
+    Raises ``UserError`` for unknown names and for values that are out of range or of another type.
     """
     fields = options.__struct_fields__
     for name in values:
@@ -105,7 +105,7 @@ def combinations(lists: Mapping[str, Sequence[Value]]) -> Iterator[dict[str, Val
 
 
 def to_case(options: msgspec.Struct) -> dict[str, Value]:
-    """What options are in a case: all of them but newer ones at their default."""
+    """The options as dimensions of a case: all except newer ones at their default."""
     return {
         option.name: getattr(options, option.name)
         for option in declared(type(options))

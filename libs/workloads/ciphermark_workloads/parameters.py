@@ -1,4 +1,4 @@
-"""The parameter set of a workload: the one that it recommends, and what a suite says otherwise."""
+"""The parameter set of a workload: its recommendation, with the changes of a suite."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ciphermark_workloads.workload import Workload
 
 
 class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What of a recommended parameter set is to be otherwise; what is ``None`` stays.
+    """Changes to a recommended parameter set; ``None`` leaves a value unchanged.
 
-    ``scale_bits`` is for ckks, ``plain_modulus`` for bfv and bgv: where a scheme has no such thing, it is left out.
+    ``scale_bits`` is for ckks, ``plain_modulus`` for bfv and bgv; other schemes ignore them.
     """
 
     ring_dimension: Annotated[int | None, Meta(ge=2, le=1 << 17, description="N, a power of two")] = None
@@ -41,10 +41,10 @@ NOTHING = Override()
 def recommended(
     workload: Workload[Any, Any], scheme: Scheme, declared: Declaration, override: Override = NOTHING
 ) -> ParameterSpec:
-    """The parameter set that a workload recommends for a library, less what is to be otherwise.
+    """The parameter set that a workload recommends for a library, with changes.
 
-    Raises ``Unsupported`` for a scheme that the workload is not made for, and for a ring dimension that is no power of
-    two or has no plaintext modulus of the size that the workload needs.
+    Raises ``Unsupported`` for a scheme that the workload does not support. Raises it also for a ring dimension that is
+    no power of two or has no plaintext modulus of the required size.
     """
     own = workload.roomy_parameters if declared.chooses_primes else workload.parameters
     if sends_seeded(workload, declared):
@@ -53,12 +53,12 @@ def recommended(
 
 
 def sends_seeded(workload: Workload[Any, Any], declared: Declaration) -> bool:
-    """Whether what the client encrypts for a workload goes to the server with seeds, half as large."""
+    """Whether a workload's ciphertexts are sent to the server with seeds, at half the size."""
     return workload.is_seeded and declared.writes_seeded
 
 
 def reason_against(spec: ParameterSpec) -> str | None:
-    """Why no library has a workload's parameters, whatever it is; ``None`` where nothing is known against them."""
+    """Why no library supports a workload's parameters; ``None`` where no reason is known."""
     n = spec.ring_dimension
     if n < 2 or n & (n - 1):
         return f"the workload's parameters for {spec.scheme} have N = {n}, which must be a power of two"
@@ -66,7 +66,7 @@ def reason_against(spec: ParameterSpec) -> str | None:
 
 
 def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:
-    """A parameter set with some of it otherwise; t follows N, at the size that it had, unless it is given."""
+    """A parameter set with changes; t follows N, at the same size, unless it is given."""
     given = msgspec.structs.asdict(override)
     asked_bits = given.pop("plain_modulus_bits")
     for_others = "plain_modulus" if spec.scheme == "ckks" else "scale_bits"

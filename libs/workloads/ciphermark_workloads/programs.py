@@ -1,4 +1,4 @@
-"""The programs of a workload: its stages traced, each on what the stage before returns."""
+"""The programs of a workload: its stages, each traced on the results of the stage before."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ciphermark_workloads.workload import Arrays, Stage, Workload
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What the circuit of a stage is called with: so many fresh inputs, the state's shapes, and what the server is told
-    in the clear.
+    """The arguments of a stage's circuit: the number of fresh inputs, the shapes of the state, and the server's
+    plaintext data.
     """
 
     stage: str
@@ -40,8 +40,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class StageProgram:
-    """The program of a stage with the vectors of its constants, and the shapes of what it returns: the next state.
-    ``layers`` are the values that each part of the circuit ends with, by its name and in order.
+    """The program of a stage with the vectors of its constants, and the shapes of its results, which are the next
+    state. ``layers`` are the result values of each part of the circuit, by name and in order.
     """
 
     traced: Traced
@@ -50,7 +50,7 @@ class StageProgram:
 
     @property
     def program(self) -> Program:
-        """The program alone."""
+        """The program without its constants."""
         return self.traced.program
 
 
@@ -60,11 +60,10 @@ Programs: TypeAlias = Mapping[str, StageProgram]  # by stage
 def traced(
     workload: Workload[Any, Any], call: Call, parameters: Parameters, declared: Declaration
 ) -> StageProgram:
-    """The program of a stage for a library. Its inputs are the stage's, then the state. For a library that takes care
-    of levels itself it has the managed form where the circuit changes levels, or multiplies ciphertexts.
+    """The program of a stage for a library. Its inputs are the stage's, then the state. A library that manages levels
+    itself gets the managed form where the circuit changes levels or multiplies ciphertexts.
 
-    Raises ``Unsupported`` for a modulus chain that is too short, with the depth that it needs, and for a missing
-    operation.
+    Raises ``Unsupported`` for a modulus chain that is too short, with the required depth, and for a missing operation.
     """
     scheme, is_literal = parameters.spec.scheme, workload.is_literal
     by_levels = declared.operations[scheme], Form(is_literal=is_literal)
@@ -139,5 +138,5 @@ def alone_before(stages: Sequence[Stage], stage: Stage) -> Sequence[Stage]:
 
 
 def keys_of(programs: Iterable[StageProgram]) -> KeyRequest:
-    """The evaluation keys that programs take together."""
+    """The evaluation keys that all the programs need."""
     return reduce(or_, (item.program.keys for item in programs), NO_KEYS)

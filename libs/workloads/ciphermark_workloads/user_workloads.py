@@ -1,8 +1,8 @@
 """Workloads of users, in files of their own, and the files that options of workloads name.
 
-A file is named on the command line and in suites as ``./mine.py`` or ``./mine.py:MyWorkload``. Runs keep copies of it
-under names made of the contents, ``mine@3b5d12ab``, so that a run resumes even if the file has changed; files that
-options name are kept likewise, ``records@3b5d12ab.bin``.
+The command line and suites name a file as ``./mine.py`` or ``./mine.py:MyWorkload``. Runs keep a copy of it under a
+name derived from its content, ``mine@3b5d12ab``, so that a run resumes even if the file has changed. Files that options
+name are kept likewise, ``records@3b5d12ab.bin``.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ T = TypeVar("T")
 LOADING = Limits(60.0, Budget().memory_mb)
 _NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"
 _LARGEST_BYTES = 16 << 20  # of a file
-_LONGEST_TEXT = 500  # characters of what an exception says
-_NEARLY = 0.9  # of the time that loading may take: then the place that it has reached is written down
-_MODULE = "_ciphermark_own_"  # what the names of modules begin with that are files of users
+_LONGEST_TEXT = 500  # characters of an exception's text
+_NEARLY = 0.9  # of the time limit of loading: then the current place is recorded
+_MODULE = "_ciphermark_own_"  # prefix of the names of modules from users' files
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 _COPY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}\.[a-z]{1,8}", re.ASCII)
 
 
 def template() -> str:
-    """The text of a file with a workload that works, to begin with."""
+    """The text of a file with a working workload, as a starting point."""
     return (Path(__file__).parent / "_template.py").read_text(encoding="utf-8")
 
 
@@ -60,15 +60,15 @@ def template() -> str:
 def workload_classes(module: ModuleType) -> dict[str, type[AnyWorkload]]:
     """The classes below ``Workload`` among a module's names, imported ones included.
 
-    Whether something is a class is asked of its type: an alias such as ``dict[str, float]`` pretends to be one, to
-    ``inspect.isclass`` of Python 3.10 too, but has no subclasses.
+    The type of each object decides whether it is a class. An alias such as ``dict[str, float]`` pretends to be one,
+    even to ``inspect.isclass`` of Python 3.10, but has no subclasses.
     """
     classes = {name: item for name, item in vars(module).items() if issubclass(type(item), type)}
     return {name: item for name, item in classes.items() if issubclass(item, Workload)}
 
 
 def offered_by(module: ModuleType) -> tuple[AnyWorkload, ...]:
-    """What a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
+    """The workloads that a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
     listed: tuple[AnyWorkload, ...] | None = getattr(module, "WORKLOADS", None)
     if listed is not None:
         return listed
@@ -83,14 +83,15 @@ def _defined(module: ModuleType) -> list[type[AnyWorkload]]:
 
 
 def is_own(name: str) -> bool:
-    """Whether a suite's word for a workload is a file."""
+    """Whether a suite's name for a workload is a file."""
     return name.partition(":")[0].endswith(SUFFIX)
 
 
 def load(text: str, folder: Path) -> AnyWorkload:
-    """The workload in a file, relative to ``folder``; of several one has to be named.
+    """The workload in a file, relative to ``folder``; a file with several requires the name of one.
 
-    Executes the file. Raises ``UserError``, with the file and its line where there is one, for what cannot be loaded.
+    Executes the file. Raises ``UserError``, with the file and its line where there is one, for a file that cannot be
+    loaded.
     """
     name, _, kind = text.partition(":")
     path = folder / name
@@ -112,8 +113,8 @@ def load(text: str, folder: Path) -> AnyWorkload:
 
 
 def sound(text: str, folder: Path) -> AnyWorkload:
-    """As :func:`load`; raises ``UserError`` for a workload whose declarations are wrong, too."""
-    # Not at the top: users' files are told from others where no workload is loaded.
+    """As :func:`load`; also raises ``UserError`` for a workload with faulty declarations."""
+    # Not at the top: callers recognize users' files without loading any workload.
     from ciphermark_workloads.declarations import faults
 
     workload, file = load(text, folder), text.partition(":")[0]
@@ -127,7 +128,7 @@ def sound(text: str, folder: Path) -> AnyWorkload:
 
 
 def _require_workload(path: Path, kind: str) -> None:
-    """Raise ``UserError`` for a file that can have no workload, or none of this name: nothing of it is executed."""
+    """Raise ``UserError`` for a file that cannot contain a workload, or none of this name, without executing it."""
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError) as error:
@@ -146,7 +147,7 @@ def _require_workload(path: Path, kind: str) -> None:
 
 
 def _bound_in(tree: ast.AST) -> Iterator[str]:
-    """What a module may have a name for; a star for whatever another one has."""
+    """The names that a module may define; a star for any names of another module."""
     for node in ast.walk(tree):
         match node:
             case ast.ClassDef():
@@ -158,7 +159,7 @@ def _bound_in(tree: ast.AST) -> Iterator[str]:
 
 
 def _module(path: Path) -> ModuleType:
-    """The file as a module, under a name made of its contents: a file that changed is loaded again."""
+    """The file as a module, under a name derived from its content: a changed file is loaded again."""
     name = f"{_MODULE}{path.stem}_{_digest(path.read_bytes())}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -204,7 +205,7 @@ def _chosen(module: ModuleType, name: str, path: Path) -> AnyWorkload:
 
 
 def place(error: BaseException, path: Path) -> str | None:
-    """Where in a file an exception came from: ``mine.py:12, in circuit``; ``None`` where it did not."""
+    """The place in a file that an exception came from: ``mine.py:12, in circuit``; ``None`` for another origin."""
     if isinstance(error, SyntaxError) and _is_same(error.filename, path):
         return f"{path.name}:{error.lineno}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
@@ -228,16 +229,16 @@ def explained(error: BaseException, path: Path) -> str:
 
 
 def _text_of(error: BaseException) -> str:
-    """What an exception says, as far as a message has room; nothing where saying it fails."""
+    """The text of an exception, up to the limit of a message; empty where making it fails."""
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)
-    except Exception:  # it is the user's
+    except Exception:  # the exception's class is user code
         return ""
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}… ({len(text)} characters)"
 
 
 def innermost(error: BaseException) -> str | None:
-    """Where in any user's file an exception, or its cause, came from; ``None`` where it did not."""
+    """The place in any user's file that an exception, or its cause, came from; ``None`` for another origin."""
     for cause in reversed(_with_causes(error)):
         for frame, line in reversed([*traceback.walk_tb(cause.__traceback__)]):
             if is_in_file(str(frame.f_globals.get("__name__", ""))):
@@ -246,7 +247,7 @@ def innermost(error: BaseException) -> str | None:
 
 
 def _with_causes(error: BaseException) -> list[BaseException]:
-    """An exception, its cause, the cause of that and so on. Each once: causes may form a cycle."""
+    """An exception, its cause, the cause of that, and so on. Each appears once: causes may form a cycle."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and not any(cause is item for item in chain):
@@ -261,7 +262,7 @@ def is_in_file(module: str) -> bool:
 
 
 def place_in_dump(dump: str, is_of_file: Callable[[Path], bool]) -> str | None:
-    """The innermost place in a file that a dump of ``faulthandler``, the last call first, has. Pure."""
+    """The innermost place in a file within a dump of ``faulthandler``, which begins with the last call. Pure."""
     for match in _FRAME.finditer(dump):
         if is_of_file(path := Path(match["file"])):
             return f"{path.name}:{match['line']}, in {match['function']}"
@@ -269,7 +270,7 @@ def place_in_dump(dump: str, is_of_file: Callable[[Path], bool]) -> str | None:
 
 
 def place_in_copy(dump: str) -> str | None:
-    """The innermost place in a copy of a workload that a dump of ``faulthandler`` has. Pure."""
+    """The innermost place in a copy of a workload within a dump of ``faulthandler``. Pure."""
     return place_in_dump(dump, lambda path: _COPY.fullmatch(path.stem) is not None)
 
 
@@ -285,7 +286,7 @@ class WorkloadCopy:
 
 
 class CatalogueWithCopies(UserDict[str, AnyWorkload]):
-    """Workloads that are installed, and copies in a folder, loaded when they are asked for."""
+    """Installed workloads, and copies in a folder, which are loaded on demand."""
 
     def __init__(self, installed: Mapping[str, AnyWorkload], folder: Path | None) -> None:
         super().__init__(installed)
@@ -298,10 +299,10 @@ class CatalogueWithCopies(UserDict[str, AnyWorkload]):
 
 
 def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
-    """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder; it is installed in this process, once
+    """A workload as a suite writes it, ``./mine.py:MyWorkload``, below a folder. It is installed in this process once
     another process has loaded it within ``limits``.
 
-    Raises ``UserError`` as :func:`sound` does, and for a file that takes more, or leaves processes behind.
+    Raises ``UserError`` as :func:`sound` does, and for a file that exceeds the limits or leaves processes behind.
     """
     file, _, kind = text.partition(":")
     workload = _loaded_here(folder / file, partial(sound, text, folder), limits)
@@ -314,8 +315,8 @@ def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
 
 
 def _loaded_here(path: Path, load_it: Callable[[], AnyWorkload], limits: Limits) -> AnyWorkload:
-    """The workload in a file, loaded by this process once another one has. It is held to the same here, since a file
-    may do something else the second time: raises ``UserError`` for that, too.
+    """The workload in a file, loaded by this process once another one has loaded it. A file may behave differently the
+    second time, so this process applies the same limits and also raises ``UserError`` for it.
     """
     rehearsed = asked(path, lambda: _declarations(load_it()), limits)
     _require_alone(path, rehearsed.left_behind)
@@ -341,16 +342,16 @@ def _require_alone(path: Path, left_behind: int) -> None:
 
 
 def _declarations(workload: AnyWorkload) -> str:
-    """What a workload is to suites, in words that are the same for the same workload."""
+    """A workload's declarations for suites, as a text that is equal for equal workloads."""
     stages = ", ".join(stage.name for stage in workload.stages)
     schemes = ", ".join(workload.schemes)
     return f"{workload.name} ({type(workload).__name__}; {schemes}; stages {stages}; {workload.options})"
 
 
 def asked(path: Path, action: Callable[[], T], limits: Limits = LOADING) -> Contained[T]:
-    """What an action with a workload of a file returns, done by another process within ``limits``.
+    """The result of an action with a workload of a file, executed by another process within ``limits``.
 
-    Raises ``UserError``, with the place in the file, for whatever the workload does wrong; ``Unsupported`` passes.
+    Raises ``UserError``, with the place in the file, for any fault of the workload; ``Unsupported`` passes.
     """
     with tempfile.TemporaryFile() as calls:
 
@@ -425,18 +426,18 @@ def file_name(file: str, data: bytes) -> str:
 
 
 def hold_file(name: str, data: bytes) -> None:
-    """Have this process find a file without a folder."""
+    """Make a file available to this process without a folder."""
     _held[name] = data
 
 
 def look_in(folder: Path) -> None:
-    """Have this process find the files of a folder."""
+    """Make the files of a folder available to this process."""
     if folder not in _folders:
         _folders.append(folder)
 
 
 def file_content(name: str) -> bytes:
-    """A file by its name in results; raises ``UserError`` for one that is nowhere, or was changed."""
+    """A file by its name in results; raises ``UserError`` for one that does not exist, or has changed."""
     if name in _held:
         return _held[name]
     for folder in _folders:
@@ -447,20 +448,20 @@ def file_content(name: str) -> bytes:
 
 
 def file_in(folder: Path, name: str) -> Path | None:
-    """The file of a name in ``folder``; ``None`` where it is not there, and for what is no name."""
+    """The file of a name in ``folder``; ``None`` where it does not exist, and for an invalid name."""
     path = folder / name
     return path if _FILE.fullmatch(name) and path.is_file() else None
 
 
 def read_file(path: Path) -> bytes:
-    """A kept file; raises ``UserError`` where its contents are not those of its name."""
+    """A stored file; raises ``UserError`` where its content does not match its name."""
     data = path.read_bytes()
     _require_digest(path, data)
     return data
 
 
 def store_file(folder: Path, name: str, data: bytes) -> None:
-    """Keep a file in ``folder``, for its owner alone; one of that name is replaced as a whole."""
+    """Store a file in ``folder``, readable by its owner alone; replaces one of that name as a whole."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor, partial = tempfile.mkstemp(dir=folder)
     with os.fdopen(descriptor, "wb") as file:
@@ -469,15 +470,15 @@ def store_file(folder: Path, name: str, data: bytes) -> None:
 
 
 def files_named_in(workload: AnyWorkload, values: Mapping[str, Value]) -> list[str]:
-    """The files that values of options name."""
+    """The names of files in values of options."""
     return [str(values[option]) for option in _file_options(workload) if values.get(option)]
 
 
 def settled(
     workload: AnyWorkload, values: Mapping[str, Value], find: Callable[[str, Form], tuple[str, bytes]]
 ) -> dict[str, Value]:
-    """The values of options with what follows from the files that they name. ``find`` gives the name in results and the
-    contents of one, in the workload's form.
+    """The values of options, with those that follow from the files that they name. ``find`` returns a file's name in
+    results and its content, in the workload's form.
     """
     settings = dict(values)
     for option in _file_options(workload):

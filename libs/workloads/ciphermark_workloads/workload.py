@@ -1,8 +1,8 @@
-"""What a workload is: a circuit in stages, what it computes on, what to expect of it, and how to judge what came out.
+"""The contract of a workload: a circuit in stages, its inputs, its requirements, and the judgement of its output.
 
-Two parties carry it out. The client makes the input, encrypts what a stage needs, and decrypts and judges what comes
-back. The server, which holds public material alone, computes. How ciphertexts get from one to the other is no matter
-of a workload. A family is a folder of workloads that are judged alike.
+Two parties execute it. The client makes the input, encrypts the vectors of a stage, and decrypts and judges the
+results. The server holds public material alone and computes. The transport of ciphertexts is not part of a workload. A
+family is a folder of workloads that are judged by the same rules.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Output = TypeVar("Output")
 Arrays: TypeAlias = Mapping[str, npt.NDArray[np.float64]]
 Handles: TypeAlias = Sequence[Handle]
 Returns = Literal["nothing", "state", "result"]
-OWN = "own"  # the family of workloads that are in no family's folder
+OWN = "own"  # the family of workloads outside of all family folders
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage. What the server ``returns`` of it is ``state``, which it keeps for the next stage, or the ``result``,
-    which the client decrypts and judges: that of the last stage, and of no other. In a stage that returns ``nothing``
-    the client computes alone: see :meth:`Workload.public`.
+    """One stage. The server ``returns`` the ``state``, which it keeps for the next stage, or the ``result``, which the
+    client decrypts and judges. Only the last stage returns the result. In a stage that returns ``nothing`` the client
+    computes alone: see :meth:`Workload.public`.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Stage:
 
     @property
     def has_server(self) -> bool:
-        """Whether the server computes in it."""
+        """Whether the server takes part in it."""
         return self.returns != "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Truth(Generic[Input, Output]):
-    """What an output is judged by: the input, and what the same algorithm makes of it in the clear, in floating point
-    (``reference``) and as exactly as the circuit computes (``expected``).
+    """The data for judging an output: the input, and the result of the same algorithm in the clear, in floating point
+    (``reference``) and with the circuit's own exactness (``expected``).
     """
 
     input: Input
@@ -63,7 +63,7 @@ class Truth(Generic[Input, Output]):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether an output is right. ``complaint`` says why it is wrong, ``None`` where it is right.
+    """Whether an output is correct. ``complaint`` gives the fault of an incorrect one, ``None`` for a correct one.
 
     ``results`` are the workload's own, by the names of registered metrics (:mod:`ciphermark_core.metrics`).
     """
@@ -76,13 +76,14 @@ class Judgement:
 class Workload(ABC, Generic[Input, Output]):
     """One workload with its options. Instances hold no data: everything comes with the input.
 
-    ``name`` is what suites call it, ``title`` a line for the reader. ``Options`` is the type of its options, each with
+    ``name`` is its name in suites, ``title`` a line for the reader. ``Options`` is the type of its options, each with
     its default; ``options`` are those of this instance. A workload that ``takes_data`` computes on a data set; any
-    other makes its input of a seed. ``tolerance`` is the largest error of a ckks value that counts as right: what
-    :meth:`judge` goes by where a workload does not judge by itself. ``relative_tolerance``, where it is given, takes
-    its place, relative to max(1, largest expected value). Of one that ``is_literal`` every operation is executed, also
-    what no output needs: for circuits that others published. For estimates, ``pass_s`` is what a pass takes at
-    N = 4096, roughly: larger rings take longer by themselves.
+    other makes its input from a seed.
+
+    ``tolerance`` is the maximum error of a correct ckks value, for the default :meth:`judge`. If given,
+    ``relative_tolerance`` replaces it, relative to max(1, largest expected value). With ``is_literal`` every operation
+    is executed, even those that no output needs: for circuits that others published. For estimates, ``pass_s`` is the
+    rough time of a pass at N = 4096; the estimate for larger rings is scaled.
     """
 
     family: str = OWN
@@ -98,7 +99,7 @@ class Workload(ABC, Generic[Input, Output]):
     is_literal: bool = False
 
     def __init_subclass__(cls) -> None:
-        """A class in the folder of a family is of that family."""
+        """Set the family of a class by the folder that contains it."""
         super().__init_subclass__()
         package, *folders = cls.__module__.split(".")
         if package == __package__ and len(folders) == 2:
@@ -111,25 +112,25 @@ class Workload(ABC, Generic[Input, Output]):
 
     @property
     def options(self) -> Any:
-        """The options of this instance, of the type ``Options``: the defaults, until :meth:`with_options`."""
+        """The options of this instance, of the type ``Options``: the defaults, or those of :meth:`with_options`."""
         return self.__dict__.get("_options") or self.Options()
 
     def with_options(self, values: Mapping[str, Value]) -> Workload[Input, Output]:
-        """This workload with other options; raises ``UserError`` for those that it does not have or cannot take."""
+        """This workload with other options; raises ``UserError`` for unknown options and invalid values."""
         other = copy.copy(self)
         other.__dict__["_options"] = read(self.Options, values, self.name)
         return other
 
     def as_kept(self, file: str, data: bytes) -> tuple[str, bytes]:
-        """The name and the contents of a file that an option names, in the form that parties read. Raises ``UserError``
-        for contents that have no such form.
+        """The name and the content of a file that an option names, in the form that parties read. Raises ``UserError``
+        for content without such a form.
         """
         return file, data
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The values of options where one of them names a file, and what follows from its contents: asked where a suite
-        is read, in the order of options. ``name`` is what results call the file. Raises ``UserError`` for contents that
-        it cannot take.
+        """The values of options after one of them names a file, with those that follow from its content. Called when a
+        suite is read, in the order of options. ``name`` is the file's name in results. Raises ``UserError`` for
+        unusable content.
         """
         raise UserError(f"{self.name} takes no files")
 
@@ -139,11 +140,11 @@ class Workload(ABC, Generic[Input, Output]):
 
     @property
     def server_stages(self) -> tuple[Stage, ...]:
-        """The stages that the server computes in, in order."""
+        """The stages with the server, in order."""
         return tuple(stage for stage in self.stages if stage.has_server)
 
     def require_scheme(self, scheme: Scheme) -> None:
-        """Raise ``Unsupported`` for a scheme that it is not made for."""
+        """Raise ``Unsupported`` for a scheme that it does not support."""
         if scheme not in self.schemes:
             raise Unsupported(f"{self.name} is made for {', '.join(self.schemes)}, not {scheme}")
 
@@ -151,49 +152,49 @@ class Workload(ABC, Generic[Input, Output]):
 
     @abstractmethod
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """The recommended parameter set; raises ``Unsupported`` for a scheme that the workload is not made for."""
+        """The recommended parameter set; raises ``Unsupported`` for a scheme that the workload does not support."""
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """The parameter set for libraries that choose their own primes, of which some are larger than asked for."""
+        """The parameter set for libraries that choose their own primes, some of which are larger than requested."""
         return self.parameters(scheme)
 
     @property
     def is_seeded(self) -> bool:
         """Whether its ciphertexts are encrypted with the secret key and written with the seed of their uniform halves,
-        where a library writes such: half of the bytes, and less noise than encryption with the public key leaves.
-        Those of users' own are, unless they say otherwise.
+        where a library supports this. They take half of the bytes, and have less noise than with the public key. Users'
+        own workloads do so by default.
         """
         return self.family == OWN
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """The parameter set where ciphertexts of one that ``is_seeded`` are written so."""
+        """The parameter set for seeded ciphertexts of a workload that ``is_seeded``."""
         return self.parameters(scheme)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
-        """The managed operations that a variant must declare. A circuit that asks for what a library does not have is
-        ``unsupported`` in any case; these are known before anything is started.
+        """The managed operations that a variant must declare. A circuit that needs an operation missing in a library is
+        ``unsupported`` in any case; these are known before any process is started.
         """
         return ()
 
     def keys(self, parameters: Parameters) -> KeyRequest | None:
-        """The evaluation keys that the server needs; ``None``: those that its traced programs need."""
+        """The evaluation keys that the server needs; ``None`` for those that its traced programs need."""
         return None
 
     def input_ciphertexts(self, stage: str, parameters: Parameters) -> int | None:
-        """How many ciphertexts a client sends for an input of a stage, where that is the same for all inputs: a server
-        refuses another number before any work. ``None`` where inputs differ in it.
+        """The number of ciphertexts that a client sends for an input of a stage, if it is the same for all inputs: a
+        server refuses any other number before any work. ``None`` where it varies.
         """
         return None
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """What the server keeps beside keys, roughly: its constants, what they are made of, and ciphertexts where these
-        are many. Where that is much, a plan refuses what is more than its budget gives before anything of it is made.
+        """A rough estimate of the server's memory without keys: its constants, their sources, and ciphertexts where
+        these are many. A plan refuses a workload that exceeds its budget before any of this is made.
         """
         return 0
 
     def outline(self, parameters: Parameters) -> Workload[Input, Output]:
-        """A workload of the same stages and kinds of operations, as deep, that carries less: what a plan traces in its
-        place to tell what a library lacks for it. Itself, unless what its programs carry is large.
+        """A smaller workload of the same stages, kinds of operations and depth. A plan traces it instead, to find
+        features that a library lacks. The workload itself, unless its programs hold much data.
         """
         return self
 
@@ -201,64 +202,64 @@ class Workload(ABC, Generic[Input, Output]):
 
     @abstractmethod
     def input(self, seed: int, data: Any) -> Input:
-        """What is computed on: made of the seed, or of the data set that a workload takes (else ``None``)."""
+        """The input, made from the seed, or from the data set of a workload that takes one (else ``None``)."""
 
     def given_input(self, values: Sequence[float]) -> Input:
-        """An input that somebody gives as numbers, in the place of one by :meth:`input`. Raises ``UserError`` for
-        numbers that are none, and where inputs are not taken from anybody.
+        """An input given as numbers, instead of one by :meth:`input`. Raises ``UserError`` for invalid numbers, and
+        where the workload accepts no given inputs.
         """
         raise UserError(f"{self.name} generates its inputs: give none")
 
     def require_room(self, given: Input, parameters: Parameters) -> None:
-        """Raise ``Unsupported`` for an input that leads to numbers which the parameters do not hold; by the algorithm
-        in the clear, so that it is asked once for an input.
+        """Raise ``Unsupported`` for an input whose computation exceeds the range of the parameters. Evaluates the
+        algorithm in the clear, so it is called once for each input.
         """
 
     @abstractmethod
     def vectors(self, stage: str, given: Input, parameters: Parameters) -> list[Vector]:
         """The vectors that the client encrypts for a stage, in order: at most ``parameters.slots`` values each, int64
-        in [0, t) for bfv and bgv, float64 for ckks. Raises ``Unsupported`` for what does not fit.
+        in [0, t) for bfv and bgv, float64 for ckks. Raises ``Unsupported`` for input that does not fit.
         """
 
     def public(self, stage: str, given: Input, parameters: Parameters) -> Arrays:
-        """What the server is told in the clear with a stage: named arrays of float64, public sizes say.
+        """The server's plaintext data for a stage, such as public sizes: named arrays of float64.
 
-        In a stage without the server it is all that the client does: timed as its step ``fit``, again in every pass,
-        and told to the server with the next stage.
+        In a stage without the server this is the client's whole work. It is timed as step ``fit``, repeated in every
+        pass, and sent to the server with the next stage.
         """
         return {}
 
     def plaintext_bytes(self, stage: str, given: Input, parameters: Parameters) -> int:
-        """The size of what is encrypted for a stage, before encryption: 8 bytes a number."""
+        """The size of a stage's data before encryption: 8 bytes per number."""
         return sum(8 * vector.size for vector in self.vectors(stage, given, parameters))
 
     def decrypted(self, owner: KeyOwner, results: Handles) -> list[Vector]:
-        """The vectors that :meth:`output` takes, of the results of the last stage: of each, unless ciphertexts hold
+        """The vectors for :meth:`output`, from the results of the last stage: one for each, unless ciphertexts hold
         parts of others.
         """
         return [owner.decrypt(item) for item in results]
 
     def opened(self, owner: KeyOwner, results: Handles) -> list[Handle]:
-        """All that :meth:`decrypted` decrypts: where one of these has no noise budget left, noise is why an output is
-        wrong.
+        """All ciphertexts that :meth:`decrypted` decrypts. If one of them has no noise budget left, noise is the reason
+        for an incorrect output.
         """
         return [*results]
 
     @abstractmethod
     def output(self, outputs: Sequence[Vector], given: Input, parameters: Parameters) -> Output:
-        """What the decrypted results of the last stage say: all slots of each."""
+        """The output in the decrypted results of the last stage: all slots of each."""
 
     @abstractmethod
     def reference(self, given: Input) -> Output:
         """The same algorithm in the clear, in floating point."""
 
     def expected(self, given: Input, parameters: Parameters) -> Output:
-        """What the circuit computes when nothing goes wrong: the reference; in fixed point, that to the last digit."""
+        """The circuit's result without any noise: the reference; in fixed point, exact to the last digit."""
         return self.reference(given)
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
-        """Whether an output is right. By default outputs are arrays, which are compared with the expected one value by
-        value: exactly in bfv and bgv, within ``tolerance`` or ``relative_tolerance`` in ckks.
+        """Whether an output is correct. By default outputs are arrays, which are compared with the expected one value
+        by value: exactly in bfv and bgv, within ``tolerance`` or ``relative_tolerance`` in ckks.
         """
         is_absolute = self.relative_tolerance is None
         tolerance = self.tolerance if self.relative_tolerance is None else self.relative_tolerance
@@ -287,29 +288,30 @@ class Workload(ABC, Generic[Input, Output]):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """The server's part of a stage. ``state`` is what the stage before returned, ``public`` what the client told.
+        """The server's part of a stage. ``state`` is the result of the stage before, ``public`` the client's plaintext
+        data.
 
-        It is traced once for each stage, number of inputs and ``public``, and what was traced is what is executed: it
-        must not depend on anything else. What it encodes is encoded once (step ``encode``).
+        It is traced once for each stage, number of inputs and ``public``. The trace is then executed, so it must not
+        depend on anything else. Its constants are encoded once (step ``encode``).
         """
 
     def server_results(self, program: Program, threads: int) -> Mapping[str, float]:
-        """What a server tells once of the program that it made for a stage, by the names of registered metrics; made in
-        the first pass, where nothing is timed.
+        """The server's results about the program of a stage, by the names of registered metrics; made once, in the
+        first pass, outside of all timing.
         """
         return {}
 
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """The circuit in parts whose times and errors one may ask for: what each of them ends with, by its name, in
-        order. The last ends with what :meth:`circuit` returns, and takes what the others end with.
+        """The circuit in parts that can be measured separately: the results of each part, by its name, in order. The
+        last part ends with the results of :meth:`circuit`, and takes the results of the others.
         """
         return {stage: self.circuit(stage, evaluator, inputs, state, public)}
 
 
 def _worst(actual: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> str:
-    """The value with the largest error, one that is no number before all others."""
+    """The value with the largest error; values that are not a number come first."""
     errors = np.abs(actual - expected)
     at = int(np.argmax(np.where(np.isfinite(errors), errors, np.inf)))
     found, right, error = actual[at], expected[at], errors[at]
@@ -325,7 +327,7 @@ def _allowed(tolerance: float, is_absolute: bool) -> str:
 
 
 class Layered(Workload[Input, Output]):
-    """A workload that says its circuits by their layers alone."""
+    """A workload that defines its circuits by their layers."""
 
     @abstractmethod
     def layers(
@@ -336,7 +338,7 @@ class Layered(Workload[Input, Output]):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """What the last layer ends with."""
+        """The results of the last layer."""
         return [*self.layers(stage, evaluator, inputs, state, public).values()][-1]
 
 

@@ -1,5 +1,5 @@
-"""Data sets that are shipped, and the reader of a user's own: CSV text of a header, numbers, the label in the last
-column.
+"""The packaged data sets, and the reader of a user's own. Format: CSV text with a header and numbers, the label in the
+last column.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_COLUMNS = 1024
 FEWEST_ROWS = 10
 _LONGEST_STEM = 40
 _DIGITS = 8
-LARGEST = 1e100  # squares of it, summed up over all rows, are far from what a float holds
+LARGEST = 1e100  # sums of its squares over all rows stay far below the largest float
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class UserDataSet:
-    """A data set of a user: its CSV with a label of two values, ``digest`` its SHA-256, and its size."""
+    """A user's data set: its CSV with a label of two values, ``digest`` its SHA-256, and its size."""
 
     data: bytes
     digest: str
@@ -50,21 +50,21 @@ class UserDataSet:
     features: int
 
     def called(self, stem: str) -> str:
-        """Its name in results: ``mine@3b5d12ab``. Equal names have equal contents, whatever the file's folder."""
+        """Its name in results: ``mine@3b5d12ab``. Equal names imply equal content, regardless of the file's folder."""
         return named(stem, self.digest)
 
 
 def named(stem: str, digest: str) -> str:
-    """What contents of a SHA-256 are called in results, after the file's stem. Pure."""
+    """The name in results of content with a SHA-256, after the file's stem. Pure."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("._-")[:_LONGEST_STEM] or "data"
     return f"{plain}@{digest[:_DIGITS]}"
 
 
 def take(data: bytes, origin: str, rule: LabelRule = "binary") -> UserDataSet:
-    """Check CSV as a user gave it; ``origin`` is what faults call it.
+    """Check a user's CSV; ``origin`` is its name in error messages.
 
-    With the rule ``median`` the result has 0 and 1 as labels: the rule is a part of the contents.
-    Raises ``UserError`` for what :func:`read` refuses.
+    With the rule ``median`` the result has labels 0 and 1: the rule is a part of the content. Raises ``UserError`` as
+    :func:`read` does.
     """
     try:
         text = data.decode()
@@ -78,9 +78,9 @@ def take(data: bytes, origin: str, rule: LabelRule = "binary") -> UserDataSet:
 def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
     """The data set in CSV text.
 
-    The first line names the columns. The last column is the label: with the rule ``binary`` it has two different
-    values, of which the larger is class 1; with ``median`` those above its median are class 1.
-    Raises ``UserError`` with line and column of a fault.
+    The first line names the columns. The last column is the label. With the rule ``binary`` it has two different
+    values, of which the larger is class 1; with ``median`` values above its median are class 1. Raises ``UserError``
+    with line and column of a fault.
     """
     size = len(text.encode())
     if size > MAX_BYTES:
@@ -97,7 +97,7 @@ def read(text: str, name: str, rule: LabelRule = "binary") -> DataSet:
 def _two_classes(text: str, name: str, rule: LabelRule) -> tuple[str, DataSet]:
     """The data set, and its CSV text as the rule ``binary`` reads it: with ``median``, labels are written as 0 and 1.
 
-    So the text alone says what the data set is. Raises ``UserError`` as :func:`read` does.
+    The text alone thus defines the data set. Raises ``UserError`` as :func:`read` does.
     """
     data_set = read(text, name, rule)
     if rule == "binary":

@@ -1,1 +1,1 @@
-"""The family ``micro``: single functions of encrypted values, by the best circuit known here and as published."""
+"""The family ``micro``: single functions of encrypted values, by the best circuit known here and by published ones."""

@@ -1,4 +1,4 @@
-"""What the family has in common: secure parameters, how good values are, and functions at points, one in each slot."""
+"""The common part of the family: secure parameters, the judgement of values, and functions of points, one per slot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def secure_ring(modulus_bits: Sequence[int], least: int = _RINGS[0]) -> int:
 
 
 def judged(found: Floats, right: Floats, tolerance: float) -> Judgement:
-    """Values are right within ``tolerance``, relative to max(1, largest right value)."""
+    """Values are correct within ``tolerance``, relative to max(1, largest correct value)."""
     accuracy = checking.accuracy([found.ravel()], [right.ravel()], tolerance)
     wrong = accuracy.incorrect_slots
     complaint = (
@@ -54,7 +54,7 @@ Values = Annotated[
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Of functions."""
+    """Options of functions."""
 
     values: Values = 8192
 
@@ -86,14 +86,14 @@ class Function(Workload[Floats, Floats]):
 
     @abstractmethod
     def largest_error(self) -> float:
-        """The largest error that counts as right: that of the polynomials, and of the noise."""
+        """The maximum error of a correct value: that of the polynomials, and of the noise."""
 
     @abstractmethod
     def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
         """The circuit on one ciphertext."""
 
     def vectors(self, stage: str, given: Floats, parameters: Parameters) -> list[Vector]:
-        """As many slots of points as there are, in order."""
+        """The points in order, in vectors of at most as many as there are slots."""
         count = -(-len(given) // parameters.slots)
         return [given[parameters.slots * i : parameters.slots * (i + 1)] / self.reach for i in range(count)]
 
@@ -112,5 +112,5 @@ class Function(Workload[Floats, Floats]):
         return self.exact(given)
 
     def judge(self, found: Floats, truth: Truth[Floats, Floats]) -> Judgement:
-        """By the function itself."""
+        """Compare the values with the function itself."""
         return judged(found, truth.reference, self.largest_error())

@@ -19,9 +19,9 @@ from ciphermark_workloads.micro import function
 from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
 REACH = published_functions.LOGISTIC_RANGE
-# T_1, T_3, T_5, T_7 are made once: of degree 79, that takes the least time (14 relinearizations, 18 products).
+# T_1, T_3, T_5, T_7 are computed once: for degree 79, that is fastest (14 relinearizations, 18 products).
 _LEAVES = 8
-# Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^45 (1.3e-6).
+# Ten times the largest observed noise of 8,192 values at N = 16384 and a scale of 2^45 (1.3e-6).
 _NOISE = 1.3e-5
 
 
@@ -29,7 +29,7 @@ class _OnRange(Function):
     """Points of [−25, 25]."""
 
     def input(self, seed: int, data: Any) -> Floats:
-        """One point in each of so many equal parts of the range."""
+        """One point in each of equal parts of the range."""
         count = self.options.values
         places = np.arange(count) + np.random.default_rng(seed).uniform(size=count)
         points: Floats = REACH * (2 * places / count - 1)
@@ -53,7 +53,7 @@ class _OnRange(Function):
 
     @abstractmethod
     def polynomial(self) -> OddPolynomial:
-        """What stands for the logistic function less ½, of points divided by 25."""
+        """The approximation of the logistic function minus ½, for points divided by 25."""
 
     @abstractmethod
     def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
@@ -61,7 +61,7 @@ class _OnRange(Function):
 
 
 class Logistic(_OnRange):
-    """By the odd polynomial of least error, divided in the Chebyshev basis."""
+    """By the minimax odd polynomial, divided in the Chebyshev basis."""
 
     name = "logistic"
     title = "logistic function on [−25, 25]"
@@ -79,8 +79,8 @@ class Logistic(_OnRange):
         return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=45)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """For primes that are a bit larger, and a special prime of 60 bits: with a first prime of 48, which holds
-        values below 4, they just fit N = 16384, too.
+        """For slightly larger primes, and a special prime of 60 bits. With a first prime of 48 bits, which holds values
+        below 4, they just fit N = 16384, too.
         """
         self.require_scheme(scheme)
         depth = self.polynomial().depth
@@ -91,7 +91,7 @@ class Logistic(_OnRange):
         return self._approximation().error + _NOISE
 
     def polynomial(self) -> OddPolynomial:
-        """That of least error. Raises ``Unsupported`` for an even degree."""
+        """The minimax polynomial. Raises ``Unsupported`` for an even degree."""
         return OddPolynomial(self._approximation().coefficients, _LEAVES)
 
     def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:

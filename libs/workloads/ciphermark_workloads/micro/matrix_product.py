@@ -40,7 +40,7 @@ class _Product(Workload[Floats, Floats]):
     levels: ClassVar[int] = 2
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Its levels, in the smallest ring with slots for all that the circuit uses."""
+        """Its levels, in the smallest ring with enough slots for the circuit."""
         self.require_scheme(scheme)
         chain = (60, *[40] * self.levels, 60)
         return ParameterSpec(scheme, secure_ring(chain, 2 * self.min_slots), chain, scale_bits=40)
@@ -68,7 +68,7 @@ class _Product(Workload[Floats, Floats]):
     @property
     @abstractmethod
     def min_slots(self) -> int:
-        """Slots that the circuit uses."""
+        """The number of slots that the circuit uses."""
 
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
@@ -102,7 +102,7 @@ class _Product(Workload[Floats, Floats]):
 
 
 class MatrixProduct(_Product):
-    """Row by row in the first d² slots: what any client would send. N = 8192 for 4 copies of 32 × 32."""
+    """Row by row in the first d² slots, the natural layout for a client. N = 8192 for 4 copies of 32 × 32."""
 
     name = "matrix-product"
     title = "product of two matrices, row by row"

@@ -1,4 +1,4 @@
-"""The sign of values in [−1, 1], of which none is nearer to 0 than a hundredth."""
+"""The sign of values in [−1, 1] whose absolute value is at least 0.01."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ciphermark_workloads.micro import function
 from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
 LOW = 0.01
-# Ten times the largest noise of 8,192 values that was seen at N = 16384 and a scale of 2^35, where the last
-# polynomial's argument is largest.
+# Ten times the largest observed noise of 8,192 values at N = 16384 and a scale of 2^35, where the last polynomial's
+# argument is largest.
 _NOISE = 1e-2
 
 
@@ -29,7 +29,9 @@ class _AwayFromZero(Function):
     """Points of [−1, −0.01] and [0.01, 1]."""
 
     def input(self, seed: int, data: Any) -> Floats:
-        """Of either sign; sizes at equal ratios, since the error is largest where they are small."""
+        """Points of either sign; their sizes are in geometric progression, since the error is largest for small
+        ones.
+        """
         generator, count = np.random.default_rng(seed), self.options.values
         sizes = LOW ** ((np.arange(count) + generator.uniform(size=count)) / count)
         points: Floats = generator.permutation(sizes) * generator.choice([-1.0, 1.0], count)
@@ -44,11 +46,11 @@ class _AwayFromZero(Function):
 
     @abstractmethod
     def polynomials(self) -> Sequence[OddPolynomial]:
-        """Those whose composition stands for the sign."""
+        """The polynomials whose composition approximates the sign."""
 
 
 class Sign(_AwayFromZero):
-    """By a composition of odd polynomials, each nearest to 1 on what the one before it leaves."""
+    """By a composition of odd polynomials, each closest to 1 on the range of the one before it."""
 
     name = "sign"
     title = "sign on [−1, −0.01] and [0.01, 1]"
@@ -65,13 +67,13 @@ class Sign(_AwayFromZero):
         ] = "7-7-15"
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Ten levels of 35 bits just fit N = 16384 (430 bits): the noise that this leaves is far from the error."""
+        """Ten levels of 35 bits just fit N = 16384 (430 bits): the remaining noise is far below the error."""
         self.require_scheme(scheme)
         chain = (40, *[35] * self._depth(), 40)
         return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=35)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """For primes that are a bit larger, and a special prime of 60 bits."""
+        """For slightly larger primes, and a special prime of 60 bits."""
         self.require_scheme(scheme)
         ring = secure_ring((50, *[46] * self._depth(), 60))
         return ParameterSpec(scheme, ring, (50, *[45] * self._depth(), 60), scale_bits=45)
@@ -81,7 +83,7 @@ class Sign(_AwayFromZero):
         return self._steps()[-1].error + _NOISE
 
     def polynomials(self) -> list[OddPolynomial]:
-        """T_3 is made where it is a factor more than once: in a last polynomial of degree above 7."""
+        """T_3 is computed where it is a factor more than once: in a last polynomial of degree above 7."""
         return [
             OddPolynomial(step.coefficients, 2 if len(step.coefficients) <= 4 else 4)
             for step in self._steps()
@@ -104,7 +106,7 @@ class PublishedSign(Published[Floats, Floats], _AwayFromZero):
     title = "sign on [−1, −0.01] and [0.01, 1], by the published circuit"
 
     def largest_error(self) -> float:
-        """1.3e-2, by the page of results; 2^48 leaves no noise to speak of."""
+        """1.3e-2, by the page of results; the noise at 2^48 is negligible."""
         return 1.3e-2
 
     def polynomials(self) -> list[OddPolynomial]:
