@@ -374,7 +374,13 @@ def symbols(chart) -> list[tuple[str, str]]:
     ("draw", "rows"),
     [
         (noise.draw_noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
-        (times.draw_latency, [of_variants(*PAIR, **TIME)]),
+        (
+            times.draw_latency,
+            [
+                [{**row, "ring_dimension": 4096} for row in of_variants(*PAIR, **TIME)],
+                of_variants(*PAIR, **TIME),
+            ],
+        ),
         (times.draw_latency_by_size, [of_variants(*PAIR, **TIME, vector_length=size) for size in (16, 8192)]),
     ],
 )
@@ -412,23 +418,58 @@ def test_noise_falls_over_counts_with_true_distances():
     assert len(slopes) == 1  # a straight line
 
 
+def at(ring, *variants, **columns):
+    """Rows of variants at one N."""
+    return of_variants(*variants, **TIME | {"ring_dimension": ring, "vector_length": ring} | columns)
+
+
 def test_tunings_are_charts_and_the_shorter_chain_at_one_n_is_hollow():
-    long, short, other = (
-        of_variants("seal", **TIME, tuning=tuning, modulus_bits=bits, comparison_group=key)[0]
-        for key, tuning, bits in (
-            ("a", "matched", [60] * 3),
-            ("b", "matched", [40] * 3),
-            ("c", "recommended", [40]),
-        )
-    )
-    chart = times.draw_latency([long, short, other])
-    assert [(row["panel"], row["is_other"]) for row in shown(chart)] == [
-        ("mul, matched tuning", False),
-        ("mul, matched tuning", True),
-        ("mul, recommended tuning", False),
+    rows = [
+        row
+        for tuning in ("matched", "recommended")
+        for n in (4096, 8192)
+        for row in at(n, *PAIR, tuning=tuning)
     ]
+    rows += at(8192, "seal", tuning="matched", modulus_bits=[40] * 3, comparison_group="short")
+    chart = times.draw_latency(rows)
+    assert {(row["panel"], row["ring_dimension"]) for row in shown(chart) if row["is_other"]} == {
+        ("mul, matched tuning", 8192)
+    }
+    assert {row["panel"] for row in shown(chart)} == {"mul, matched tuning", "mul, recommended tuning"}
     layers = chart.to_dict()["spec"]["layer"]
     assert [layer["mark"].get("filled") for layer in layers] == [None, None, True, False]
+
+
+def test_a_small_chart_of_fewer_than_three_marks_is_a_row_of_the_table():
+    rows = [row for n in (4096, 8192) for row in at(n, *PAIR, label="mul")] + at(8192, *PAIR, label="add")
+    chart = times.draw_latency(rows).to_dict()
+    assert {row["panel"] for row in chart["data"]["values"]} == {"mul"}
+    assert chart["title"] == ["In the table only: add"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        at(8192, "seal", label="add") + at(4096, "seal", label="add") + at(8192, *PAIR, label="mul"),
+        at(8192, *PAIR, "pyfhel", label="add") + at(8192, *PAIR, label="mul"),
+    ],
+)
+def test_where_no_small_chart_has_three_marks_or_there_is_one_n_all_are_rows_of_one_chart(rows):
+    chart = times.draw_latency(rows).to_dict()
+    assert "facet" not in chart
+    assert {row["panel"] for row in chart["data"]["values"]} == {"add", "mul"}
+    several = len({row["ring_dimension"] for row in rows}) > 1
+    assert {row["row"] for row in chart["data"]["values"]} == (
+        {"add, N = 4096", "add, N = 8192", "mul, N = 8192"} if several else {"add", "mul"}
+    )
+
+
+def test_equal_values_are_stated_once():
+    depths = {"seal": 4, "tenseal": 4, "pyfhel": 4}
+    rows = [of_variants(name, depth=depth, is_at_max_repetitions=False)[0] for name, depth in depths.items()]
+    assert sorted(row["note"] for row in shown(noise.draw_depth(rows))) == ["", "", "4, all 3"]
+    rows[0]["depth"] = 5
+    assert {row["note"] for row in shown(noise.draw_depth(rows))} == {""}
 
 
 def test_workloads_that_differ_in_anything_stand_apart():
@@ -502,6 +543,7 @@ def test_a_depth_at_the_cap_is_at_min_that():
         (charting.sizes, (100, 5_000_000), "log", [100, 1e3, 1e4, 1e5, 1e6]),
         (charting.sizes, (55e6, 121e6), None, [0, 50e6, 100e6]),
         (charting.linear, (4, 1_024), None, [0, 500, 1000]),
+        (charting.linear, (1, 2), None, [0, 1, 2]),
     ],
 )
 def test_times_and_bytes_are_logarithmic_once_they_span_a_factor_of_10(axis, values, kind, expected):

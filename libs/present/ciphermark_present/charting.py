@@ -119,19 +119,22 @@ def plain(values: Iterable[float]) -> dict[str, Any]:
 
 def linear(values: Iterable[float]) -> dict[str, Any]:
     """Scale and axis of bits and counts, from zero."""
-    return _measured(values, _PLAIN, math.inf)
+    return _measured(values, _PLAIN, math.inf, 1.0)
 
 
 def _measured(
-    values: Iterable[float], units: Sequence[tuple[float, str]], most: float = _DECADE
+    values: Iterable[float],
+    units: Sequence[tuple[float, str]],
+    most: float = _DECADE,
+    least_step: float = 0.0,
 ) -> dict[str, Any]:
     """A scale and an axis with labels in units, as options of a channel: logarithmic where values span more than
-    ``most``, else from zero.
+    ``most``, else from zero in steps of at least ``least_step``.
     """
     numbers = [float(value) for value in values if value]
     low, high = min(numbers, default=1.0), max(numbers, default=1.0)
     if high < most * low:
-        ticks = _linear_ticks(high)
+        ticks = _linear_ticks(high, least_step)
         scale = alt.Scale(domain=[0, max(high, ticks[-1])], nice=False)
     else:
         ticks = _log_ticks(low, high, units)
@@ -150,7 +153,7 @@ def _in_units(units: Sequence[tuple[float, str]]) -> str:
     return text if len(units) > 1 else "format(datum.value, ',.3~r')"
 
 
-def _linear_ticks(high: float) -> list[float]:
+def _linear_ticks(high: float, least_step: float) -> list[float]:
     """From 0 in steps of 1, 2 or 5 and their tenfolds."""
     power = math.floor(math.log10(high / _LINEAR_TICKS))
     step = next(
@@ -158,6 +161,7 @@ def _linear_ticks(high: float) -> list[float]:
         for base, exponent in ((1, power), (2, power), (5, power), (1, power + 1))
         if high / float(f"{base}e{exponent}") <= _LINEAR_TICKS
     )
+    step = max(step, least_step)
     return [float(f"{number * step:.6g}") for number in range(math.floor(high / step) + 1)]
 
 
@@ -533,73 +537,3 @@ def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
     return small_charts(
         chart, "what", width=_BAR_WIDTH, height=alt.Step(_BAR_STEP), scales=("x", "y"), header=header
     )
-
-
-def by_ring(  # noqa: PLR0913 - what the axis of values is like, and what tooltips add
-    rows: Sequence[Row],
-    value: str,
-    title: str | None,
-    axis: dict[str, Any],
-    told: Sequence[alt.Tooltip],
-    *columns: str,
-    x: alt.X | None = None,
-    **written: Callable[[Any], str],
-) -> Chart | None:
-    """A mark for each variant at every N, one small chart per ``label``, or operation, and tuning, all on one axis.
-
-    A line joins a variant's cases. Of several at one N it takes that with the longest chain; the marks of others are
-    hollow. Marks that agree lie upon each other, the first variant's the largest.
-    """
-    if not rows:
-        return None
-    names = variants_of(rows)
-    cases = sorted(_paneled(rows), key=lambda row: str(row["variant"]))
-    x = x or powers_of_two((row["ring_dimension"] for row in rows), "N", "ring_dimension")
-    base = alt.Chart().encode(x=x, color=colour(names))
-    y = alt.Y(f"{value}:Q", title=title, **axis)
-    line = base.transform_filter("!datum.is_other").mark_line(strokeWidth=1.5).encode(y=y, detail="variant:N")
-    marks = {
-        "y": y,
-        "shape": shape(names),
-        "size": alt.Size("variant:O", title=VARIANT, scale=nested(names, 130, 30)),
-        "tooltip": tips("variant:N", "panel:N", *told),
-    }
-    points = base.transform_filter("!datum.is_other").mark_point(filled=True, opacity=1).encode(**marks)
-    others = (
-        base.transform_filter("datum.is_other")
-        .mark_point(filled=False, strokeWidth=1.8, opacity=1)
-        .encode(**marks)
-    )
-    whiskers = base.mark_rule(strokeWidth=2).encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q"))
-    has_ends = "from" in columns
-    layers = [line, *[whiskers] * has_ends, points, *[others] * any(row["is_other"] for row in cases)]
-    shown = ("variant", "panel", "ring_dimension", "is_other", value, *columns)
-    chart = alt.layer(*layers, data=data(cases, *shown, **written))
-    labels = list(dict.fromkeys(row["label"] for row in _paneled(rows)))
-    panels = {(labels.index(row["label"]), row["panel"]) for row in cases}
-    return small_charts(chart, "panel", [panel for _, panel in sorted(panels)], axes=("x",))
-
-
-def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows with the ``panel`` that each is in, and whether there is a longer chain at its place (``is_other``)."""
-    is_divided = len({row.get("tuning") for row in rows}) > 1
-    named = [
-        {
-            **row,
-            "label": (label := row.get("label") or row["operation"]),
-            "panel": joined(label, f"{row.get('tuning')} tuning" if is_divided else ""),
-        }
-        for row in rows
-    ]
-    longest: dict[Any, tuple[int, str]] = {}
-    for row in named:
-        longest[_place(row)] = max(_chain(row), longest.get(_place(row), _chain(row)))
-    return [{**row, "is_other": _chain(row)[1] != longest[_place(row)][1]} for row in named]
-
-
-def _place(row: Row) -> tuple[Any, ...]:
-    return row["panel"], row["ring_dimension"], row["vector_length"]
-
-
-def _chain(row: Row) -> tuple[int, str]:
-    return sum(row.get("modulus_bits") or ()), row["comparison_group"]

@@ -50,7 +50,7 @@ def configuration(ground: Ground) -> dict[str, Any]:
     lines = {"gridColor": ground.grid, "domainColor": ground.line, "tickColor": ground.line}
     # Vega's own 5 pixels from the title of a legend to its first symbol look as if they touched.
     legend = {"orient": "top", "titleOrient": "left", "titlePadding": 12, "symbolLimit": 0}
-    title = {"color": ground.text, "fontSize": 14, "anchor": "start"}
+    title = {"color": ground.text, "fontSize": 13, "fontWeight": 500, "anchor": "start"}
     return {
         "background": ground.ground,
         "font": FONT,

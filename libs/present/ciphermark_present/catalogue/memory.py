@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ciphermark_present import charting, formats, headings, sentences, subject
+from ciphermark_present.by_ring import Value, by_ring
 from ciphermark_present.catalogue import columns, comparing
 from ciphermark_present.catalogue.columns import (
     CHAIN,
@@ -58,7 +59,7 @@ def draw_memory(rows: Sequence[Row]) -> Chart | None:
     peaks = charting.fullest(rows) if rows else []
     axis = charting.sizes(row["peak_bytes"] for row in peaks)
     told = [charting.text_tip("peak_bytes", "Peak memory")]
-    return charting.by_ring(peaks, "peak_bytes", None, axis, told, peak_bytes=formats.size)
+    return by_ring(peaks, Value("peak_bytes", None, axis, told, written={"peak_bytes": formats.size}))
 
 
 def draw_sizes(rows: Sequence[Row]) -> Chart | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
+from ciphermark_present.by_ring import Value, by_ring
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
@@ -126,7 +127,7 @@ def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
     cases = charting.fullest(rows) if rows else []
     axis = charting.linear(row["bits"] for row in cases)
     told = [charting.text_tip("bits", "Bits")]
-    return charting.by_ring(cases, "bits", "Bits", axis, told, bits=formats.bits)
+    return by_ring(cases, Value("bits", "Bits", axis, told, written={"bits": formats.bits}))
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
@@ -139,7 +140,8 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
     ]
     axis = charting.linear(row["depth"] for row in cases)
     told = [alt.Tooltip("text:N", title="Operations")]
-    return charting.by_ring(cases, "depth", "Operations that decrypt correctly", axis, told, "text")
+    value = Value("depth", "Operations that decrypt correctly", axis, told, columns=("text",))
+    return by_ring(cases, value)
 
 
 _ADDITION = Column("addition", "Decryption noise (IND-CPA-D)", formats.text, is_prose=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, sentences, subject
+from ciphermark_present.by_ring import Value, along, by_ring
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -169,16 +170,25 @@ _RATIO_COLUMNS = ("variant", "operation", "place", "ratio", "from", "to", "at", 
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
     """Median time against N, both logarithmic, one small chart per operation and tuning."""
-    return _against(charting.fullest(rows)) if rows else None
+    cases = charting.with_ends(charting.fullest(rows), "median") if rows else []
+    return by_ring(cases, _latency(cases))
 
 
 def draw_latency_by_size(rows: Sequence[Row]) -> Chart | None:
     """Median time against vector length, at one N."""
-    if not rows:
-        return None
-    title = f"Vector length, at N = {rows[0]['ring_dimension']}"
-    lengths = (row["vector_length"] for row in rows)
-    return _against(rows, charting.powers_of_two(lengths, title, "vector_length"))
+    cases = charting.with_ends(rows, "median")
+    title = f"Vector length, at N = {rows[0]['ring_dimension']}" if rows else ""
+    return along(cases, _latency(cases), "vector_length", title)
+
+
+def _latency(cases: Sequence[Row]) -> Value:
+    axis = charting.seconds(row[name] for row in cases for name in ("median", "from", "to"))
+    told = [
+        charting.text_tip("median", "Median"),
+        charting.text_tip("ci_low", "95% from"),
+        charting.text_tip("ci_high", "to"),
+    ]
+    return Value("median", None, axis, told, written=_WRITTEN, has_ends=True)
 
 
 def draw_by_data(rows: Sequence[Row]) -> Chart | None:
@@ -200,17 +210,6 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
         *charting.ratio_layers(base, x, is_hollow=True, **look), data=charting.data(ratios, *_RATIO_COLUMNS)
     )
     return charting.small_charts(chart, "place", order, height=alt.Step(16), axes=("x",))
-
-
-def _against(rows: Sequence[Row], x: alt.X | None = None) -> Chart | None:
-    cases = charting.with_ends(rows, "median")
-    axis = charting.seconds(row[name] for row in cases for name in ("median", "from", "to"))
-    told = [
-        charting.text_tip("median", "Median"),
-        charting.text_tip("ci_low", "95% from"),
-        charting.text_tip("ci_high", "to"),
-    ]
-    return charting.by_ring(cases, "median", None, axis, told, "vector_length", "from", "to", x=x, **_WRITTEN)
 
 
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
