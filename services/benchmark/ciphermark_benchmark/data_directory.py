@@ -1,4 +1,4 @@
-"""Where Ciphermark keeps its data on this machine."""
+"""The data directory of Ciphermark on this machine."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class DataDirectory:
 
     @property
     def pending(self) -> Path:
-        """Journals of which something may not be in the database yet."""
+        """Journals whose outcomes may not all be in the database yet."""
         return self.folder / "journal" / "pending"
 
     @property
     def recorded(self) -> Path:
-        """Journals of finished runs that are in the database as a whole."""
+        """Journals of finished runs, completely recorded in the database."""
         return self.folder / "journal" / "recorded"
 
     @property
     def imported(self) -> Path:
-        """Archives of runs that were measured elsewhere, ``RUN.jsonl.xz``: what can be exported of them again."""
+        """Archives of runs that were measured elsewhere, ``RUN.jsonl.xz``, kept for later exports."""
         return self.folder / "journal" / "imported"
 
     @property
     def of_jobs(self) -> DataDirectory:
-        """Where the journals of jobs are: apart from those of commands, which record outcome by outcome."""
+        """The data directory of the journals of jobs, apart from those of commands, which record outcome by outcome."""
         return DataDirectory(self.folder / "service", self.database_url)
 
     @property

@@ -1,4 +1,4 @@
-"""Deleting runs: from the database, and with them what this data directory keeps of them."""
+"""Deletes runs from the database, and their files from this data directory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ciphermark_db.database import Database
 
 
 def delete(data_directory: DataDirectory, database: Database, run_id: str, actor: str | None = None) -> None:
-    """Delete a run with its parts on other hosts, its journal and its archive. Raises ``UserError`` where it may be
-    executed now. Journals of other data directories stay, and commands there record an unfinished one again.
+    """Delete a run with its parts on other hosts, its journal and its archive. Raises ``UserError`` if it may be under
+    way. Journals in other data directories stay, and commands there record unfinished ones again.
     """
     with _idle(data_directory, run_id):
         for part in database.delete_run(run_id, actor):
@@ -20,10 +20,10 @@ def delete(data_directory: DataDirectory, database: Database, run_id: str, actor
 
 
 def _idle(data_directory: DataDirectory, run_id: str) -> AbstractContextManager[None]:
-    """Nothing is measured in the data directory meanwhile, where that might be the run."""
+    """Prevent measurements in the data directory, if the run may be measured there."""
     if not archive.is_unfinished(data_directory, run_id):
         return nullcontext()
-    from ciphermark_benchmark.runner.runs import alone_on_host  # loads all that measures
+    from ciphermark_benchmark.runner.runs import alone_on_host  # loads all modules that measure
 
     def refuse() -> None:
         raise UserError(

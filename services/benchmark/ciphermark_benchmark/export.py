@@ -1,4 +1,4 @@
-"""Tables in the forms that people and programs read."""
+"""Tables in formats for people and for programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciphermark_present import markup, terminal
 from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed
 
-if TYPE_CHECKING:  # the database's module is large, and commands that ask none print as well
+if TYPE_CHECKING:  # a large module, not needed by commands that print without a database
     from ciphermark_db.database import Table
 
 Format = Literal["table", "md", "latex", "csv", "json", "parquet"]
@@ -39,12 +39,12 @@ _ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
 }
 STANDARD_OUTPUT = Path("-")
-_WIDEST = 100_000  # no margin in files and pipes: a row is a line
+_WIDEST = 100_000  # no limit in files and pipes: one row per line
 
 
 def form_of(chosen: Format | None, output: Path | None) -> Format:
-    """The format that was chosen, else the one that the file's ending names; raises ``UserError`` where that names none
-    or another one.
+    """The chosen format, else that of the file's ending. Raises ``UserError`` if the ending names none or contradicts
+    the choice.
     """
     if output is None or output == STANDARD_OUTPUT:
         return chosen or "table"
@@ -59,7 +59,7 @@ def form_of(chosen: Format | None, output: Path | None) -> Format:
 
 
 def write_bytes(content: bytes, output: Path | None) -> None:
-    """To a file or standard output; raises ``UserError`` for a file that cannot be written."""
+    """Write bytes to a file or standard output; raises ``UserError`` for a file that is not writable."""
     if output is not None and output != STANDARD_OUTPUT:
         try:
             output.write_bytes(content)
@@ -73,7 +73,7 @@ def write_bytes(content: bytes, output: Path | None) -> None:
 
 
 def write(table: Table, form: Format, output: Path | None = None) -> None:
-    """Write a table to a file or standard output; raises ``UserError`` where that cannot be."""
+    """Write a table to a file or standard output; raises ``UserError`` on failure."""
     if form == "table" and output is None and sys.stdout.isatty():
         console = Terminal(highlight=False)
         for line in at_width(table, console.width):
@@ -85,7 +85,9 @@ def write(table: Table, form: Format, output: Path | None = None) -> None:
 
 
 def rendered(table: Table, form: Format) -> bytes:
-    """The table as bytes of a form; raises ``UserError`` where two columns share a name that must be one's own."""
+    """The table as bytes of a format. Raises ``UserError`` if two columns share a name in a format that needs unique
+    names.
+    """
     if form == "csv":
         return _csv(table)
     if form == "json":
@@ -101,7 +103,7 @@ def rendered(table: Table, form: Format) -> bytes:
 
 
 def at_width(table: Table, width: int) -> Iterator[str]:
-    """A line for each row where these fit; else a line for each value, row after row. Pure."""
+    """One line per row if all rows fit the width; else one line per value, row by row. Pure."""
     whole = list(terminal.lines(_printed(table), _WIDEST))
     if max(map(len, whole)) <= width:
         yield from whole
@@ -136,7 +138,7 @@ def _csv_value(value: Any) -> Any:
 
 
 def _json_ready(value: Any) -> Any:
-    """What JSON has a form for; a result that is no number (NaN, infinity) is null."""
+    """A value that JSON can represent; NaN and infinity become null."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | Decimal):
@@ -155,7 +157,7 @@ def _json_ready(value: Any) -> Any:
 
 
 def _parquet(table: Table) -> bytes:
-    import pyarrow as pa  # heavy, and only needed here
+    import pyarrow as pa  # large, and needed only here
     import pyarrow.parquet as pq
 
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
@@ -167,7 +169,7 @@ def _parquet(table: Table) -> bytes:
 
 
 def _arrow_column(pa: Any, values: tuple[Any, ...]) -> Any:
-    """A column of the type that Arrow finds in the values; JSON text where there is none for all of them."""
+    """A column of the type that Arrow infers; JSON text if no type fits all values."""
     ready = [str(value) if isinstance(value, uuid.UUID) else value for value in values]
     is_odd = any(isinstance(value, dict) for value in ready)
     try:

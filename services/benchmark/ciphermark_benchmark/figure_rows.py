@@ -1,4 +1,4 @@
-"""What the database answers to figures."""
+"""The rows of figures, from the database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciphermark_present.figure import Figure
 def asked(
     database: Database, figure: Figure, run_id: str | None, chosen: Mapping[str, Any] | None = None
 ) -> Table:
-    """The answer to a figure about a run; ``chosen`` are values by column."""
+    """The query result of a figure for a run; ``chosen`` are values of filters by column."""
     statement = query.of(figure, run_id, chosen or {})
     return database.query(statement.text, statement.parameters)
 

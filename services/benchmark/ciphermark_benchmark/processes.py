@@ -1,4 +1,4 @@
-"""Worker processes, as the executor starts them."""
+"""Worker processes, as started by the executor."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WORKER: Program[protocol.Reply] = Program("ciphermark_measure.worker", protocol
 
 @dataclass(frozen=True, slots=True)
 class WorkerNeeds:
-    """What a worker, or a party, must be started and prepared with. ``baseline_ns`` is the reference-kernel baseline
-    that a party's reference kernel is compared with, as far as it is known; workers learn it trial by trial.
-    ``is_led``: below another process, which ends all that it starts, since it executes what a user wrote.
+    """The configuration of a worker or a party. ``baseline_ns`` is the known reference-kernel baseline of the host for
+    a party's reference kernel; workers receive it with each trial. ``is_led`` puts the process below another one, which
+    ends all child processes, since a user's code may start some.
     """
 
     variant: str
@@ -35,8 +35,8 @@ class WorkerNeeds:
 
 
 class WorkerProcess(Process[protocol.Reply]):
-    """One worker. Starting returns at once; the first request waits for its greeting. It loads the library of a
-    ``variant`` before it greets, where one is named.
+    """One worker. Starting returns at once; the first request waits for its greeting. With a ``variant``, it loads the
+    library before its greeting.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Recording again what a data directory keeps of its runs, for a database that lost them."""
+"""Restores the records of runs from a data directory, for a database that lost them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which run a text means, and the words where it means none."""
+"""Resolves texts to runs, with messages for texts that denote none."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RUN_HELP = "Run: its id or a prefix of it, its label, last, last~1 (the one befo
 
 
 def label(text: str) -> str:
-    """The text, where it may be a run's label; raises ``UserError`` for any other."""
+    """The text, if it is a valid label; raises ``UserError`` otherwise."""
     if text == names.LATEST:
         raise UserError(f"{names.LATEST!r} means the latest run and cannot be a label")
     return names.required(text, "the label of a run")
 
 
 def note_on(database: Database, label: str) -> str | None:
-    """A sentence on a label that several runs have; ``None`` for any other."""
+    """A note on a label that several runs share; ``None`` for any other."""
     ids = [str(row["id"]) for row in database.report("labeled_runs", label=label)]
     if len(ids) < 2:
         return None
@@ -29,10 +29,9 @@ def note_on(database: Database, label: str) -> str | None:
 
 
 def resolved(database: Database, text: str) -> str:
-    """The id of the run that a text means: its id or the beginning of it, its label, ``last``, ``last~1``,
-    ``last:SUITE``.
+    """The id of the run that a text denotes: an id or its beginning, a label, ``last``, ``last~1``, ``last:SUITE``.
 
-    Raises ``UserError`` where it means none, or the beginning of several.
+    Raises ``UserError`` if it denotes no run, or is the beginning of several ids.
     """
     ids = database.runs_named(text)
     if len(ids) == 1:

@@ -1,4 +1,4 @@
-"""What a reader must know beside the results of a run: what failed, what spoils them, what they include. Pure."""
+"""Notes on the results of a run: failures, sources of error, and what the results include. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ciphermark_present.subject import OBJECT, OPERATION
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
 
-_MAX_NAMED = 3  # operations of a reason
+_MAX_NAMED = 3  # operations named per reason
 _MAX_REASONS = 32
 _Said = tuple[str, str, str]  # variant, subject, text
 
 
 def reasons(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """The reasons for outcomes other than ok, with how often each was given, the most frequent first; a reason that
-    several operations of a variant have is told once.
+    """The reasons of outcomes other than ok, with their counts, the most frequent first. A reason common to several
+    operations of a variant is listed once.
     """
     operations_of: dict[tuple[str, str, str | None], list[str]] = {}
     for outcome in outcomes:
@@ -44,8 +44,8 @@ _NOT_EXECUTED = ("unsupported", "cancelled")
 
 
 def conclusion(outcomes: Sequence[Outcome]) -> Conclusion:
-    """What a run comes to: whether every trial ended as planned. ``unsupported`` does, as does ``budget_exhausted``
-    where an experiment goes on until then.
+    """The conclusion of a run: whether every trial ended as planned. ``unsupported`` counts as planned, as does
+    ``budget_exhausted`` in experiments that continue until then.
     """
     executed = [outcome for outcome in outcomes if outcome.status not in _NOT_EXECUTED]
     if not executed:
@@ -54,21 +54,21 @@ def conclusion(outcomes: Sequence[Outcome]) -> Conclusion:
 
 
 def is_as_planned(outcome: Outcome) -> bool:
-    """Whether a trial that was to be executed ended as its experiment does."""
+    """Whether an executable trial ended as its experiment plans."""
     kind = KINDS.get(outcome.trial.case.experiment)
     is_until_exhausted = kind is not None and kind.is_until_exhausted
     return outcome.status == "ok" or (outcome.status == "budget_exhausted" and is_until_exhausted)
 
 
 def _some(operations: Sequence[str]) -> str:
-    """The first operations by name, and how many more there are."""
+    """The first operations by name, and the number of the others."""
     names = list(dict.fromkeys(operations))
     more = len(names) - _MAX_NAMED
     return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
-    """What spoils the results of a run: host, threads, builds, chains."""
+    """Sources of error in the results of a run: host, threads, builds, modulus chains."""
     texts = list(run.host.warnings)
     crowding = thread_warning({outcome.trial.case.threads for outcome in outcomes}, run.host.cores)
     if crowding is not None:
@@ -95,13 +95,13 @@ def caveats(run: Run, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def notes(measured: Iterable[Row]) -> list[Note]:
-    """What the measured operations include beyond the bare primitive, the decryption noise (IND-CPA-D) that libraries
-    add, and which objects they do not write, as the adapters declare it: each text once per library.
+    """Notes on what the measured operations include beyond the bare primitive, on decryption noise (IND-CPA-D), and on
+    objects that a library does not write, as the adapters declare them. Each text appears once per library.
 
-    ``measured`` are rows with variant, experiment, operation, metric and status, as the view ``results`` has them.
+    ``measured`` are rows with variant, experiment, operation, metric and status, as in the view ``results``.
     """
     here = registry.declarations()
-    # a run may be another installation's
+    # a run may come from another installation
     rows = [row for row in measured if registry.base_variant(row["variant"]) in here]
     about_libraries: dict[tuple[str, About, str], tuple[dict[str, None], dict[str, None]]] = {}
     for about, source in _TOLD.items():
@@ -118,7 +118,7 @@ def notes(measured: Iterable[Row]) -> list[Note]:
 
 
 def _included(rows: Iterable[Row]) -> Iterator[_Said]:
-    """Variant, operation and what its time includes."""
+    """Variant, operation and the extra content of its time."""
     timed = {
         (row["variant"], row["operation"])
         for row in rows
@@ -131,7 +131,7 @@ def _included(rows: Iterable[Row]) -> Iterator[_Said]:
 
 
 def _additions(rows: Iterable[Row]) -> Iterator[_Said]:
-    """The decryption noise (IND-CPA-D) that libraries add, of the metrics that were recorded."""
+    """The decryption noise (IND-CPA-D) that libraries add, for the recorded metrics."""
     for variant, metric in sorted({(row["variant"], row["metric"]) for row in rows if row["metric"]}):
         what = registry.declaration(variant).adds.get(metric)
         if what:
@@ -139,7 +139,7 @@ def _additions(rows: Iterable[Row]) -> Iterator[_Said]:
 
 
 def _absences(rows: Iterable[Row]) -> Iterator[_Said]:
-    """Which objects a variant does not write, where sizes were asked for, and why."""
+    """The objects that a variant does not write, with the reasons, if sizes were requested."""
     sized = {row["variant"] for row in rows if OBJECT.covers(row["experiment"]) and row["status"] == "ok"}
     for variant in sorted(sized):
         declared = registry.declaration(variant)

@@ -1,4 +1,4 @@
-"""The data sets that suites name, and where they are."""
+"""The data sets that suites name, and their locations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A data set that can be measured: its name in results, its rows, and its columns less the label."""
+    """A measurable data set: its name in results, its number of rows, and its number of columns without the label."""
 
     name: str
     rows: int

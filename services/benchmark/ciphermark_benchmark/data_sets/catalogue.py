@@ -1,8 +1,8 @@
-"""Where the data sets of a suite are: shipped, in the data directory, at the client service, or in files beside the
+"""The locations of a suite's data sets: shipped, in the data directory, at the client service, or in files next to the
 suite.
 
-A file is copied into the data directory, under a name that tells its contents: whatever becomes of the file, the run
-can be gone on with. Where parties are services, the copy is given to the client.
+A file is copied into the data directory under a name derived from its contents, so that a run resumes even if the file
+has changed. If the parties are services, the client receives the copy.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _shapes = msgspec.json.Decoder(list[Known])
 
 
 class Place(Protocol):
-    """Where clients take given data sets from."""
+    """A location from which clients read given data sets."""
 
     def names(self) -> Iterable[str]:
-        """What is there."""
+        """The names of the data sets there."""
 
     def find(self, name: str) -> Known | None:
         """One of them."""
@@ -71,8 +71,8 @@ class Folder:
 
 
 class Catalogue(Finder):
-    """Finds data sets for a suite, in files only below ``base``: without it, as for suites that come over REST, no
-    path is looked at.
+    """Finds data sets for a suite, in files only below ``base``. Without ``base``, as for suites from REST, no path is
+    read.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Catalogue(Finder):
         self._workloads: dict[str, user_workloads.WorkloadCopy] = {}
 
     def other(self, name: str) -> Known:
-        """See :class:`Finder`; raises ``UserError`` where the client service cannot be asked."""
+        """See :class:`Finder`; raises ``UserError`` if the client service does not answer."""
         data_set = self._place.find(name) or self._data_directory.find(name)
         if data_set is None:
             raise ValueError(unknown(name, {*DATA_SETS, *self._place.names()}))
@@ -111,7 +111,7 @@ class Catalogue(Finder):
         return Known(name, data_set.rows, data_set.features)
 
     def workload(self, text: str) -> str:
-        """See :class:`Finder`: executes the file, which nobody but its owner may ask for."""
+        """See :class:`Finder`. This executes the file, so only its owner may request it."""
         if self._base is None or http_party.services(self._environ) is not None:
             raise ValueError(
                 f"{text!r}: workloads in files are loaded by the command line alone, for parties on this host: install "
@@ -134,7 +134,7 @@ class Catalogue(Finder):
         return self._settled[key]
 
     def _file(self, text: str, form: user_workloads.Form) -> tuple[str, bytes]:
-        is_elsewhere = http_party.services(self._environ) is not None  # they are given none
+        is_elsewhere = http_party.services(self._environ) is not None  # services receive no files of options
         path = user_workloads.file_in(self._files, text)
         if path is not None and not is_elsewhere:
             return text, user_workloads.read_file(path)
@@ -147,20 +147,20 @@ class Catalogue(Finder):
         return name, data
 
     def _as_written(self, sentence: str) -> str:
-        """What is told of files, by the names that the suite has for them."""
+        """A message with the suite's names of files in place of the copies' names."""
         for name, text in self._written.items():
             sentence = sentence.replace(name, text)
         return sentence
 
     @property
     def workloads(self) -> dict[str, str]:
-        """The names of the workloads that were found in files, by what the suite says."""
+        """The names of the workloads from files, by their text in the suite."""
         return {text: copy.name for text, copy in self._workloads.items()}
 
     def provide(self, names: Iterable[str]) -> None:
-        """Keep what was found in files, and see to it that clients have all of ``names``.
+        """Store copies of the files, and give clients all data sets of ``names``.
 
-        Raises ``UserError`` for what is nowhere.
+        Raises ``UserError`` for a data set that no location has.
         """
         for name, data_set in self._given.items():
             self._data_directory.put(name, data_set.data)
@@ -187,7 +187,7 @@ class Catalogue(Finder):
 
 
 def _content(path: Path, name: str, most: int = MAX_BYTES, fewer: str = "rows") -> bytes:
-    """The bytes of a file; raises ``UserError`` for what cannot be read, or is too long."""
+    """The bytes of a file; raises ``UserError`` if it cannot be read or is too long."""
     try:
         if not path.is_file():
             raise UserError(f"{name}: there is no such file (looked for {path})")
@@ -200,17 +200,17 @@ def _content(path: Path, name: str, most: int = MAX_BYTES, fewer: str = "rows") 
 
 
 class ClientAway(UserError):
-    """The client service does not answer, or not as it should."""
+    """The client service does not answer, or not as expected."""
 
 
 class ClientData:
-    """Asked once, when something is looked for first. All methods raise ``ClientAway``."""
+    """The data sets of the client service, queried once, at the first use. All methods raise ``ClientAway``."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
 
     def names(self) -> Iterable[str]:
-        """What the client has."""
+        """The names of the client's data sets."""
         return self._known
 
     def find(self, name: str) -> Known | None:
@@ -218,7 +218,7 @@ class ClientData:
         return self._known.get(name)
 
     def put(self, name: str, data: bytes) -> None:
-        """Give the client one; ``name`` must be what its contents make it."""
+        """Give the client a data set; ``name`` must be the one that its contents determine."""
         stem, _, _ = name.rpartition("@")
         answer = self._sent("POST", f"{_PATH}?name={stem}" if stem else _PATH, data)
         if msgspec.json.decode(answer, type=Known).name != name:

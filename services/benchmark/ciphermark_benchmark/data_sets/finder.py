@@ -1,4 +1,4 @@
-"""The data sets that a suite names, and whoever finds them."""
+"""The data sets that a suite names, and the interface that finds them."""
 
 from __future__ import annotations
 
@@ -21,33 +21,35 @@ _FORMS = "a data set is a name (boston), a CSV file (mine.csv), or {file: mine.c
 
 
 class Finder(ABC):
-    """Finds what a suite names. What is not found, or is not what it should be, is a ``ValueError`` that says why."""
+    """Finds the data sets, workloads and files that a suite names. A missing or invalid one raises ``ValueError`` with
+    the reason.
+    """
 
     def named(self, name: str) -> Known:
-        """A data set by its name in results; those that are shipped are always there."""
+        """A data set by its name in results; shipped ones are always available."""
         if name in DATA_SETS:
             return Known(name, *DATA_SETS[name]().features.shape)
         return self.other(name)
 
     @abstractmethod
     def other(self, name: str) -> Known:
-        """One by its name that is not shipped."""
+        """A data set by its name that is not shipped."""
 
     @abstractmethod
     def in_file(self, file: str, rule: LabelRule) -> Known:
-        """One in a CSV file, as the suite writes it."""
+        """A data set in a CSV file, as the suite writes it."""
 
     @abstractmethod
     def workload(self, text: str) -> str:
-        """The name of a workload in a file, as the suite writes it, which is installed from here on."""
+        """The name of a workload in a file, as the suite writes it. The workload is installed afterwards."""
 
     @abstractmethod
     def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Values of options, with what follows from the files that they name."""
+        """Values of options, with the values that follow from the files that they name."""
 
 
 class Remembered(Finder):
-    """Data sets of a run that began earlier, by what its suite says: no file is read again."""
+    """The data sets of an earlier run, by their text in the suite: resuming reads no file again."""
 
     def __init__(
         self,
@@ -84,7 +86,7 @@ class Remembered(Finder):
 
 
 def _short_too(schema: dict[str, Any]) -> None:
-    """A schema of which text is the short form."""
+    """Extend a schema by text as the short form."""
     spelled_out = dict(schema)
     schema.clear()
     schema["anyOf"] = [{"type": "string", "description": _FORMS}, spelled_out]
@@ -130,7 +132,7 @@ class DataSetText(BaseModel):
 
     @property
     def key(self) -> str:
-        """What the suite says, on one line."""
+        """The suite's text of the data set, on one line."""
         return key(self.file, self.label) if self.file is not None else str(self.name)
 
     def __repr__(self) -> str:
@@ -138,7 +140,7 @@ class DataSetText(BaseModel):
 
 
 def options_key(workload: str, values: Mapping[str, Value]) -> str:
-    """What a suite says of a workload's options, on one line."""
+    """The suite's text of a workload's options, on one line."""
     return " ".join([workload, *(f"{name}={value!r}" for name, value in sorted(values.items()))])
 
 
@@ -148,6 +150,6 @@ def key(file: str, rule: LabelRule) -> str:
 
 
 def unknown(name: str, names: Any) -> str:
-    """What to say of a name that nobody has."""
+    """The message about an unknown name."""
     choices = sorted(names)
     return f"unknown data set {name!r}{did_you_mean(name, choices)}; known: {', '.join(choices)}"

@@ -1,1 +1,3 @@
-"""Jobs: suites that the service was asked to execute, queued in PostgreSQL, taken by workers on any number of hosts."""
+"""Jobs: suites that clients submit to the service, queued in PostgreSQL, and executed by workers on any number of
+hosts.
+"""

@@ -1,4 +1,4 @@
-"""One attempt at a job, seen from outside: a process that can be interrupted, and says how it ended."""
+"""An attempt at a job as the worker sees it: a process that can be interrupted and reports its end."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from ciphermark_core.errors import UserError
 from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_web import environment, logs
 
-_LETTING_GO_S = 20.0  # for an interrupted attempt to end its own processes
+_LETTING_GO_S = 20.0  # time for an interrupted attempt to end its own processes
 _LOADED = ["__main__", *(f"ciphermark_benchmark.jobs.{name}" for name in ("attempts", "execution"))]
 _LOADED_BY = os.getpid()  # in an attempt: the process that it was forked from
 
 
 class Attempts:
-    """Starts attempts. Their processes are forked from one that has everything loaded, and nothing else."""
+    """Starts attempts, forked from a process that has loaded all modules and does nothing else."""
 
     def __init__(self) -> None:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(_LOADED)
 
     def start(self, data_directory: DataDirectory, claim: Claim) -> Attempt:
-        """Begin an attempt at a job. Raises ``OSError`` or ``EOFError`` where no process can be started, as when the
-        one that it would be forked from is killed meanwhile.
+        """Begin an attempt at a job. Raises ``OSError`` or ``EOFError`` if no process can be started, for example after
+        the fork server was killed.
         """
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(
             target=_attempt, args=(data_directory, claim, sender), name=f"job {claim.job_id}"
         )
-        resource_tracker.ensure_running()  # starting it later would let signals through again
+        resource_tracker.ensure_running()  # a later start would unblock signals
         try:
             with (
                 interruption.held()
@@ -64,7 +64,7 @@ class Attempt:
         self._receiver = receiver
 
     async def ended(self) -> End:
-        """Wait for the end. Being cancelled leaves the attempt alone: call :meth:`interrupt`."""
+        """Wait for the end. Cancelling this call does not affect the attempt: call :meth:`interrupt`."""
         over = asyncio.Event()
         loop = asyncio.get_running_loop()
         loop.add_reader(self._process.sentinel, over.set)
@@ -76,7 +76,7 @@ class Attempt:
         return self._answer()
 
     async def interrupt(self) -> End:
-        """Make it end between two turns, with everything measured kept; by force where that takes too long."""
+        """Make the attempt end between two turns with all measurements kept; kill it if that takes too long."""
         if self._process.is_alive() and self._process.pid is not None:
             os.kill(self._process.pid, signal.SIGINT)
         try:
@@ -97,16 +97,16 @@ class Attempt:
 
 
 def configure_log(environ: Mapping[str, str]) -> None:
-    """Log as services do, a worker and its attempts alike. Raises ``UserError`` for a level that does not exist."""
+    """Configure the log of a worker or an attempt as in services. Raises ``UserError`` for an unknown level."""
     level = environment.one_of(environ, "CIPHERMARK_LOG_LEVEL", logs.LEVELS)
     token = environ.get("CIPHERMARK_BENCHMARK_TOKEN")
     logs.configure("worker", level, lambda: (token,) if token else ())
 
 
 def _attempt(data_directory: DataDirectory, claim: Claim, sender: Connection) -> None:
-    """What the process does. A bug's traceback goes to standard error; the parent is told that it died."""
+    """The main function of the process. A bug's traceback goes to standard error; the parent sees a dead process."""
     if os.getpid() != _LOADED_BY:
-        # The worker hears of an attempt through that process alone: without it another attempt would begin beside.
+        # The worker sees an attempt only through that process: without it, a second attempt would run next to this one.
         end_with(_LOADED_BY, signal.SIGKILL)
     _die_with_the_worker()
     end = _end(data_directory, claim)
@@ -144,8 +144,8 @@ def _waiting(data_directory: DataDirectory, error: OSError) -> End:
 
 
 def _die_with_the_worker() -> None:
-    """End at once when the worker is gone. Its process is not this one's parent in the kernel's eyes, so a thread waits
-    for it; the processes that measure die with this one.
+    """End this process as soon as the worker is gone. The kernel's parent of this process is not the worker, so a
+    thread waits for the worker. Measuring processes end with this one.
     """
     worker = multiprocessing.parent_process()
     assert worker is not None

@@ -1,7 +1,7 @@
-"""What becomes of jobs: every decision about attempts, deaths and rescue, apart from the processes it is about. Pure.
+"""Decisions about jobs after attempts, deaths and rescues, separated from the processes. Pure.
 
-A job is *held* by the worker that the queue says executes it. A worker that was taken for dead, and lives, holds its
-job no longer: another has it, and what this one says of it must not count.
+A worker *holds* a job if the queue says that it executes it. A live worker that was taken for dead no longer holds its
+job: another worker has it, and reports of the first one must not count.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_DEATHS = 3  # of attempts at one job; then it has failed
+MAX_DEATHS = 3  # of attempts at one job, after which it has failed
 
 How = Literal["done", "interrupted", "refused", "away", "died"]
 Step = Literal["wait", "interrupt", "give way", "conclude"]
@@ -18,7 +18,7 @@ Ended = Literal["done", "cancelled", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to change a job: the number of an attempt at it. A later attempt ends this right (a fencing token)."""
+    """The right to change a job: the number of an attempt, which is a fencing token. A later attempt revokes it."""
 
     job_id: str
     attempt: int
@@ -26,8 +26,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an attempt ended: everything recorded; interrupted; refused, which no other attempt would change; without
-    the database, or a disk that takes what is written; or by dying.
+    """The end of an attempt: everything recorded; interrupted; refused, which no other attempt would change; without a
+    writable database or disk; or died.
     """
 
     how: How
@@ -36,15 +36,15 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What a job is from now on: it ended in a ``state``, or waits again in the queue where that is ``None``."""
+    """The next state of a job: an end in ``state``, or the queue if ``state`` is ``None``."""
 
     state: Ended | None
     reason: str | None = None
 
 
 def next_step(has_ended: bool, is_asked_to_end: bool, is_held: bool | None) -> Step:
-    """What a worker does about its attempt. ``is_held`` is ``None`` while the database cannot be asked: an attempt that
-    goes on may go on, and one that has ended waits for the answer.
+    """The worker's next step for its attempt. ``is_held`` is ``None`` while the database does not answer: a running
+    attempt may then continue, and an ended one waits for the answer.
     """
     if is_held is False:
         return "give way"
@@ -54,8 +54,8 @@ def next_step(has_ended: bool, is_asked_to_end: bool, is_held: bool | None) -> S
 
 
 def fate_after_attempt(end: End, deaths: int | None = None) -> Fate:
-    """What becomes of a job that is held when its attempt has ended. ``deaths`` counts those that died, this one
-    included; ``None``: the job has ended, or this attempt did not die.
+    """The fate of a held job after its attempt. ``deaths`` counts the attempts that died, including this one; ``None``
+    if the job has ended, or this attempt did not die.
     """
     if end.how == "done":
         return Fate("done")
@@ -67,13 +67,13 @@ def fate_after_attempt(end: End, deaths: int | None = None) -> Fate:
 
 
 def fate_after_interruption(is_cancelled: bool) -> Fate:
-    """What becomes of a job whose attempt was interrupted: somebody asked for its end, or for the worker's."""
+    """The fate of a job after an interruption, which a user requested for the job or the worker's end caused."""
     return Fate("cancelled", "cancelled on request") if is_cancelled else Fate(None)
 
 
 def fate_after_rescue(is_cancelled: bool, deaths: int | None) -> Fate:
-    """What becomes of a job whose worker died. ``deaths`` counts attempts that died; ``None``: the job has ended, and
-    its worker died before it told the queue.
+    """The fate of a job after its worker's death. ``deaths`` counts the attempts that died; ``None`` if the job has
+    ended, and its worker died before it informed the queue.
     """
     if is_cancelled:
         return Fate("cancelled", "cancelled; its worker died meanwhile")

@@ -1,6 +1,6 @@
-"""One attempt at a job, on this host, in a process of its own.
+"""One attempt at a job, on this host, in a separate process.
 
-Ctrl-C (SIGINT) ends it between two turns, with everything measured kept; whoever started it dies, and it dies too.
+Ctrl-C (SIGINT) ends it between two turns with all measurements kept. It also ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked for."""
+    """A job's request."""
 
     id: str
     suite_name: str
@@ -52,7 +52,7 @@ class Request:
 
 
 class Waiting:
-    """Tells what a job waits for while it is executed: it is the job's reason until it is waited for no longer."""
+    """Records what a job waits for during its execution, as the job's reason until the wait ends."""
 
     def __init__(self, data_directory: DataDirectory, claim: Claim) -> None:
         self._data_directory = data_directory
@@ -62,7 +62,7 @@ class Waiting:
         self._alone = Lock()
 
     def __call__(self, reason: str | None) -> None:
-        """Where the database is away or says nothing, too, the log alone is told."""
+        """Report a reason, or the end of the wait. If the database does not answer, only the log has it."""
         if reason is None and not self._is_told:
             return
         _log.info("the job waits" if reason else "the job resumes", job_id=self._claim.job_id, reason=reason)
@@ -71,16 +71,16 @@ class Waiting:
             Patience(PATIENCE_S)(self._tell)
 
     def _tell(self) -> None:
-        """The latest reason: one call may be under way still when the next one begins."""
+        """Record the latest reason: an earlier call may still be under way."""
         with self._alone, storage.connected(self._data_directory) as database:
             _write(database, self._claim, {"reason": self._reason}, "tell_wait")
 
 
 def execute(data_directory: DataDirectory, claim: Claim) -> None:
-    """Execute what is left of a job, and record it; returns when everything is recorded.
+    """Execute and record the rest of a job; returns when everything is recorded.
 
-    Raises ``UserError`` where the job makes no sense here, or the database refuses what was measured;
-    ``DatabaseUnavailable`` where it cannot begin.
+    Raises ``UserError`` if the job cannot be executed here, or the database refuses its outcomes;
+    ``DatabaseUnavailable`` if it cannot begin.
     """
     prepared, waiting = _prepared(data_directory, claim), Waiting(data_directory, claim)
     prepared.record.journal.on_wait = waiting
@@ -98,7 +98,7 @@ def execute(data_directory: DataDirectory, claim: Claim) -> None:
 
 
 def _prepared(data_directory: DataDirectory, claim: Claim) -> Prepared:
-    """This host's part of a job: its own run, claimed, with a journal, and the whole plan."""
+    """This host's part of a job: its own claimed run with a journal, and the whole plan."""
     facts = probes.host_facts()
     with storage.connected(data_directory) as database:
         request = requested(database, claim.job_id)
@@ -132,10 +132,9 @@ def _log_outcome(job_id: str, outcome: Outcome) -> None:
 
 
 def recover(data_directory: DataDirectory) -> None:
-    """Record what earlier attempts on this host left in their journals, whatever became of their jobs since.
+    """Record the journals of earlier attempts on this host, whatever the state of their jobs.
 
-    Journals of jobs that have ended are put aside; those of another database are left alone, and so are those that
-    cannot be recorded.
+    Journals of ended jobs are retired. Journals of another database, and those that cannot be recorded, stay unchanged.
     """
     place = data_directory.of_jobs
     with storage.connected(data_directory) as database:
@@ -143,7 +142,7 @@ def recover(data_directory: DataDirectory) -> None:
             try:
                 _recover(database, place, Journal.read(path))
             except FileNotFoundError:
-                continue  # another worker put it aside meanwhile
+                continue  # another worker retired it meanwhile
             except (UserError, ValueError) as error:
                 _log.error("a journal cannot be recorded, and waits", path=str(path), reason=str(error))
 
@@ -161,15 +160,15 @@ def _recover(database: Database, place: DataDirectory, journal: Journal) -> None
 
 
 def requested(database: Database, job_id: str) -> Request:
-    """The job as it was submitted."""
+    """The job as submitted."""
     (row,) = _rows(database, "job", {"id": job_id})
     return Request(row["id"], row["suite"], row["suite_text"], tuple(row["variants"]))
 
 
 def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> Run:
-    """This host's run of a job: the run that begins it, unless another host did so; then one that continues it.
+    """This host's run of a job: the first run, or its continuation if another host began the job.
 
-    Whoever records the first run first has it; a host that comes back goes on with its own.
+    The first host to record the first run owns it; a host that returns continues its own run.
     """
     began = runs.begun(suite, request.suite_text, facts, request.id)
     database.record_run(began)
@@ -182,20 +181,20 @@ def claimed(database: Database, request: Request, suite: Suite, facts: Host) -> 
 
 
 def continuation(job_id: str, fingerprint: str) -> str:
-    """The id of the run with which another host than the first goes on with a job. Pure."""
+    """The id of the run by which another host continues a job. Pure."""
     return str(uuid.uuid5(uuid.UUID(job_id), fingerprint))
 
 
 def planned(request: Request, suite: Suite, run: Run) -> Plan:
-    """The whole plan of a job. Trials are named after the job, so that no two hosts record the same one; they belong
-    to this host's run.
+    """The whole plan of a job. Trial ids derive from the job, so that no two hosts record the same trial; the trials
+    belong to this host's run.
     """
     runs.require_variants(suite, request.variants)
     return belonging_to(run.id, plan.make(request.id, suite, runs.cases(suite, run.host, request.variants)))
 
 
 def belonging_to(run_id: str, whole: Plan) -> Plan:
-    """A plan whose trials belong to another run; their ids stay. Pure."""
+    """A plan with its trials assigned to another run; their ids stay. Pure."""
 
     def moved(trial: Trial) -> Trial:
         return replace(trial, run_id=run_id)
@@ -216,7 +215,7 @@ def belonging_to(run_id: str, whole: Plan) -> Plan:
 def opened_journal(
     data_directory: DataDirectory, request: Request, run: Run, suite: Suite, trials: int
 ) -> Journal:
-    """The journal of this host's run: as an earlier attempt left it, or a new one."""
+    """The journal of this host's run: an earlier attempt's, or a new one."""
     place = data_directory.of_jobs
     if any((folder / f"{run.id}.jsonl").exists() for folder in (place.pending, place.recorded)):
         return Journal.reopen(place, run.id)

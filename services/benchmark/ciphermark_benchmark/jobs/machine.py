@@ -1,4 +1,4 @@
-"""The right to measure on a machine: one worker has it at a time."""
+"""The exclusive right of one worker to measure on a machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _log = structlog.get_logger()
 
 
 class Machine:
-    """A lock of a session in the database, held as a lease: the server ends a session that says nothing for
-    ``lease_s``, whatever still keeps its connection open. :meth:`kept` renews it while a job is executed.
+    """A session lock in the database, held as a lease: the server ends a session that is silent for ``lease_s``, even
+    if its connection stays open. :meth:`kept` renews it while a job is executed.
 
-    ``waits_for`` says who has the machine while another worker does.
+    ``waits_for`` names the current holder while another worker has the machine.
     """
 
     def __init__(self, url: str, name: str, hostname: str, lease_s: float) -> None:
@@ -30,11 +30,11 @@ class Machine:
         self._hostname = hostname
         self._lease_s = lease_s
         self._connection: AsyncConnection[Any] | None = None
-        self._alone = asyncio.Lock()  # who renews and who asks for a job
+        self._alone = asyncio.Lock()  # serializes renewals and requests for jobs
         self.waits_for: str | None = None
 
     async def is_ours(self) -> bool:
-        """Whether this worker has the machine, now or from now on. Raises psycopg's errors."""
+        """Whether this worker has the machine; acquires it if it is free. Raises psycopg's errors."""
         async with self._alone:
             holder = await self._holder()
         if holder != self.waits_for:
@@ -43,20 +43,20 @@ class Machine:
         return holder is None
 
     async def kept(self) -> None:
-        """Renew the lease for ever, whether the database is there or not."""
+        """Renew the lease until cancelled, even while the database is away."""
         while True:
             with suppress(Error):
                 await self.is_ours()
             await asyncio.sleep(self._lease_s / 4)
 
     async def release(self) -> None:
-        """Let another worker have it."""
+        """Release the machine."""
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
 
     async def _holder(self) -> str | None:
-        """Who else has the machine; ``None`` where this worker does."""
+        """The other worker that has the machine; ``None`` if this worker has it."""
         if self._connection is not None:
             try:
                 await self._connection.execute("select 1")

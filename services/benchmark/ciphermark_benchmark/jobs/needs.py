@@ -1,4 +1,4 @@
-"""What a job needs of a host, and what a host offers. Pure, but for looking at this host."""
+"""The needs of jobs and the offers of hosts. Pure, except for the facts of this host."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ciphermark_core.run import Host
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a host must have to take a job: variants that can be used, CPU flags, memory.
+    """Requirements of a job on its host: usable variants, CPU flags, memory.
 
-    Variants that were chosen for the job (``are_chosen``) are waited for. Those that its suite names are, where some
-    host has them; else they are `unsupported`, as they are on the command line.
+    The job waits for variants that were chosen for it (``are_chosen``), and for the suite's variants if any host has
+    them. Otherwise the suite's variants are `unsupported`, as on the command line.
     """
 
     variants: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Needs:
         return "needs-" + hashlib.sha256(msgspec.json.encode(asdict(self))).hexdigest()[:32]
 
     def among(self, offers: Iterable[Offer]) -> Needs:
-        """What is needed of a host where there are these: variants that nobody has only where they were chosen."""
+        """The needs given these offers: variants that no host has are dropped unless they were chosen."""
         had = {name for offer in offers for name in offer.variants}
         return (
             self if self.are_chosen else replace(self, variants=tuple(v for v in self.variants if v in had))
@@ -44,7 +44,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a host has."""
+    """The offer of a host."""
 
     hostname: str
     fingerprint: str
@@ -52,11 +52,11 @@ class Offer:
     variants: tuple[str, ...]
     isa: tuple[str, ...]
     memory_mb: int
-    cores: int | None = None  # of a worker that tells none
-    waits_for: str | None = None  # before its worker takes jobs
+    cores: int | None = None  # None for a worker that does not report it
+    waits_for: str | None = None  # what its worker waits for before it takes jobs
 
     def lacks(self, needs: Needs) -> list[str]:
-        """What of the needs the host does not meet, each in a few words; empty where it meets all."""
+        """The unmet needs, each in a few words; empty if the host meets all."""
         lacking = [f"variant {name}" for name in needs.variants if name not in self.variants]
         lacking += [f"CPU flag {name}" for name in needs.isa if name not in self.isa]
         if needs.memory_mb > self.memory_mb:
@@ -65,9 +65,9 @@ class Offer:
 
 
 def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), memory_mb: int = 0) -> Needs:
-    """The needs of a suite, less the variants that were not chosen (none chosen: all are).
+    """The needs of a suite, restricted to the chosen variants (none chosen: all).
 
-    Memory is needed where the suite itself sets ``budget.memory_mb``; its default is a limit, not a need.
+    Memory is a need only if the suite sets ``budget.memory_mb``; its default is a limit.
     """
     variants = {registry.base_variant(name) for name in suite.variants if not chosen or name in chosen}
     stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
@@ -75,7 +75,7 @@ def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), 
 
 
 def offer_of(facts: Host) -> Offer:
-    """What this host has: the variants whose libraries are installed, the flags and the memory."""
+    """The offer of this host: variants with installed libraries, CPU flags and memory."""
     flags = frozenset(facts.cpu_flags)
     usable = [name for name in registry.declarations() if registry.availability(name, flags).is_installed]
     return Offer(
@@ -90,8 +90,8 @@ def offer_of(facts: Host) -> Offer:
 
 
 def reason_against(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer]) -> str | None:
-    """Why none of these hosts can have the processes side by side that a suite, less the variants that were not chosen,
-    needs; ``None`` where one can, or may.
+    """The reason why none of these hosts can hold the concurrent processes of the suite's chosen variants; ``None`` if
+    one can, or might.
     """
 
     def reason_of(offer: Offer) -> str | None:
@@ -105,7 +105,7 @@ def reason_against(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer])
 
 
 def _available(suite: Suite, offer: Offer) -> dict[str, Availability]:
-    """The suite's variants as a host has them."""
+    """The availability of the suite's variants on a host."""
     return {
         name: Availability(
             registry.declaration(name),

@@ -1,7 +1,7 @@
-"""Jobs in the database, and their queue: procrastinate's tables in a schema of their own.
+"""Jobs in the database, and their queue: procrastinate's tables in a separate schema.
 
-These tables come from the pinned package when the service first starts; nobody else needs them. The package's version
-is the comment of the schema; a newer package brings its own migrations.
+The pinned package creates these tables when the service first starts; only the service and its workers use them. The
+schema's comment is the package's version; a newer package brings its own migrations.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ AWAY = (
 )
 
 SCHEMA = "queue"
-# Of every connection that deals with the queue: its functions name their tables without a schema. Whoever is cut off
-# in a transaction keeps no entry of the queue from others.
+# Settings of every connection to the queue. Its functions name their tables without a schema. A timeout ends the
+# transactions of disconnected clients, which would lock entries of the queue.
 OPTIONS = (f"search_path={SCHEMA},public", "jit=off", "idle_in_transaction_session_timeout=30s")
 TASK = "ciphermark.execute"
 _POOL: dict[str, Any] = {
     "min_size": 1,
     "timeout": 10.0,
     "max_lifetime": 600.0,
-    "reconnect_timeout": 1.0,  # then the next request tries again, rather than the pool after ever longer pauses
+    "reconnect_timeout": 1.0,  # afterwards the next request retries, instead of the pool with growing pauses
 }
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether an error says that the database does not answer, or takes nothing at all, rather than what it thinks of a
+    """Whether an error means that the database does not answer or cannot write, rather than that it rejects a
     statement.
     """
     cause = error.__cause__ if isinstance(error, ConnectorException) else error
@@ -63,7 +63,7 @@ def is_away(error: BaseException) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A suite to be executed; ``variants`` empty means all."""
+    """A suite to execute; empty ``variants`` mean all variants."""
 
     id: str
     suite_name: str
@@ -74,23 +74,25 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the queue, and the worker that is thought to hold it; ``None``: one that is registered no more."""
+    """An entry of the queue, and the worker that presumably holds it; ``None``: a worker that is no
+    longer registered.
+    """
 
     queue_job_id: int | None
     worker_id: int | None
 
 
 class Pool(Protocol):
-    """Where connections come from."""
+    """A source of connections."""
 
     def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
-        """A connection to use and give back."""
+        """A connection to use and return."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _One:
-    """One connection, given again and again."""
+    """A pool of a single connection."""
 
     own: AsyncConnection[Any]
 
@@ -99,13 +101,13 @@ class _One:
 
 
 class Store:
-    """What is asked of and told to the tables ``job`` and ``offer``. Methods raise psycopg's errors."""
+    """Reads and writes the tables ``job`` and ``offer``. Methods raise psycopg's errors."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def rows(self, block: str, params: Mapping[str, Any] | None = None) -> list[Row]:
-        """The answer to a block of ``jobs.sql``; nothing for one that answers nothing."""
+        """The rows of a block of ``jobs.sql``; none for a statement without a result."""
         return await self._answer(blocks("jobs")[block], params or {})
 
     async def _answer(self, statement: bytes, params: Mapping[str, Any]) -> list[Row]:
@@ -120,7 +122,7 @@ class Store:
             yield Store(_One(connection))
 
     async def submit(self, app: App, job: Submission, actor: str) -> None:
-        """Record the job, and who submits it, and queue it: all or nothing."""
+        """Record and queue a job, with the user who submits it, in one transaction."""
         async with self._pool.connection() as connection, connection.transaction():
             deferrer = app.configure_task(TASK, queue=job.needs.queue, connection=connection)
             queue_job_id = await deferrer.defer_async(job_id=job.id)
@@ -129,40 +131,40 @@ class Store:
             await connection.execute(blocks("record")["audit"], entry)
 
     async def cancel(self, manager: JobManager, job: Row, actor: str) -> None:
-        """Take an open job off the queue, or ask its worker to end it; first record who wants that."""
+        """Remove an open job from the queue, or ask its worker to end it, after recording the user who requests it."""
         await self._answer(blocks("record")["audit"], audit_row(actor, "cancelled", str(job["id"])))
         if await manager.cancel_job_by_id_async(job["queue_job_id"], abort=True):
             await self.rows("end_cancelled", {"id": job["id"]})
 
     async def begin(self, entry: Entry, job_id: str, hostname: str) -> Claim | None:
-        """Note that a host begins an attempt; ``None`` where the job has ended, or the worker does not hold it."""
+        """Record that a host begins an attempt; ``None`` if the job has ended, or the worker does not hold it."""
         rows = await self.rows("begin_job", asdict(entry) | {"id": job_id, "hostname": hostname})
         return Claim(job_id, int(rows[0]["attempts"])) if rows else None
 
     async def note(self, claim: Claim, fate: Fate) -> bool:
-        """Note what became of the job: that it waits again, or how it ended. False, and nothing changes, where a later
-        attempt was begun or the job has ended otherwise.
+        """Record the job's fate: back to the queue, or its end. False without any change if a later attempt began or
+        the job has ended otherwise.
         """
         block = "requeue_job" if fate.state is None else "end_job"
         return bool(await self.rows(block, _of(claim) | {"state": fate.state, "reason": fate.reason}))
 
     async def count_death(self, claim: Claim) -> int | None:
-        """Count that an attempt died; returns how many did. ``None``, and nothing changes, where a later attempt was
-        begun, this one's death is counted already, or the job has ended.
+        """Count the death of an attempt; returns the number of deaths. ``None`` without any change if a later attempt
+        began, this death is already counted, or the job has ended.
         """
         rows = await self.rows("count_death", _of(claim))
         return int(rows[0]["deaths"]) if rows else None
 
     async def is_held(self, entry: Entry) -> bool:
-        """Whether the queue has it that this worker executes the job."""
+        """Whether this worker executes the job, according to the queue."""
         return bool(await self.rows("is_held", asdict(entry)))
 
     async def finish(self, entry: Entry, status: Status) -> bool:
-        """End an entry of the queue; False, and nothing changes, where another worker has it."""
+        """End an entry of the queue; False without any change if another worker has it."""
         return await self._of_queue("finish_job", entry, {"status": status.value, "delete_job": False})
 
     async def retry(self, entry: Entry, retry_at: datetime) -> bool:
-        """Put an entry back to the queue; False, and nothing changes, where another worker has it."""
+        """Put an entry back into the queue; False without any change if another worker has it."""
         unchanged = dict.fromkeys(("new_priority", "new_queue_name", "new_lock"))
         return await self._of_queue("retry_job", entry, {"retry_at": retry_at} | unchanged)
 
@@ -175,7 +177,7 @@ class Store:
             return is_held
 
     async def is_abort_requested(self, queue_job_id: int | None) -> bool:
-        """Whether somebody asked for the job's end."""
+        """Whether a user requested the job's end."""
         (job,) = await self.rows("is_abort_requested", {"queue_job_id": queue_job_id})
         return bool(job["abort_requested"])
 
@@ -184,7 +186,7 @@ class Store:
         return [row["queue"] for row in await self.rows("open_queues", _params(offer))]
 
     async def announce(self, worker_id: int, offer: Offer) -> None:
-        """Tell what a worker's host has; what workers that are gone told is forgotten."""
+        """Record the offer of a worker's host, and delete the offers of workers that are gone."""
         await self.rows("forget_offers")
         await self.rows("announce", _params(offer) | {"worker_id": worker_id})
 
@@ -211,7 +213,7 @@ def _row(job: Submission) -> Row:
 
 
 def install_queue(url: str) -> None:
-    """Make the queue's tables, or bring them to the package's version; safe while others do the same."""
+    """Create the queue's tables, or update them to the package's version; safe while others do the same."""
     with connect(url) as connection, connection.transaction():
         connection.execute(blocks("jobs")["lock_queue_schema"])
         row = connection.execute(blocks("jobs")["queue_version"]).fetchone()
@@ -226,7 +228,7 @@ def install_queue(url: str) -> None:
 
 
 def queue_connector(url: str, most: int = 4) -> PsycopgConnector:
-    """A connector with up to so many connections, which find the queue's tables."""
+    """A connector with up to ``most`` connections, whose search path includes the queue's tables."""
     own = settings(url, *OPTIONS) | {"connect_timeout": CONNECT_TIMEOUT_S}
     return PsycopgConnector(conninfo=url, kwargs=own, max_size=most, **_POOL)
 
@@ -237,7 +239,7 @@ def queue_application(url: str) -> App:
 
 
 def _steps(installed: str | None) -> list[str]:
-    """What brings the tables from a version, or from nothing, to the package's version."""
+    """The migrations from an installed version, or from nothing, to the package's version."""
     if installed is None:
         return [SchemaManager.get_schema()]
     folder = Path(SchemaManager.get_migrations_path())
@@ -246,5 +248,5 @@ def _steps(installed: str | None) -> list[str]:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """``03.04.00`` and ``3.4.0`` are the same version."""
+    """A version as numbers: ``03.04.00`` and ``3.4.0`` are equal."""
     return tuple(int(part) for part in text.split("."))

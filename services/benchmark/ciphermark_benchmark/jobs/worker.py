@@ -1,4 +1,4 @@
-"""The benchmark worker: takes jobs that its host can do, one at a time, and sees them through."""
+"""The benchmark worker: executes jobs that its host can execute, one at a time, to their end."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.run import Host
 
 _POLL_S = 0.5
-_LOOK_S = 5.0  # how often a worker looks whether its job is still its own
+_LOOK_S = 5.0  # interval of checking that the worker still holds its job
 _AGAIN_S = 2
 _WAIT_S = 1.0
 _STATUSES = {"cancelled": Status.ABORTED, "done": Status.SUCCEEDED, "failed": Status.FAILED}
@@ -63,13 +63,13 @@ _log = structlog.get_logger()
 
 
 class Retry:
-    """Tries again while the database is away, until it is over: when the worker has been told to end."""
+    """Retries calls while the database is away, until ``is_over``: when the worker is asked to stop."""
 
     def __init__(self) -> None:
         self.is_over = False
 
     async def __call__(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of the call, however long the database is away; other errors pass."""
+        """The result of the call, retried while the database is away; other errors pass."""
         while True:
             try:
                 return await call()
@@ -81,7 +81,9 @@ class Retry:
 
 
 class RetryingManager(JobManager):
-    """procrastinate's manager for a worker that takes what its host can do, and survives the database's restarts."""
+    """procrastinate's manager for a worker that takes only jobs that its host can execute, and survives restarts of the
+    database.
+    """
 
     def __init__(self, connector: BaseConnector, host: HostSide, retry: Retry) -> None:
         super().__init__(connector)
@@ -89,13 +91,13 @@ class RetryingManager(JobManager):
         self._retry = retry
 
     async def register_worker(self) -> int:
-        """Register, and tell what the host has."""
+        """Register the worker, and record its host's offer."""
         worker_id = await super().register_worker()
         await self._host.store.announce(worker_id, self._host.offer)
         return worker_id
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """Take a job whose needs the host meets, unless another worker measures on this machine."""
+        """Take a job whose needs the host meets, unless another worker has the machine."""
         if self._retry.is_over:
             return None
         is_ours = await self._host.machine.is_ours()
@@ -107,11 +109,11 @@ class RetryingManager(JobManager):
         return await super().fetch_job(names, worker_id) if names else None
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Beat again when the database is back."""
+        """Send a heartbeat, retried while the database is away."""
         await self._retry(lambda: super(RetryingManager, self).update_heartbeat(worker_id))
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        """End a job that is still this worker's: another one may have it by now."""
+        """End a job if this worker still holds it."""
         await self._retry(lambda: self._host.store.finish(_entry(job), status))
 
     async def retry_job(
@@ -122,7 +124,7 @@ class RetryingManager(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        """Put a job back that is still this worker's, into the queue that it is from."""
+        """Put a job back into its queue if this worker still holds it."""
         await self._retry(lambda: self._host.store.retry(_entry(job), retry_at or utcnow()))
 
 
@@ -131,7 +133,7 @@ def _entry(job: Job) -> Entry:
 
 
 class HostSide:
-    """What a worker knows of its host: what it offers, and whether the machine is its own."""
+    """The worker's knowledge of its host: its offer, and whether the worker has the machine."""
 
     def __init__(self, store: Store, facts: Host, machine: Machine) -> None:
         self.store = store
@@ -141,8 +143,8 @@ class HostSide:
         self.offer = replace(offer_of(facts), waits_for=machine.waits_for)
 
     def has_changed(self) -> bool:
-        """Whether builds of the user's own were added or removed, or the worker waits for something else, since this
-        was asked last; the offer follows.
+        """Whether the user's builds, or what the worker waits for, have changed since the last
+        call; updates the offer.
         """
         builds, waits_for = added.state(), self.machine.waits_for
         if builds == self._builds and waits_for == self.offer.waits_for:
@@ -153,7 +155,7 @@ class HostSide:
 
 
 class Rescue:
-    """Looks after jobs whose workers died; every worker does."""
+    """Rescues jobs of dead workers; every worker runs one."""
 
     def __init__(self, worker: Worker, store: Store, stalled_s: float) -> None:
         self._worker = worker
@@ -162,7 +164,7 @@ class Rescue:
         self._stalled_s = stalled_s
 
     async def for_ever(self) -> None:
-        """Look again and again, whether the database is there or not."""
+        """Rescue jobs at intervals until cancelled, even while the database is away."""
         while True:
             try:
                 await self.once()
@@ -171,16 +173,16 @@ class Rescue:
             await asyncio.sleep(self._stalled_s / 4)
 
     async def once(self) -> None:
-        """Put jobs of dead workers back to the queue, or end them."""
+        """Put jobs of dead workers back into the queue, or end them."""
         for job in await self._manager.get_stalled_jobs(seconds_since_heartbeat=self._stalled_s):
-            if job.worker_id != self._worker.worker_id:  # whose heart beats late, but does
+            if job.worker_id != self._worker.worker_id:  # this worker is alive, with a late heartbeat
                 await rescued(self._store, _entry(job))
         await self._store.rows("end_orphans")
 
 
 async def rescued(store: Store, entry: Entry) -> None:
-    """Put the job of a dead worker back to the queue, or end it, in one transaction. Nothing changes where the worker
-    has ended it meanwhile, or another one was first.
+    """Put the job of a dead worker back into the queue, or end it, in one transaction. Nothing changes if that worker
+    has ended it, or another worker rescued it first.
     """
     async with store.transaction() as alone:
         for job in await alone.rows("lock_rescued", asdict(entry)):
@@ -196,8 +198,8 @@ async def rescued(store: Store, entry: Entry) -> None:
 
 
 async def _deaths(store: Store, claim: Claim, job: Row) -> int | None:
-    """How many attempts at the job of a dead worker died; ``None`` where it has ended. The worker may have died before
-    it began one, or after it had told the end of the last.
+    """The number of dead attempts at the job of a dead worker; ``None`` if the job has ended. The worker may have died
+    before its first attempt, or after it reported the end of the last.
     """
     if job["state"] == "running":
         return await store.count_death(claim)
@@ -206,7 +208,7 @@ async def _deaths(store: Store, claim: Claim, job: Row) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A worker's data directory and database; ``stalled_s`` without a heartbeat mean that a worker is dead."""
+    """A worker's data directory and database; a worker counts as dead after ``stalled_s`` without a heartbeat."""
 
     data_directory: DataDirectory
     url: str
@@ -214,20 +216,20 @@ class Settings:
 
 
 class _Again(Exception):
-    """The job goes back to the queue."""
+    """Signals that the job goes back to the queue."""
 
 
 class _Refused(Exception):
-    """The job failed for good."""
+    """Signals that the job failed permanently."""
 
 
 class _Lost(Exception):
-    """Another worker has the job: this one was taken for dead."""
+    """Signals that another worker has the job, since this one was taken for dead."""
 
 
 def _quieten() -> None:
-    """procrastinate logs our signals to it as errors, with tracebacks; what became of a job is logged here, and that
-    the database is away, too.
+    """Silence procrastinate's error logs with tracebacks for our signals and for an absent database. This module logs
+    the fates of jobs and the absence itself.
     """
     expected = (_Again, _Refused, _Lost, JobAborted)
 
@@ -255,11 +257,11 @@ class BenchmarkWorker:
             settings.url, host.machine() or facts.fingerprint, facts.hostname, settings.stalled_s
         )
         self._attempts = Attempts()
-        self.retry = Retry()  # for calls that must get through
+        self.retry = Retry()  # for calls that must succeed
         self._worker: Worker | None = None
 
     async def work(self) -> None:
-        """Work until SIGTERM or SIGINT; a job under way is then put back to the queue, with what it came to kept."""
+        """Work until SIGTERM or SIGINT; a job under way then goes back to the queue with its measurements kept."""
         _quieten()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -274,13 +276,13 @@ class BenchmarkWorker:
         await self._machine.release()
 
     def stop(self) -> None:
-        """Ask for the end."""
+        """Ask the worker to stop."""
         self.retry.is_over = True
         if self._worker is not None:
             self._worker.stop()  # type: ignore[no-untyped-call]
 
     async def _work_connected(self) -> None:
-        """Work until asked to end, or until the database cannot be asked for another job."""
+        """Work until asked to stop, or until the database does not answer a request for a job."""
         app = queue_application(self._settings.url)
         async with app.open_async():
             await self._work_with(app, app.connector)
@@ -294,7 +296,7 @@ class BenchmarkWorker:
             shutdown_graceful_timeout=0,
             fetch_job_polling_interval=_POLL_S,
             abort_job_polling_interval=_POLL_S,
-            listen_notify=False,  # the queues change with what is submitted: they are looked up at every turn
+            listen_notify=False,  # the set of queues changes with submissions: every turn looks it up
             install_signal_handlers=False,
             update_heartbeat_interval=self._settings.stalled_s / 4,
             stalled_worker_timeout=self._settings.stalled_s,
@@ -312,14 +314,16 @@ class BenchmarkWorker:
         return self._attempts.start(self._settings.data_directory, claim)
 
     async def end_sessions(self, job_id: str) -> None:
-        """End what an attempt at a job left at the services of the parties: the job's own run's, or of this host's."""
+        """End the sessions that an attempt left at the parties' services, of the job's own run or
+        of this host's run.
+        """
         run_ids = job_id, execution.continuation(job_id, self._facts.fingerprint)
-        with suppress(UserError):  # where services cannot be asked, the attempt could not either
+        with suppress(UserError):  # without reachable services, the attempt had no sessions either
             await asyncio.to_thread(http_party.end_sessions, os.environ, run_ids)
 
 
 class Execution:
-    """The task: attempts at jobs, and what becomes of them."""
+    """The task: executes attempts at jobs, and records their fates."""
 
     def __init__(self, worker: BenchmarkWorker, store: Store) -> None:
         self._worker = worker
@@ -327,10 +331,10 @@ class Execution:
         self._retry = worker.retry
 
     async def execute(self, context: JobContext, job_id: str) -> None:
-        """Attempt the job once. What this raises tells procrastinate what to do with it.
+        """Attempt the job once. The raised exception tells procrastinate the job's fate.
 
-        Being cancelled, at whatever moment and however often, interrupts the attempt; what became of the job is told
-        even so.
+        Cancelling this call, at any time and any number of times, interrupts the attempt; the job's fate is recorded
+        nevertheless.
         """
         is_asked_to_end = asyncio.Event()
         work = asyncio.create_task(self._executed(context, job_id, is_asked_to_end))
@@ -360,7 +364,7 @@ class Execution:
         if end is None or end.how == "died":
             if end is None:
                 await attempt.interrupt()
-            await self._worker.end_sessions(job_id)  # what it could not end itself
+            await self._worker.end_sessions(job_id)  # sessions that the attempt could not end
         if step == "give way":
             raise _lost(claim)
         if end is None:
@@ -373,7 +377,7 @@ class Execution:
     async def _until_it_is_over(
         self, attempt: Attempt, job: Job, is_asked_to_end: asyncio.Event
     ) -> tuple[Step, End | None]:
-        """Follow an attempt until something is to be done about it; its end, where it has ended."""
+        """Watch an attempt until a step is due; returns the step, and the attempt's end if it has ended."""
         ended, end_request = (
             asyncio.ensure_future(attempt.ended()),
             asyncio.ensure_future(is_asked_to_end.wait()),
@@ -401,8 +405,8 @@ class Execution:
             await asyncio.wait({ended, end_request})
 
     async def _is_held(self, job: Job, has_ended: bool) -> bool | None:
-        """Whether this worker has the job; ``None`` while the database is away. An attempt that has ended is not waited
-        with when the worker is to end.
+        """Whether this worker holds the job; ``None`` while the database is away. Raises for an ended attempt if the
+        worker is asked to stop.
         """
         try:
             return await self._store.is_held(_entry(job))
@@ -412,7 +416,7 @@ class Execution:
             return None
 
     async def _concluded_early(self, context: JobContext, claim: Claim) -> None:
-        """After an interruption: the job is cancelled, or goes back to the queue."""
+        """Record the job's fate after an interruption: cancelled, or back to the queue."""
         is_cancelled = context.abort_reason() is AbortReason.USER_REQUEST
         fate = fate_after_interruption(is_cancelled or await self._store.is_abort_requested(context.job.id))
         if not await self._retry(lambda: self._store.note(claim, fate)):
@@ -420,7 +424,7 @@ class Execution:
         raise _Again if fate.state is None else JobAborted
 
     async def _concluded(self, claim: Claim, end: End) -> None:
-        """After the end of an attempt; what is raised says it to procrastinate."""
+        """Record the job's fate after the end of an attempt; the raised exception reports it to procrastinate."""
 
         async def concluded() -> tuple[Fate, bool]:
             async with (
@@ -440,6 +444,6 @@ class Execution:
 
 
 def _lost(claim: Claim) -> _Lost:
-    """What is raised where another worker has the job, which the log says."""
+    """Log that another worker has the job, and return the exception for it."""
     _log.warning("job lost to another worker", job_id=claim.job_id, attempt=claim.attempt)
     return _Lost()

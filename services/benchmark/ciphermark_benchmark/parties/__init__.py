@@ -1,1 +1,1 @@
-"""The two parties that carry out a workload: where they are, what goes between them, what it cost."""
+"""The two parties that execute a workload: their location, their messages, their costs."""

@@ -1,8 +1,8 @@
-"""Parties that are services: the same messages as JSON over REST, blobs on the volume that both services share.
+"""Parties that are services: the same messages as JSON over REST, and blobs on a volume that both services share.
 
-Where ``CIPHERMARK_CLIENT_URL`` and ``CIPHERMARK_SERVER_URL`` are set, workloads go to those services. Each needs its
-bearer token: in ``CIPHERMARK_CLIENT_TOKEN``, or in the file that ``CIPHERMARK_CLIENT_TOKEN_FILE`` names; likewise the
-server.
+If ``CIPHERMARK_CLIENT_URL`` and ``CIPHERMARK_SERVER_URL`` are set, workloads go to those services. Each needs its
+bearer token: ``CIPHERMARK_CLIENT_TOKEN`` holds the client's, or ``CIPHERMARK_CLIENT_TOKEN_FILE`` names its file;
+likewise for the server.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from ciphermark_measure.processes import WorkerDied
 from ciphermark_measure.protocol import Refused
 from ciphermark_web.rest import CONNECT_S, NoAnswer, RequestRefused, RestClient, Service
 
-_RESTART_S = 30.0  # containers that were killed answer again after 10 or 15 s
+_RESTART_S = 30.0  # killed containers answer again after 10 to 15 s
 _PAUSE_S = 0.5
 _READY = "/readyz"
 _SESSIONS = "/v1/sessions"
 _STATUSES: tuple[Status, ...] = get_args(Status)
-# Requests, what each is called in a session's path ("" makes the session), and what its reply is.
+# Requests with their names in a session's path ("" creates the session), and the types of their replies.
 _ROUTES: dict[type, tuple[str, Any]] = {
     messages.MakeKeys: ("", messages.KeysMade),
     messages.Encrypt: ("/encrypt", messages.Encrypted),
@@ -45,17 +45,17 @@ _ROUTES: dict[type, tuple[str, Any]] = {
     messages.Describe: ("/describe", messages.Described),
     messages.EvaluateLayers: ("/layers", messages.LayersEvaluated),
 }
-# Problems after which the session is of no more use.
+# Problems after which the session is unusable.
 _LOST = ("session-lost", "session-busy", "not-found", "internal", "not-ready")
 
-# What a refusal is due to, by the kind of problem, where parties on this host say so in another word.
+# Causes of refusals by the kind of problem, where parties on this host use another word.
 _CAUSES = {"disk-full": DiskFull.__name__}
 
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
 class HttpParty:
-    """One party: a session of a service, made by the first request."""
+    """One party: a session of a service, created by the first request."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -67,9 +67,9 @@ class HttpParty:
         self._session: str | None = None
 
     def meet(self, trial: Trial) -> None:
-        """From here on every request names the trial and its run, as the database does, for the service's log.
+        """Set the trial and the run that every further request names, as in the database, for the service's log.
 
-        Waits for a service that is being restarted. Raises ``WorkerDied`` where it is not ready even so.
+        Waits for a service that is restarting. Raises ``WorkerDied`` if it does not become ready.
         """
         self._ids = {"run_id": trial.run_id, "trial_id": trial.id}
         self._rest.name_requests({"X-Run-Id": trial.run_id, "X-Trial-Id": trial.id})
@@ -89,7 +89,9 @@ class HttpParty:
             return self._refusal(refusal)
 
     def kill(self) -> None:
-        """From another thread: end the session, whatever it is doing; one of which we know no id yet by its trial."""
+        """Called from another thread: end the session, even a busy one; a session without a known id is ended by its
+        trial.
+        """
         self._is_killed.set()
         with suppress(NoAnswer, RequestRefused), self._rest.another() as rest:
             if self._session is not None:
@@ -103,7 +105,7 @@ class HttpParty:
         self._rest.close()
 
     def _reason_against(self) -> WorkerDied | None:
-        """Why the service cannot be asked anything now."""
+        """The reason why the service cannot take requests now, if any."""
         try:
             self._sent("GET", _READY, None, CONNECT_S)
         except WorkerDied as death:
@@ -113,7 +115,7 @@ class HttpParty:
         return None
 
     def _sent(self, method: str, path: str, body: bytes | None, timeout_s: float) -> bytes:
-        """The answer; raises ``WorkerDied`` where there is none, and ``RequestRefused``."""
+        """The body of the response. Raises ``WorkerDied`` if there is none, and ``RequestRefused``."""
         try:
             return self._rest.send(method, path, body, timeout_s=timeout_s)
         except NoAnswer as error:
@@ -142,7 +144,7 @@ class HttpParty:
             )
 
     def _refusal(self, refusal: RequestRefused) -> Refused:
-        """A problem document as a refusal; raises ``WorkerDied`` where the session is lost, or cannot be had."""
+        """A problem document as a refusal. Raises ``WorkerDied`` if the session is lost or cannot be created."""
         if refusal.kind is None or "detail" not in refusal.fields:
             raise self._death(f"HTTP status {refusal.status_code}: {refusal.body[:100]!r}")
         text, status = str(refusal), refusal.fields.get("trial_status", "crashed")
@@ -159,7 +161,7 @@ class HttpParty:
 
 
 class HttpParties(Parties):
-    """A session of each service. Blobs are the services' own matter."""
+    """A session of each service. The services manage their blobs themselves."""
 
     def __init__(self, client: Service, server: Service) -> None:
         self.client, self.server = self._both = HttpParty(client), HttpParty(server)
@@ -177,8 +179,8 @@ class HttpParties(Parties):
 def chosen(
     environ: Mapping[str, str], data_directory: DataDirectory | None = None
 ) -> Callable[[WorkerNeeds], Parties]:
-    """How parties are had: services where the environment names both, else processes on this host, which take data sets
-    and workloads of the user's own from the folders of a data directory.
+    """The factory of parties: services if the environment names both, else processes on this host, which take the
+    user's data sets and workloads from a data directory.
 
     Raises ``UserError`` as :func:`services` does.
     """
@@ -189,9 +191,9 @@ def chosen(
 
 
 def services(environ: Mapping[str, str]) -> tuple[Service, Service] | None:
-    """The client and the server service that the environment names; ``None`` where it names neither.
+    """The client and the server service that the environment names; ``None`` if it names neither.
 
-    Raises ``UserError`` where it names one of the two, or no token.
+    Raises ``UserError`` if it names only one of them, or no token.
     """
     urls = {name: environ.get(f"CIPHERMARK_{name.upper()}_URL") for name in ("client", "server")}
     if not any(urls.values()):
@@ -225,7 +227,7 @@ def _token(name: str, environ: Mapping[str, str]) -> str:
 
 
 def _first_line(path: Path) -> str:
-    """The token of a file: its second line may be the one that is being replaced."""
+    """The first line of a token file; a second line may hold a token that is being replaced."""
     return path.read_text(encoding="utf-8").strip().partition("\n")[0]
 
 
@@ -238,16 +240,17 @@ def _body(request: messages.Request) -> bytes:
 
 
 def _not_default(parameters: ParameterSpec) -> dict[str, Any]:
-    """What is asked for beyond the defaults: REST has no words for modulus chains for a depth, which no workload asks
-    for."""
+    """The request's fields that differ from the defaults. REST has no words for modulus chains for a depth, which no
+    workload requests.
+    """
     values = {field: getattr(parameters, field.name) for field in dataclasses.fields(parameters)}
     return {field.name: value for field, value in values.items() if value != field.default}
 
 
 def end_sessions(environ: Mapping[str, str], run_ids: Iterable[str]) -> None:
-    """End the sessions of runs that nobody executes any more, at the services that the environment names, if it does.
+    """End the sessions of abandoned runs at the services that the environment names, if any.
 
-    A service that does not answer is left alone: it ends idle sessions itself.
+    A service that does not answer is skipped: it ends idle sessions itself.
     """
     ids = tuple(run_ids)
     for service in services(environ) or ():
@@ -262,6 +265,7 @@ def _end(rest: RestClient, run_id: str) -> None:
 
 
 def runs_begun(pending: Path) -> list[str]:
-    """The runs that have a journal in a folder. Whoever is alone in a data directory knows that none of them is
-    executed."""
+    """The runs with a journal in a folder. A process with exclusive use of the data directory knows that none of them
+    is being executed.
+    """
     return [path.stem for path in pending.glob("*.jsonl")]

@@ -1,5 +1,5 @@
-"""The two parties of a trial, as whoever runs the trial sees them; here those that are processes on this host, confined
-as workers are, with a folder of blobs between them.
+"""The interface of a trial's two parties, and its implementation by processes on this host, confined as workers are,
+with a shared folder of blobs.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ciphermark_workloads import user_workloads
 
 _MODULE = "ciphermark_measure.parties.worker"
 _PREFIX = "ciphermark-blobs-"
-_SETTLING_S = 60.0  # a younger folder may have an owner that has yet to lock it
+_SETTLING_S = 60.0  # the owner of a younger folder may not have locked it yet
 
 
 class NoPlace(WorkerDied):
-    """A party has as many others to serve as it may. ``after_s`` says when to ask again; ``None`` where that would not
-    help. A trial that ends this way was not executed: nothing is said of the library.
+    """A party is at its capacity. ``after_s`` is the pause before the next try; ``None`` if a retry would not help.
+    Such a trial was not executed, and says nothing about the library.
     """
 
     def __init__(self, text: str, after_s: float | None) -> None:
@@ -43,57 +43,57 @@ class Party(Protocol):
     def ask(self, request: messages.Request, timeout_s: float) -> messages.Reply:
         """The reply to a request, ``Refused`` included.
 
-        Raises :class:`~ciphermark_measure.processes.WorkerDied` where there is none, with the reason.
+        Raises :class:`~ciphermark_measure.processes.WorkerDied` with the reason if there is no reply.
         """
         ...
 
     def kill(self) -> None:
-        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+        """Called from another thread: end the party; a pending request raises ``WorkerDied``."""
 
     def end(self) -> None:
-        """End it, and release what it held."""
+        """End the party, and release its resources."""
 
 
 class Parties(ABC):
-    """Both parties of one trial, made for it and used by no other."""
+    """Both parties of one trial, created for it and used by no other trial."""
 
     client: Party
     server: Party
-    # Whether both keep to the CPUs that they were given; None: it cannot be known.
+    # Whether both are confined to their CPUs; None if unknown.
     is_pinned: bool | None = None
-    # Whether they are processes of this host's own, to which its reference-kernel baseline applies.
+    # Whether they are processes on this host, to which its reference-kernel baseline applies.
     is_local = False
 
     @property
     def is_elsewhere(self) -> bool | None:
-        """Whether one of them works on another machine than this process; ``None`` for processes of this host's own,
-        and where it cannot be known.
+        """Whether a party runs on another machine than this process; ``None`` for processes on this host, and if
+        unknown.
         """
         return None
 
     @abstractmethod
     def meet(self, trial: Trial) -> None:
-        """Wait until both can be asked, off the clock, for the trial that they were made for; raises ``WorkerDied``
-        where one cannot.
+        """Wait, untimed, until both accept requests for the trial that they were created for. Raises ``WorkerDied`` if
+        one does not.
         """
 
     def tidy(self) -> None:  # noqa: B027 - services sweep their own volume
-        """Between two passes, off the clock: remove blobs that nobody asks for again."""
+        """Remove blobs that no further request needs. Called between two passes, untimed."""
 
     def kill(self) -> None:
-        """From another thread: whoever waits for a party's reply gets ``WorkerDied``."""
+        """Called from another thread: end both parties; a pending request raises ``WorkerDied``."""
         self.client.kill()
         self.server.kill()
 
     def end(self) -> None:
-        """End both, and release what they held."""
+        """End both parties, and release their resources."""
         self.client.end()
         self.server.end()
 
 
 class LocalParties(Parties):
-    """Starting returns at once. Blobs lie in a scratch folder, and are removed with it. Data sets, workloads and files
-    that are not shipped come from the folders of a ``data_directory``.
+    """Parties as processes on this host. Starting them returns at once. Blobs are in a scratch folder that is removed
+    at the end. Data sets, workloads and files that are not shipped come from the folders of a ``data_directory``.
     """
 
     is_local = True
@@ -107,7 +107,7 @@ class LocalParties(Parties):
         self.server = self._server = self._started("server", needs)
 
     def meet(self, trial: Trial) -> None:
-        """See :class:`Parties`: processes of our own write no log that would need the trial's name."""
+        """See :class:`Parties`. These processes write no log, and need no trial's name."""
         for party in (self._client, self._server):
             party.is_watched = user_workloads.is_copy(trial.case.operation)
             party.meet()
@@ -140,7 +140,7 @@ class LocalParties(Parties):
 
 
 class Scratch:
-    """A new folder in the system's temporary folder, for this user alone; locked, so that nobody takes it for left."""
+    """A new folder in the system's temporary folder, for this user only. A lock marks it as in use."""
 
     def __init__(self) -> None:
         _remove_abandoned(Path(tempfile.gettempdir()))
@@ -149,19 +149,19 @@ class Scratch:
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def end(self) -> None:
-        """Remove the folder and all that is in it."""
+        """Remove the folder with its content."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self._lock)
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove folders of processes that were killed: keys of a large ring take gigabytes."""
+    """Remove folders of killed processes: keys of a large ring take gigabytes."""
     for folder in parent.glob(f"{_PREFIX}*"):
         try:
             if time() - folder.stat().st_mtime > _SETTLING_S:
                 _remove_unlocked(folder)
         except OSError:
-            continue  # another user's, or in use, or gone by now
+            continue  # another user's, in use, or removed meanwhile
 
 
 def _remove_unlocked(folder: Path) -> None:

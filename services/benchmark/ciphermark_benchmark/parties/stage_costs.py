@@ -1,4 +1,4 @@
-"""What one stage of a trial cost: the parties' own samples, the whole, and what is left for the transfer. Pure."""
+"""The costs of one stage of a trial: the parties' samples, the totals, and the remainder as transfer. Pure."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ AMORTIZED_TIME = register(
 def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> list[Sample]:
     """One sample per metric and phase, and the totals of the stage.
 
-    ``elapsed_s`` is the wall time of the stage, seen by whoever asks the parties; ``answered`` all samples that they
-    answered with. What a party did that is not of the stage is taken off it: ``<stage>.check``, and what the client
-    computed in stages without the server, a model say: nothing is sent in them, so that they have no transfer.
+    ``elapsed_s`` is the wall time of the stage at the caller; ``answered`` are all samples from the parties. Work
+    outside the stage is subtracted: ``<stage>.check``, and the client's work in stages without the server, such as a
+    model. Those stages send nothing and have no transfer.
 
-    A sum is slowed as its parts are together; the transfer is taken to be slowed by nothing. It is disturbed where
-    parts that are disturbed take more than half of it.
+    The slowdown of a sum follows from its parts; the transfer has none. A sum is disturbed if disturbed parts take more
+    than half of it.
 
-    The totals of ``cpu_time`` and whatever else probes tell are the parties', that of ``time`` what is then left of
-    ``elapsed_s``; the transfer is what is left of that when the parties' steps are taken away.
+    The totals of ``cpu_time`` and other probes combine the parties' steps. The total of ``time`` is the rest of
+    ``elapsed_s``; the transfer is that total less the parties' steps.
     """
     merged = _merged(answered)
     own = [sample for sample in merged if sample.stage == stage]
@@ -66,7 +66,7 @@ def _with_totals(stage: str, samples: Sequence[Sample], transfer: Sequence[Sampl
 
 
 def amortized(samples: Iterable[Sample], inputs_per_pass: int) -> list[Sample]:
-    """The time per input of every stage that samples tell of, where there are several inputs."""
+    """The time per input of every stage in the samples, if a pass has several inputs."""
     totals = (sample for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
     return [
         replace(total, metric=AMORTIZED_TIME.name, value=total.value / inputs_per_pass)
@@ -78,7 +78,7 @@ def amortized(samples: Iterable[Sample], inputs_per_pass: int) -> list[Sample]:
 def size_samples(
     stage: str, inputs: Sequence[Blob], outputs: Sequence[Blob], plaintext_bytes: int
 ) -> list[Sample]:
-    """Exact sizes of what went to the server and back, and how much larger the rows became by encryption."""
+    """Exact sizes of the messages to and from the server, and the expansion of the rows by encryption."""
     sent = sum(blob.payload_bytes for blob in inputs)
     returned = sum(blob.payload_bytes for blob in outputs)
     return [
@@ -90,12 +90,12 @@ def size_samples(
 
 
 def elapsed_s(samples: Iterable[Sample]) -> float:
-    """Wall time of all stages that samples tell of."""
+    """Wall time of all stages in the samples."""
     return sum(sample.value for sample in samples if sample.metric == "time" and sample.phase == sample.stage)
 
 
 def corrected_s(samples: Iterable[Sample]) -> float:
-    """As :func:`elapsed_s`, as it would have been on an undisturbed host."""
+    """As :func:`elapsed_s`, corrected to an undisturbed host."""
     return sum(
         correction.corrected_value(sample)
         for sample in samples
@@ -104,12 +104,12 @@ def corrected_s(samples: Iterable[Sample]) -> float:
 
 
 def first(samples: Iterable[Sample]) -> list[Sample]:
-    """Of the first pass, which counts for nothing else: peaks of memory, and what the server makes once."""
+    """The samples that count from the first pass: peak memory, and the server's one-time work."""
     return [sample for sample in samples if _is_first(sample)]
 
 
 def repeated(samples: Iterable[Sample], ordinal: int, *, is_warmup: bool) -> list[Sample]:
-    """Of one pass, what every pass tells again."""
+    """The samples of one pass that every pass yields."""
     return [
         replace(sample, ordinal=ordinal, is_warmup=is_warmup) for sample in samples if not _is_first(sample)
     ]
@@ -120,7 +120,7 @@ def _is_first(sample: Sample) -> bool:
 
 
 def _steps_of(samples: Iterable[Sample], metric: str) -> list[Sample]:
-    """The parts of a sum: the parties' own sums would count twice, and checks are no part of a stage."""
+    """The parts of a sum. The parties' own sums would count twice, and checks belong to no stage."""
     return [
         sample
         for sample in samples
@@ -133,7 +133,7 @@ def _sum_of(samples: Iterable[Sample]) -> float:
 
 
 def _together(parts: Sequence[Sample], whole: Sample) -> Sample:
-    """What parts come to, as a sample of the ``whole``: slowed as they are together."""
+    """The sum of parts as a sample like ``whole``, with their common slowdown."""
     metric = METRICS[whole.metric]
     if metric.unit != "s":
         return replace(whole, value=reduce(metric.together, [part.value for part in parts]))
@@ -148,7 +148,7 @@ def _together(parts: Sequence[Sample], whole: Sample) -> Sample:
 
 
 def _merged(samples: Iterable[Sample]) -> list[Sample]:
-    """One sample of a metric and phase: the sum, since both parties serialize; of peaks the highest."""
+    """One sample per metric and phase: the sum, since both parties serialize; the maximum for peaks."""
     groups: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         groups.setdefault((sample.metric, sample.phase), []).append(sample)
