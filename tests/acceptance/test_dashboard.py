@@ -490,7 +490,7 @@ def test_what_cannot_be_classified_is_refused_with_the_reason(serving: Serving) 
     assert "less than or equal to 1" in refused(serving, 422, pixels=[255.0, *empty[1:]])
     assert "unknown variant 'nonesuch'" in refused(serving, 422, pixels=empty, variant="nonesuch")
     assert "no rotation" in refused(serving, 422, pixels=empty, variant="tenseal")
-    assert "makes its inputs itself" in refused(serving, 422, pixels=empty, workload="fast-pir")
+    assert "generates its inputs" in refused(serving, 422, pixels=empty, workload="fast-pir")
     with (serving.data_directory / "run.lock").open() as lock:  # as a run has it that is being measured
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "a run is being measured" in refused(serving, 429, pixels=empty)

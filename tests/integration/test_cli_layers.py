@@ -53,8 +53,8 @@ def test_the_table_has_a_row_for_each_layer(bare):
     told = asked(bare, "digits", "--variant", "cleartext").out
     for name in NAMES:
         assert name in told
-    assert "Right: 2 of 2 inputs" in " ".join(told.split())
-    assert "medians of 2 passes" in " ".join(told.split())
+    assert "Correct: 2 of 2 inputs" in " ".join(told.split())
+    assert "Medians of 2 passes" in " ".join(told.split())
 
 
 COLUMNS, GRID = ["products", "rotations"], ["expansion", "first dimension", "second dimension"]

@@ -148,7 +148,7 @@ def test_a_refused_archive_leaves_nothing(ciphermark, tmp_path) -> None:
     day = with_value(SMALL, ("started_at",), "2026-02-30T00:00:00+00:00")
     path = packed(tmp_path / "run.xz", HEADER, SMALL, with_value(day, ("trial", "id"), "another"))
     assert "out of range" in ciphermark("runs", "import", str(path), code=2).err
-    assert "no run is recorded yet" in ciphermark("runs").out
+    assert "No run is recorded yet" in ciphermark("runs").out
     assert not list(ciphermark.data_directory.rglob("*.xz"))
 
 
