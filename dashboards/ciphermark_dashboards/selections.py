@@ -12,6 +12,8 @@ from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present.page import Page
 from ciphermark_present.query import Row
 
+_LATEST = 20  # runs that a page without a choice looks for results in
+
 
 class Selections:
     """Selections by parameters, name and value each; raises ``UserError`` for what makes no sense of a run."""
@@ -27,10 +29,19 @@ class Selections:
         return choose.get(page.path, partial(self.of_page, page))(query)
 
     def of_page(self, page: Page, query: Query) -> Selection:
-        """That of a page about one run, by default the latest."""
-        run = self._store.run(dict(query).get("run", ""))
+        """That of a page about one run, by default the latest that has something for it."""
+        name = dict(query).get("run", "")
+        run = self._store.run(name) if name else self._latest_for(page)
         rows = page.choices(self._figures.choices(run))
         return _about(selected((("run", run["run_id"]),), page.filters, rows, query), run)
+
+    def _latest_for(self, page: Page) -> Row:
+        """The latest run with a case that the page is about, of the latest ones; else the latest."""
+        latest = self._store.run("")
+        if page.choices(self._figures.choices(latest)):
+            return latest
+        others = map(self._store.run, (run["run_id"] for run in self._store.run_choices()[:_LATEST]))
+        return next((run for run in others if page.choices(self._figures.choices(run))), latest)
 
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""

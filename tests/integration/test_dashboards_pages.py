@@ -393,6 +393,24 @@ def test_an_address_that_makes_no_sense_says_so(
     assert "<script>alert" not in answer.text
 
 
+def test_a_page_shows_the_latest_run_that_has_something_for_it(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    """A page that is asked for no run; one that is asked for is shown, with nothing in it."""
+    run_ids = []
+    for experiment, operation in (("rotation", "rotate(1)"), ("learning", "lmc-plain")):
+        run = make.run()
+        database.record_run(run)
+        case = make.case("seal", experiment=experiment, operation=operation)
+        database.record_outcome(make.outcome(run, case, times(make, 1.0)))
+        run_ids.append(run.id)
+    for path, expected in (("/operations", run_ids[0]), ("/learning", run_ids[1]), ("/programs", run_ids[1])):
+        assert f'<option value="{expected}" selected>' in client.get(path).text, path
+    asked = client.get("/operations", params={"run": run_ids[1]}).text
+    assert f'<option value="{run_ids[1]}" selected>' in asked
+    assert "This run has no results for this page" in asked
+
+
 def test_stale_filters_offer_a_way_out(client: TestClient, run_id: str) -> None:
     answer = client.get("/operations", params={"run": run_id, "n": "4096"})
     assert answer.status_code == 400
