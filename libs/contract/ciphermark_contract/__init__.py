@@ -1,4 +1,4 @@
-"""What every library is driven through: operations, interfaces, programs, and their meaning in the clear.
+"""The interface to every library: operations, interfaces, programs, and their meaning on plain vectors.
 
-No library is named here.
+It names no library.
 """

@@ -1,4 +1,4 @@
-"""An operation with its operands: the one thing that is timed."""
+"""An operation bound to its operands: the only object that is timed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation 
 
 
 class Bound(ABC):
-    """An operation with its operands: the one thing that is ever timed."""
+    """An operation bound to its operands: the only object that is timed."""
 
     prepares_in_run = (
-        False  # whether ``run`` does more than it times: then its clock cannot be watched from outside
+        False  # whether ``run`` does more than it times: then its time cannot be measured from outside
     )
 
     @abstractmethod
@@ -27,8 +27,10 @@ class Bound(ABC):
 
     @abstractmethod
     def results(self) -> list[Handle]:
-        """The results of the last execution, one per row: a vector for ``decrypt``, a list of handles for an operation
-        with several results."""
+        """The results of the last execution, one per row.
+
+        A result is a vector for ``decrypt``, a list of handles for an operation with several results, else a handle.
+        """
 
 
 class PythonBound(Bound):
@@ -40,7 +42,7 @@ class PythonBound(Bound):
         self._results: list[Handle] = []
 
     def run(self, loops: int) -> int:
-        """See :meth:`Bound.run`. One row, the common case, is spared the inner loop."""
+        """See :meth:`Bound.run`. A single row, the common case, has no inner loop."""
         function = self._function
         if len(self._rows) == 1:
             (row,) = self._rows

@@ -1,4 +1,4 @@
-"""Right or wrong: decrypted slots against the cleartext reference."""
+"""Correctness: decrypted slots against the cleartext reference."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations import OPERATIONS, Operation
 from ciphermark_core.model import Accuracy, Parameters
 
-# Precision at which a ckks result of a deep computation still counts as right.
+# Minimum precision of a correct ckks result of a deep computation.
 MIN_PRECISION_BITS = 10.0
-# Stands for an error without bound: JSON, and so the wire, knows no infinity.
+# Represents an error without bound: JSON has no infinity.
 UNBOUNDED = sys.float_info.max
 # Precision of a result without any error: the smallest float is 2^-1074.
 _MAX_BITS = 1074.0
@@ -23,12 +23,14 @@ _MAX_BITS = 1074.0
 def tolerance(
     parameters: Parameters, ciphertexts: int = 2, operation: Operation = OPERATIONS["mul"]
 ) -> float:
-    """Largest correct error of one operation on so many ciphertexts, relative to max(1, max |expected|): 0 for bfv and
-    bgv; for ckks the bound of the operation's own noise model, which noise exceeds less than once in 10^9 times (see
-    :mod:`.noise_bound`). That of ``mul`` covers all that rescale, relinearize or rotate once.
+    """Maximum error of a correct result of one operation, relative to max(1, max |expected|): 0 for bfv and bgv.
 
-    At the scales that keep any precision it is far below the difference to a wrong slot: 2^-7.6 at N = 4096 with a
-    scale of 30 bits, 2^-16 at N = 8192 and 2^-13 at N = 32768 with 40.
+    For ckks it is the bound of the operation's noise model for ``ciphertexts`` operands, which noise exceeds less than
+    once in 10^9 times (see :mod:`.noise_bound`). The bound of ``mul`` covers all operations that rescale, relinearize
+    or rotate once.
+
+    At scales with any precision it is far below the difference to an incorrect slot: 2^-7.6 at N = 4096 with a
+    scale of 30 bits, and 2^-16 at N = 8192 and 2^-13 at N = 32768 with 40 bits.
     """
     return 0.0 if parameters.scale is None else operation.error(parameters, ciphertexts)
 
@@ -38,7 +40,7 @@ def accuracy(
 ) -> Accuracy:
     """Compare vectors, one per ciphertext, over the slots of ``expected``.
 
-    Slots that are not finite are wrong. The tolerance is relative to max(1, max |expected|), unless it ``is_absolute``.
+    Slots that are not finite are incorrect. The tolerance is relative to max(1, max |expected|) unless ``is_absolute``.
     """
     got = np.concatenate([a[: len(e)] for a, e in zip(actual, expected, strict=True)])
     want = np.concatenate(list(expected))
@@ -60,5 +62,5 @@ def _precision_bits(relative_error: float) -> float:
 
 
 def is_right(found: Accuracy) -> bool:
-    """No slot is wrong."""
+    """Whether no slot is incorrect."""
     return found.incorrect_slots == 0

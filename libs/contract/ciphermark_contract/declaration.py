@@ -1,4 +1,4 @@
-"""What an adapter declares about itself, readable without loading its library."""
+"""Declarations of adapters, readable without loading their libraries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ciphermark_contract.operations import OPERATIONS, has_key_per_argument, key
 from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 
-# What can be serialized beside ciphertexts and plaintexts.
+# Objects that can be serialized in addition to ciphertexts and plaintexts.
 KEY_ITEMS: tuple[str, ...] = (
     "parameters",
     "public_key",
@@ -29,8 +29,8 @@ KEY_ITEMS: tuple[str, ...] = (
     "rotation_keys",
 )
 
-# What can be serialized with the seed of its uniform half in the place of that half, to be expanded by who reads it: a
-# fresh ciphertext, encrypted with the secret key, and keys.
+# Objects that can be serialized with the seed of their uniform half in place of that half; the reader expands it. They
+# are keys, and a fresh ciphertext encrypted with the secret key.
 SEEDED_CIPHERTEXT = "ciphertext_seeded"
 SEEDED_ITEMS: tuple[str, ...] = (
     SEEDED_CIPHERTEXT,
@@ -40,12 +40,12 @@ SEEDED_ITEMS: tuple[str, ...] = (
 )
 
 
-# What an owner can be asked to generate by itself, over and over: a secret key with its public key, the key that
-# relinearizes, the key of one rotation.
+# Keys that an owner can generate separately and repeatedly: a secret key with its public key, the relinearization key,
+# the key of one rotation.
 GENERATED: tuple[str, ...] = ("key_pair", "relinearization_key", "rotation_key")
 
 
-# Makes the function of an operation, given the evaluator whose library is loaded.
+# Builds the function of an operation, given an evaluator of the loaded library.
 Call: TypeAlias = Callable[[Any], Callable[..., Any]]
 
 
@@ -61,35 +61,57 @@ def _tells_no_chain(_: ParameterSpec) -> tuple[int, ...] | None:
 class Declaration:
     """An adapter's abilities and needs.
 
-    ``operations`` lists, per scheme, the rows of the operation table that the library has one call for; the contract
-    suite fails if behaviour differs in either direction. ``composite`` tells of
-    those that the adapter makes of several calls what they are made of.
-    ``calls`` are operations that are one call of what the evaluator has, and need no code of their own elsewhere.
-    ``implementation`` is ``"module:Class"``. ``requires`` are modules that must be importable,
-    ``isa`` CPU flags that the host must have. ``remedy`` is the command that installs what is missing.
-    ``compressions`` lists the modes that serialization offers; ``serializable`` the
-    :data:`KEY_ITEMS` it can serialize, expanded, ``seeded`` the :data:`SEEDED_ITEMS`, ``generates`` those of
-    :data:`GENERATED` that it makes one by one. ``adds`` tells what the library, or the adapter for it, adds as
-    decryption noise (IND-CPA-D) that a metric pays for, by the name of the metric: it stands beside the result.
-    ``notes`` explains, per operation, what its time includes beyond the bare primitive; ``reasons`` why an operation is
-    missing where others of the library's schemes may have it, or what the contract's ``noise_budget_bits`` and
-    ``dump_plaintext`` cannot tell. ``has_threads`` says that the library has threads inside its operations,
-    ``programs_have_threads`` that independent operations of a program execute on several. ``look`` is the variant's
-    colour and shape in charts, which no other has (a CSS colour that can be read on white and on black, a shape of
-    Vega); a variant without one takes what is left. ``built_from`` are the options of ``ciphermark build add`` that a
-    build of the user's own takes. ``is_reference`` marks pseudo-libraries, which are never ranked. ``environment``
-    names the virtual environment whose interpreter the library needs, where ours cannot load it, or is the path of one:
-    see :mod:`ciphermark_adapters.interpreters`. ``chooses_primes`` says that the library takes the request for a wish:
-    sizes and number of its primes may differ from ``modulus_bits``, and the resolved parameters say what they are.
-    ``manages_levels`` are the schemes whose levels the library moves by itself, so that a program that says at which
-    level each operation is cannot drive it. ``slot_generator`` orders the slots: see
-    :class:`ciphermark_contract.operations.Ring`. ``lacks_recommended`` says why recommended tuning is not offered:
-    ``None`` where parameters are resolved in it as the library's documentation would set them, which may be as in
-    *matched*; the note ``tuning`` tells how. ``wraps`` is the variant whose library this one calls from another
-    language: what its own layer costs is told beside that. ``refusal`` says why no parameters can be resolved for a
-    request, as far as that is known without the library, and ``default_chain`` the sizes of the primes that the library
-    takes in bfv and bgv where a request names none, the special prime last; ``budget_schemes`` are those in which it
-    tells the noise budget. Plans foretell by the three what a run would find ``unsupported``.
+    Operations:
+
+    - ``operations`` lists, per scheme, the rows of the operation table that the adapter offers. The contract suite
+      fails if behavior differs in either direction.
+    - ``composite`` describes the calls of those operations that take several calls of the library.
+    - ``calls`` are operations that are one call on the evaluator, and need no other code.
+    - ``notes`` explains, per operation, what its time includes beyond the bare primitive.
+    - ``reasons`` gives the reason for a missing operation that other schemes of the library may have. It also gives the
+      limits of ``noise_budget_bits`` and ``dump_plaintext``.
+    - ``has_threads``: the library uses threads inside its operations. ``programs_have_threads``: independent operations
+      of a program execute on several threads.
+    - ``manages_levels`` are the schemes whose levels the library chooses. A program that fixes the level of each
+      operation cannot drive them.
+    - ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`.
+
+    Installation:
+
+    - ``implementation`` is ``"module:Class"``.
+    - ``requires`` are modules that must be importable, ``isa`` CPU flags that the host must have. ``remedy`` is the
+      command that installs missing parts.
+    - ``environment`` is the name or path of the virtual environment whose interpreter the library needs, where ours
+      cannot load it: see :mod:`ciphermark_adapters.interpreters`.
+    - ``built_from`` are the options of ``ciphermark build add`` that a user's build takes.
+
+    Objects:
+
+    - ``compressions`` lists the modes of serialization.
+    - ``serializable`` are the :data:`KEY_ITEMS` that it serializes expanded, ``seeded`` the :data:`SEEDED_ITEMS`.
+    - ``generates`` are the :data:`GENERATED` keys that it generates separately.
+
+    Parameters:
+
+    - ``chooses_primes``: sizes and number of primes may differ from the requested ``modulus_bits``; the resolved
+      parameters state them.
+    - ``lacks_recommended`` is the reason why recommended tuning is not offered. ``None``: parameters are resolved as
+      the library's documentation would set them, possibly as in *matched*. The note ``tuning`` explains how.
+    - ``refusal`` returns why a request's parameters cannot be resolved, as far as known without the library.
+    - ``default_chain`` returns the sizes of the library's primes in bfv and bgv for a request without any, the special
+      prime last.
+    - ``budget_schemes`` are the schemes whose noise budget the library reports. From these three, plans predict
+      ``unsupported`` cases.
+
+    Presentation:
+
+    - ``adds`` describes, by metric, the decryption noise (IND-CPA-D) that the library or its adapter adds at the
+      metric's cost. It is shown with the result.
+    - ``look`` is the variant's unique color and shape in charts: a CSS color readable on white and on black, and a
+      Vega shape. A variant without one takes a free look.
+    - ``is_reference`` marks pseudo-libraries, which are never ranked.
+    - ``wraps`` is the variant whose library this one calls from another language. The overhead of its layer is reported
+      relative to that variant.
     """
 
     library: str
@@ -133,7 +155,7 @@ class Declaration:
     def functions(
         self, evaluator: Any, names: Iterable[str], known: Mapping[str, Callable[..., Any]]
     ) -> dict[str, Callable[..., Any]]:
-        """The function of each of these operations: of ``calls``, or else of those that the evaluator knows."""
+        """The function of each of these operations: from ``calls``, else from ``known``, those of the evaluator."""
         return {name: self.calls[name](evaluator) if name in self.calls else known[name] for name in names}
 
     @property
@@ -150,16 +172,16 @@ class Declaration:
         }
 
     def note_on(self, operation: str) -> str | None:
-        """What the time of an operation includes beyond the bare primitive, and what it is composed of."""
+        """The note on what an operation's time includes beyond the bare primitive, and on its calls; else ``None``."""
         notes = [f"composite: {self.composite[operation]}"] if operation in self.composite else []
         return "; ".join([*notes, self.notes[operation]] if operation in self.notes else notes) or None
 
     def is_composite(self, operation: str) -> bool:
-        """Whether an operation, as a case has it (with arguments, or of another kind), is made of several calls."""
+        """Whether an operation as cases write it, such as ``rotate(64)``, takes several calls of the library."""
         return operation.partition("(")[0] in self.composite
 
     def drives_levels(self, scheme: Scheme) -> bool:
-        """Whether levels are where the operations that were applied put them, and nowhere else."""
+        """Whether the applied operations alone determine levels."""
         return scheme in self.operations and scheme not in self.manages_levels
 
     def key_kinds(self, scheme: Scheme) -> KeyRequest:
@@ -167,37 +189,40 @@ class Declaration:
         return key_kinds(self.operations[scheme])
 
     def has(self, operation: str, scheme: Scheme) -> bool:
-        """Whether circuits may use an operation: the managed one where there is such, else the primitive."""
+        """Whether circuits may use an operation: the managed one if it exists, else the primitive."""
         is_managed = OPERATIONS[operation].is_managed
         return operation in (self.managed if is_managed else self.operations)[scheme]
 
     def reason_against_tuning(self, tuning: Tuning) -> str | None:
-        """Why parameters cannot be resolved in a tuning, in a sentence for the user; ``None`` where they can."""
+        """Return, as a sentence for the user, why a tuning is not offered; ``None`` where it is."""
         if tuning == "matched" or self.lacks_recommended is None:
             return None
         return f"{self.library} has no setting for the {tuning} tuning here: {self.lacks_recommended}"
 
     def reason_against_budget(self, scheme: Scheme) -> str | None:
-        """Why nothing is known of a ciphertext's noise, in a sentence for the user. In ckks it shows in the values."""
+        """Return, as a sentence for the user, why there is no noise budget; ``None`` where there is.
+
+        In ckks the noise shows in the values.
+        """
         is_told = scheme in self.budget_schemes or scheme not in EXACT_SCHEMES
         return None if is_told else self.reason_without_budget(scheme)
 
     def reason_without_budget(self, scheme: Scheme) -> str:
-        """What to say where a library turns out to tell nothing of the noise."""
+        """Return, as a sentence for the user, why a library that declares a noise budget reports none."""
         return f"{self.library} reports no noise budget in {scheme}"
 
     def reason_against_object(self, item: str) -> str:
-        """Why an object is not serialized, in a sentence for the user."""
+        """Return, as a sentence for the user, why an object is not serialized."""
         return self.reasons.get(item, f"{self.library}'s adapter does not serialize {item.replace('_', ' ')}")
 
     def reason_against_generating(self, item: str) -> str:
-        """Why a key is not generated by itself, in a sentence for the user."""
+        """Return, as a sentence for the user, why a key is not generated separately."""
         return self.reasons.get(
             item, f"{self.library}'s adapter does not generate {item.replace('_', ' ')} separately"
         )
 
     def reason_against(self, operation: str, scheme: Scheme) -> str:
-        """Why ``operation`` is missing in a scheme, in a sentence for the user."""
+        """Return, as a sentence for the user, why ``operation`` is missing in a scheme."""
         row = OPERATIONS.get(operation)
         if row is not None and scheme not in row.schemes:
             return row.not_in
@@ -207,14 +232,14 @@ class Declaration:
 
 
 class DeclaredAdapter(Adapter):
-    """An adapter, made once per worker with the declaration it was found by."""
+    """An adapter, created once per worker with its declaration."""
 
     def __init__(self, declared: Declaration) -> None:
         self._declared = declared
 
 
 class DeclaredEvaluator(Evaluator):
-    """What adapters' evaluators have in common; a subclass calls :meth:`offer` when it is made."""
+    """Base class of adapters' evaluators; a subclass calls :meth:`offer` in its constructor."""
 
     def __init__(self, parameters: Parameters, keys: KeyRequest, declared: Declaration) -> None:
         self.parameters = parameters
@@ -225,19 +250,17 @@ class DeclaredEvaluator(Evaluator):
         self.functions: Mapping[str, Callable[..., Handle]] = {}
 
     def offer(self, known: Mapping[str, Callable[..., Handle]]) -> None:
-        """Let these functions, and the declaration's ``calls``, apply the operations: ``functions``, as bare as the
-        library has them.
-        """
+        """Set ``functions``, the library's bare functions, from ``known`` and the declaration's ``calls``."""
         self.functions = self._declared.functions(self, self._names, known)
         self._operations = {name: self._checked(name) for name in self.functions}
 
     @property
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """Those whose keys were made; they look for the keys that their arguments need."""
+        """The operations whose keys exist. They check for the keys that their arguments need."""
         return self._operations
 
     def reason_against(self, operation: str) -> str:
-        """A declared operation is missing only for want of its key."""
+        """Return why an operation is missing; a declared one is missing only without its key."""
         if operation in self._declared.operations[self._scheme]:
             return f"{operation} needs keys; none were requested"
         return self._declared.reason_against(operation, self._scheme)
@@ -249,7 +272,7 @@ class DeclaredEvaluator(Evaluator):
         return self.bound(operation, rows)
 
     def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """The loop over rows that have their keys."""
+        """Return the loop over rows, whose keys exist."""
         return PythonBound(self.functions[operation], rows)
 
     def _checked(self, operation: str) -> Callable[..., Handle]:
@@ -264,5 +287,5 @@ class DeclaredEvaluator(Evaluator):
         return checked
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """For a library that cannot."""
+        """Raise ``Unsupported``; overridden for libraries that serialize plaintexts."""
         raise Unsupported(self._declared.reason_against("dump_plaintext", self._scheme))

@@ -1,4 +1,4 @@
-"""A program as a picture: SVG with a band for each level, made of text alone."""
+"""Drawing a program as SVG, with a band for each level."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where bands begin, by level, and where columns do."""
+    """Positions of bands, by level, and of columns, in pixels."""
 
     tops: Mapping[int, float]
     heights: Mapping[int, float]
@@ -55,7 +55,7 @@ class _Plan:
 
 
 def svg(program: Program, title: str) -> str:
-    """The picture as an SVG document; beyond :data:`MAX_NODES` nodes, of groups of them."""
+    """The picture as an SVG document; beyond :data:`MAX_NODES` nodes, it shows groups of them."""
     drawn = picture(program)
     plan = _plan(drawn)
     return "\n".join([*_head(program, drawn, plan, title), *_bands(plan), *_arrows(drawn, plan),
@@ -158,14 +158,16 @@ def _boxes(picture: Picture, plan: _Plan) -> Iterator[str]:
 
 # Programs of more nodes than this are drawn as groups: one for all nodes of one operation at one level.
 MAX_NODES = 300
-# How often rows are put in the order of what they depend on, from above and from below.
+# Number of passes that order rows by their dependencies, from above and from below.
 _SWEEPS = 4
 
 
 @dataclass(slots=True)
 class Box:
-    """A node, an input, an output or a group. ``row`` counts within the band of ``level``, from its top; the column is
-    chosen when all boxes are there."""
+    """A node, an input, an output or a group.
+
+    ``row`` counts within the band of ``level``, from its top. The column is chosen once all boxes exist.
+    """
 
     text: str
     kind: str
@@ -176,7 +178,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Boxes, and the arrows between them by index with the number of values that each stands for."""
+    """Boxes, and the arrows between them: two indices of boxes, and the number of values that the arrow represents."""
 
     boxes: tuple[Box, ...]
     arrows: tuple[tuple[int, int, int], ...]
@@ -194,7 +196,7 @@ def picture(program: Program) -> Picture:
 
 
 def kind_of(program: Program, node: Node) -> str:
-    """What a node costs most for: a key switch, a product, a change of level, a plaintext operand, or nothing."""
+    """The main cost of a node: a key switch, a product, a change of level, a plaintext operand, or nothing."""
     before, after = program.shapes[node.operands[0]], node.results[0]
     if program.keys_of(node):
         return "key switch"
@@ -225,7 +227,7 @@ def _nodes(program: Program) -> tuple[list[Box], list[tuple[int, int, int]]]:
 
 
 def _groups(program: Program) -> tuple[list[Box], list[tuple[int, int, int]]]:
-    """One box for all inputs of a level, and for all nodes of one operation at one level; outputs alike."""
+    """One box for all inputs of a level, for all its outputs, and for all nodes of one operation at one level."""
     members: dict[tuple[int, str, str], int] = defaultdict(int)
     flows: dict[tuple[tuple[int, str, str], tuple[int, str, str]], int] = defaultdict(int)
     makers = []
@@ -253,7 +255,7 @@ def _text(node: Node) -> str:
 
 
 def _in_order(boxes: Sequence[Box]) -> list[float]:
-    """Boxes of a level beside each other, in the order in which they first come."""
+    """Columns that place the boxes of a level side by side, in order of first occurrence."""
     counts: dict[int, int] = defaultdict(int)
     columns = []
     for box in boxes:
@@ -263,7 +265,7 @@ def _in_order(boxes: Sequence[Box]) -> list[float]:
 
 
 def _columns(boxes: Sequence[Box], arrows: Iterable[tuple[int, int, int]]) -> list[float]:
-    """Columns such that boxes of one row are at least one apart, each near to what it depends on and what needs it."""
+    """Columns that keep boxes of one row at least one apart, and each box near its operands and users."""
     rows: dict[tuple[int, int], list[int]] = defaultdict(list)
     for number, box in enumerate(boxes):
         rows[-box.level, box.row].append(number)
@@ -289,7 +291,7 @@ def _mean(columns: Sequence[float], neighbours: Sequence[int], otherwise: float)
 
 
 def _place(row: Sequence[int], wanted: Sequence[float], columns: list[float]) -> None:
-    """Put a row's boxes where they want to be, in that order, one apart, and the row as a whole in their middle."""
+    """Place a row's boxes at least one apart, in the order of their wanted columns, and center the row on these."""
     order = sorted(range(len(row)), key=lambda place: wanted[place])
     placed: list[float] = []
     for place in order:
@@ -300,7 +302,7 @@ def _place(row: Sequence[int], wanted: Sequence[float], columns: list[float]) ->
 
 
 def facts(program: Program) -> dict[str, str | int]:
-    """What is worth knowing of a program, by name."""
+    """Key facts about a program, by name."""
     parameters = program.parameters
     return {
         "digest": program.digest,

@@ -1,8 +1,8 @@
-"""The adapter contract: what every library is driven through.
+"""The adapter contract: the interface to every library.
 
-A :class:`KeyOwner` (client side) holds the secret key; an :class:`Evaluator` (server side) is made from
+A :class:`KeyOwner` (client side) holds the secret key; an :class:`Evaluator` (server side) is built from
 public material alone and cannot decrypt. Handles (ciphertexts, plaintexts) are opaque, belong to the
-object that made them, and cross to the other side only as bytes.
+object that created them, and cross to the other side only as bytes.
 
 Vectors are numpy arrays of at most ``parameters.slots`` values: ``int64`` in [0, t) for bfv and
 bgv, ``float64`` for ckks. Shorter vectors are padded with zeros; :meth:`KeyOwner.decrypt` returns all slots.
@@ -32,19 +32,19 @@ Prepared: TypeAlias = Any  # a program's constants as an evaluator takes them
 
 
 def _nothing() -> None:
-    """What the empty loop executes."""
+    """The body of the empty loop."""
 
 
 class Operator(ABC):
-    """Anything that applies named operations; the table ``operations`` is all it can do."""
+    """Base class of objects that apply named operations; the table ``operations`` lists all of them."""
 
     @property
     @abstractmethod
     def operations(self) -> Mapping[str, Callable[..., Handle]]:
-        """Name of each operation that works here and the function that applies it once."""
+        """The function that applies each available operation once, by name."""
 
     def reason_against(self, operation: str) -> str:
-        """Why ``operation`` is not in the table."""
+        """Return why ``operation`` is not in the table."""
         return f"there is no {operation} here"
 
     def apply(self, operation: str, *operands: Any) -> Handle:
@@ -55,15 +55,15 @@ class Operator(ABC):
         return self.function(operation)(*operands)
 
     def bind(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """Bind an operation to operands, one row per ciphertext of the vector. Off the clock."""
+        """Bind an operation to operands, one row per ciphertext of the vector. Not timed."""
         return PythonBound(self.function(operation), rows)
 
     def empty(self) -> Bound:
-        """A loop that does nothing, measured and reported beside every result."""
+        """A loop that does nothing, measured and reported with every result."""
         return PythonBound(_nothing, [()])
 
     def function(self, operation: str) -> Callable[..., Handle]:
-        """What applies an operation; raises ``Unsupported`` for a missing one."""
+        """The function that applies an operation; raises ``Unsupported`` for a missing one."""
         try:
             return self.operations[operation]
         except KeyError:
@@ -71,7 +71,7 @@ class Operator(ABC):
 
 
 class KeyOwner(Operator):
-    """The client: makes the keys, encrypts and decrypts.
+    """The client: generates the keys, encrypts and decrypts.
 
     Its operations are ``encrypt`` (a vector: encode and encrypt) and ``decrypt`` (a ciphertext: decrypt and
     decode to all slots).
@@ -89,11 +89,11 @@ class KeyOwner(Operator):
         return {"encrypt": self.bind_encrypt, "decrypt": self.bind_decrypt}[operation](rows)
 
     def bind_encrypt(self, rows: Sequence[Row]) -> Bound:
-        """Bind the encryption of vectors; what a library's own call does not do, such as padding, is done here."""
+        """Bind the encryption of vectors. Steps outside the library's own call, such as padding, happen here."""
         return PythonBound(self.encrypt, rows)
 
     def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
-        """Bind the decryption of ciphertexts; what a library's own call does not do waits for the results."""
+        """Bind the decryption of ciphertexts. Steps outside the library's own call happen when results are read."""
         return PythonBound(self.decrypt, rows)
 
     @abstractmethod
@@ -106,14 +106,14 @@ class KeyOwner(Operator):
 
     @abstractmethod
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """Bits of noise budget left (bfv, bgv), 0 when none; ``None`` where the library cannot tell."""
+        """Remaining noise budget in bits (bfv, bgv), 0 when exhausted; ``None`` where the library cannot report it."""
 
     @abstractmethod
     def public_material(self) -> Iterator[bytes]:
-        """Everything an evaluator needs, in parts that are given away one by one; no secret key in it.
+        """Yield everything an evaluator needs, part by part, without the secret key.
 
-        Evaluation keys can be larger than all else together: an owner that can make and dump them one at a time does so
-        here, holds none of them, and makes new ones when it is asked again.
+        Evaluation keys can be larger than everything else together. An owner that can generate and dump them one at a
+        time does so here, keeps none of them, and generates new ones for another call.
         """
 
     @abstractmethod
@@ -125,31 +125,37 @@ class KeyOwner(Operator):
         """Read a ciphertext that an evaluator dumped."""
 
     def from_words(self, words: Sequence[Vector], level: int = 0) -> Handle:
-        """The ciphertext at a level whose words these are, as :meth:`Evaluator.words` tells them; reduced where no
-        ciphertext has them. Raises ``Unsupported`` where ``mul_word`` is not declared, ``ValueError`` for another
-        number of words than ciphertexts have.
+        """The inverse of :meth:`Evaluator.words`, for a ciphertext at a level; words of no ciphertext are reduced.
+
+        Raises ``Unsupported`` where ``mul_word`` is not declared, and ``ValueError`` for an incorrect number of words.
         """
         raise Unsupported("this adapter composes no ciphertext from words")
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
-        """Serialize one of ``SEEDED_ITEMS`` that the declaration lists, generated again: keys, or an encryption of
-        ``values`` with the secret key. Raises ``Unsupported`` for one that does not exist.
+        """Generate and serialize one of the declared ``SEEDED_ITEMS``: keys, or ``values`` under the secret key.
+
+        Raises ``Unsupported`` for an item that does not exist.
         """
         raise Unsupported(f"no {item.replace('_', ' ')} is written here")
 
     def bind_key_generation(self, item: str) -> Bound:
-        """Bind the making of a new key, one of those that the declaration ``generates``; results are nothing, and the
-        owner's keys stay what they are. A rotation key is for one step. Raises ``Unsupported`` for any other."""
+        """Bind the generation of a new key, one of those that the declaration ``generates``.
+
+        It has no results, and the owner's keys do not change. A rotation key is for one step. Raises ``Unsupported``
+        for any other item.
+        """
         raise Unsupported(f"this adapter does not generate {item.replace('_', ' ')} separately")
 
     @abstractmethod
     def dump_key(self, item: str, compression: str) -> bytes:
-        """Serialize one of ``KEY_ITEMS``, generated again where the owner does not hold it. Raises ``Unsupported`` for
-        one that does not exist."""
+        """Serialize one of ``KEY_ITEMS``, generated again where the owner does not hold it.
+
+        Raises ``Unsupported`` for an item that does not exist.
+        """
 
 
 class Evaluator(Operator):
-    """The server: computes on ciphertexts, made from public material, unable to decrypt."""
+    """The server: computes on ciphertexts; built from public material, it cannot decrypt."""
 
     parameters: Parameters
 
@@ -199,9 +205,11 @@ class Evaluator(Operator):
     def prepare_constants(
         self, program: Program, constants: Mapping[str, Vector], threads: int = 1
     ) -> Prepared:
-        """What a server does once for a program: it encodes ``constants``, vectors by digest, as nodes take them, on
-        ``threads`` threads where programs have them. Timed apart. Raises ``ValueError`` for a vector that is missing,
-        ``Unsupported`` for an operation or a key that is."""
+        """Prepare a program once: encode ``constants``, vectors by digest, in the form that nodes take.
+
+        Uses ``threads`` threads where programs have threads. Timed separately. Raises ``ValueError`` for a missing
+        vector, and ``Unsupported`` for a missing operation or key.
+        """
         return encoded_constants(self, program, constants)
 
     def bind_program(
@@ -209,9 +217,9 @@ class Evaluator(Operator):
     ) -> Bound:
         """Bind a program to its inputs and to what :meth:`prepare_constants` returned; its results are the outputs.
 
-        ``inputs`` must have the program's shapes. Where the declaration says ``programs_have_threads``, independent
-        nodes execute on ``threads`` threads, and results do not depend on how many; elsewhere nodes execute one after
-        the other. Raises ``Unsupported`` for an operation that there is not.
+        ``inputs`` must have the program's shapes. Where the declaration states ``programs_have_threads``, independent
+        nodes execute on ``threads`` threads, and results do not depend on their number. Elsewhere nodes execute
+        sequentially. Raises ``Unsupported`` for a missing operation.
         """
         return ProgramBound(self, program, inputs, prepared)
 
@@ -225,17 +233,17 @@ class Adapter(ABC):
 
     @abstractmethod
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """What the library makes of a request; raises ``Unsupported`` with the reason."""
+        """Resolve a request to the library's parameters; raises ``Unsupported`` with the reason."""
 
     @abstractmethod
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """Generate fresh keys. Chains too short for key switching raise ``Unsupported`` if asked to."""
+        """Generate fresh keys. Raises ``Unsupported`` for evaluation keys on a chain too short to switch keys."""
 
     @abstractmethod
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
-        """An evaluator from :meth:`KeyOwner.public_material`: the same parts in the same order, each taken once.
+        """Build an evaluator from the parts of :meth:`KeyOwner.public_material`, in order, reading each part once.
 
-        Raises ``ValueError`` or ``RuntimeError`` for others.
+        Raises ``ValueError`` or ``RuntimeError`` for other parts.
         """
 
 
@@ -256,15 +264,15 @@ __all__ = [
 ]
 
 
-# Scales closer than this are one scale: adding such ciphertexts errs less than the ckks noise itself.
+# Scales closer than this count as equal: the error of adding such ciphertexts is below the ckks noise.
 _SCALE_TOLERANCE = 2.0**-45
 
 
 class Managed(Operator):
-    """Managed operations, built from an evaluator's primitives: the same names, with levels and scales taken care of.
+    """Managed operations: an evaluator's primitives under the same names, with levels and scales managed.
 
     ``mul`` and ``square`` relinearize; in ckks they and ``mul_plain`` rescale, in bgv they switch to the next modulus
-    while there is one. A chain too short for key switching leaves products as they are, of three and more polynomials.
+    while there is one. On a chain too short for key switching, products keep three or more polynomials.
     Two ciphertexts are brought to one level and, before they are added, to one exact scale. Plaintext operands are
     vectors here, encoded at the ciphertext's level: the encoding is part of a managed operation.
     """
@@ -292,7 +300,7 @@ class Managed(Operator):
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        """The evaluator's own reason."""
+        """Return the evaluator's reason."""
         return self._evaluator.reason_against(operation)
 
     def _total(self, operation: str, a: Handle, b: Handle) -> Handle:
@@ -348,8 +356,8 @@ class Managed(Operator):
 def matched(evaluator: Evaluator, high: Handle, low: Handle, factor: float = 1.0) -> Handle:
     """``high``·factor at the level and exact scale of ``low`` (ckks): a product at a chosen scale, rescaled.
 
-    One level of difference pays for it. At equal levels there is none to spend, and scales that differ there
-    cannot be added.
+    It consumes one level of difference. At equal levels there is none, so ciphertexts with different scales cannot be
+    added there.
     """
     level = evaluator.level(low)
     if evaluator.level(high) == level:
@@ -373,21 +381,21 @@ def aligned(evaluator: Evaluator, a: Handle, b: Handle) -> tuple[Handle, Handle]
 
 
 def lowered(evaluator: Evaluator, a: Handle, level: int) -> Handle:
-    """The ciphertext switched down to a level; one that is not above it stays as it is."""
+    """The ciphertext switched down to a level; unchanged if it is not above it."""
     while evaluator.level(a) > level:
         a = evaluator.apply("mod_switch", a)
     return a
 
 
 def next_lower(evaluator: Evaluator, a: Handle) -> Handle:
-    """The ciphertext at the next modulus, where there is one and the library switches to it."""
+    """The ciphertext at the next modulus; unchanged where there is none or the library cannot switch."""
     if evaluator.level(a) > 0 and "mod_switch" in evaluator.operations:
         return evaluator.apply("mod_switch", a)
     return a
 
 
-# A node, ready to be called: function, values it takes, what follows them, first result, how many where they are a list
-# (else 0), values that die.
+# A node, ready to be called: function, its values, its other operands, the first result, the number of results of a
+# list (else 0), and values after their last use.
 _Step = tuple[Callable[..., Handle], tuple[int, ...], tuple[Handle, ...], int, int, tuple[int, ...]]
 
 
@@ -474,8 +482,10 @@ def _steps(operator: Operator, program: Program, constants: Sequence[Handle]) ->
 
 
 def _function(operator: Operator, node: Node) -> Callable[..., Handle]:
-    """What executes a node. Encoded plaintexts where the operation takes prepared ones are brought to that form, each
-    time: how is known of ciphertexts at hand only.
+    """The function that executes a node.
+
+    Where the operation takes prepared plaintexts, each execution converts encoded ones: the form depends on the
+    ciphertext operand.
     """
     apply = partial(operator.apply, node.operation)
     names = where(lambda row: row.result is Kind.NTT_PLAINTEXT and row.name in operator.operations)

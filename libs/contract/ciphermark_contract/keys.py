@@ -1,7 +1,7 @@
-"""Which evaluation keys an operation needs, and a circuit of many: a request for each kind of key, as data.
+"""Evaluation keys that operations and circuits need: a request for each kind of key, as data.
 
-A kind of key is a class here and a field of :class:`KeyRequest`. It says what two requests of the kind are together
-(``|``), and whether keys made for one are enough for another (``has``).
+A kind of key is a class here and a field of :class:`KeyRequest`. It defines the union of two requests (``|``), and
+whether the keys of one request suffice for another (``has``).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Automorphisms:
 
 @dataclass(frozen=True, slots=True)
 class Switching:
-    """The key to a second secret key, which the owner makes and keeps too."""
+    """The key to a second secret key, which the owner also generates and keeps."""
 
     def __or__(self, _: Switching) -> Switching:
         return self
@@ -68,25 +68,24 @@ class Switching:
 
 @dataclass(frozen=True, slots=True)
 class Bootstrapping:
-    """All keys that bootstrapping takes with these parameters; ``None`` stands for those of the parameter set."""
+    """All keys of bootstrapping with these parameters; ``None`` means those of the parameter set."""
 
     parameters: BootstrappingParameters | None = None
 
     def __or__(self, other: Bootstrapping) -> Bootstrapping:
-        """Raises ``ValueError`` where the two differ: an owner has the keys of one bootstrapping."""
+        """Return the union; raises ``ValueError`` where the two differ: an owner has the keys of one bootstrapping."""
         if self.parameters and other.parameters and self.parameters != other.parameters:
             raise ValueError("bootstrapping keys for two parameter sets cannot be generated together")
         return self if self.parameters else other
 
     def has(self, wanted: Bootstrapping) -> bool:
-        """Whether the parameters are those that are wanted, if any are."""
+        """Whether the parameters are equal, or ``wanted`` has none."""
         return wanted.parameters in (None, self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRequest:
-    """Which evaluation keys to make: a request for each kind, ``None`` for no key of it. :meth:`of` takes plain
-    values."""
+    """The evaluation keys to generate: a request for each kind, ``None`` for no key. :meth:`of` takes plain values."""
 
     relinearization: Relinearization | None = None
     rotations: Rotations | None = None
@@ -103,8 +102,9 @@ class KeyRequest:
         switching: bool = False,
         bootstrapping: BootstrappingParameters | bool = False,
     ) -> KeyRequest:
-        """The request in plain values: steps and elements in ascending order, each once. A rotation by 0 steps needs no
-        key; ``True`` for ``bootstrapping`` takes the parameter set's parameters.
+        """Build a request from plain values; steps and elements are stored in ascending order, each once.
+
+        A rotation by 0 steps needs no key. ``True`` for ``bootstrapping`` takes the parameter set's parameters.
         """
         steps, elements = tuple(sorted({*rotations} - {0})), tuple(sorted({*automorphisms}))
         own = bootstrapping if isinstance(bootstrapping, BootstrappingParameters) else None
@@ -127,21 +127,21 @@ class KeyRequest:
         return self.automorphisms.elements if self.automorphisms else ()
 
     def __or__(self, other: KeyRequest) -> KeyRequest:
-        """The keys of both."""
+        """The union of both requests."""
         pairs = zip(self._kinds, other._kinds, strict=True)
         return KeyRequest(*(mine | yours if mine and yours else mine or yours for mine, yours in pairs))
 
     def __bool__(self) -> bool:
-        """Whether any key is asked for."""
+        """Whether any key is requested."""
         return any(kind is not None for kind in self._kinds)
 
     def has(self, wanted: KeyRequest) -> bool:
-        """Whether these keys are enough for what needs ``wanted``."""
+        """Whether these keys include ``wanted``."""
         pairs = zip(self._kinds, wanted._kinds, strict=True)
         return all(other is None or (own is not None and own.has(other)) for own, other in pairs)
 
     def of_kinds(self, able: KeyRequest) -> KeyRequest:
-        """Of these keys those of the kinds that ``able`` has any of."""
+        """The part of this request whose kinds occur in ``able``."""
         pairs = zip(self._kinds, able._kinds, strict=True)
         return KeyRequest(*(None if other is None else own for own, other in pairs))
 

@@ -1,4 +1,4 @@
-"""A program in parts, each a program of its own: what a part takes, costs and ends with. Pure."""
+"""Layers of a program, each a separate program, with their operands, costs and results. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _WORD_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """``operands`` are the values of the whole program that the layer's ``program`` takes as inputs, ``outputs`` those
-    that it returns: its ``ends`` first.
+    """One layer. ``operands`` are the values of the whole program that the layer's ``program`` takes as inputs.
+
+    ``outputs`` are the values that it returns, its ``ends`` first.
     """
 
     name: str
@@ -28,26 +29,26 @@ class Layer:
 
     @property
     def operand_bytes(self) -> int:
-        """Ciphertexts and plaintexts that it takes, with 8 bytes for each coefficient and prime."""
+        """Bytes of its ciphertext and plaintext operands, 8 for each coefficient and prime."""
         program = self.program
         plaintexts = (Shape(constant.level, constant.scale, 1) for constant in program.constants)
         return sum(shape_bytes(program, shape) for shape in (*program.inputs, *plaintexts))
 
     @property
     def result_bytes(self) -> int:
-        """Ciphertexts that it returns."""
+        """Bytes of the ciphertexts that it returns."""
         program = self.program
         return sum(shape_bytes(program, program.shapes[value]) for value in program.outputs)
 
     @property
     def has_meaning(self) -> bool:
-        """Whether plain vectors tell what it ends with: words of a ciphertext are those of its noise, too."""
+        """Whether plain vectors determine its results; words of a ciphertext depend on its noise, too."""
         used = {node.operation for node in self.program.nodes}
         return not any(Kind.WORDS in OPERATIONS[operation].operands for operation in used)
 
     @property
     def facts(self) -> LayerFacts:
-        """What is recorded of it."""
+        """The facts that are recorded about it."""
         program = self.program
         end = program.shapes[program.outputs[0]]
         counts = sorted(program.counts.items())
@@ -63,8 +64,9 @@ class Layer:
 
 
 def shape_bytes(program: Program, shape: Shape) -> int:
-    """What a ciphertext or plaintext has: a word for each coefficient of each polynomial and prime, as often as a
-    plaintext modulus has residues.
+    """Bytes of a ciphertext or plaintext: 8 for each coefficient of each polynomial and prime.
+
+    A plaintext modulus with several residues multiplies them by their number.
     """
     parameters = program.parameters
     words = shape.polynomials * (shape.level + 1) * parameters.ring_dimension
@@ -72,8 +74,9 @@ def shape_bytes(program: Program, shape: Shape) -> int:
 
 
 def split(program: Program, ends: Mapping[str, Sequence[int]]) -> list[Layer]:
-    """The program in layers, by the values that each of them ends with: a node belongs to the first layer whose ends
-    need it, and one that none needs (of a program that is literal) to the last.
+    """Split the program into layers by their final values, ``ends``.
+
+    A node belongs to the first layer whose ends need it. An unneeded node of a literal program belongs to the last.
     """
     makers = {value: index for index in range(len(program.nodes)) for value in _made(program, index)}
     left, chosen = set(range(len(program.nodes))), list[list[int]]()
@@ -112,8 +115,9 @@ def _needed(program: Program, makers: Mapping[int, int], values: Iterable[int]) 
 def _layer(
     program: Program, name: str, chosen: Sequence[int], ends: tuple[int, ...], later: set[int]
 ) -> Layer:
-    """The nodes as a program of their own: operands in the order in which they are taken first. It returns its ends,
-    and then what else ``later`` layers take.
+    """The nodes as a separate program, with operands in the order of their first use.
+
+    It returns its ends, then the other values that ``later`` layers take.
     """
     results = [value for index in chosen for value in _made(program, index)]
     outputs = (*ends, *(value for value in results if value in later and value not in ends))
@@ -145,8 +149,9 @@ def _layer(
 
 
 def in_the_clear(program: Program, inputs: Sequence[Vector], constants: Mapping[str, Vector]) -> list[Vector]:
-    """All values of a program by the meaning of its operations on plain vectors: inputs first, in order. ``constants``
-    are its vectors by digest.
+    """Evaluate a program on plain vectors; return all its values, inputs first, in order.
+
+    ``constants`` are its vectors by digest.
     """
     ring = Ring.of(program.parameters)
     values = [padded(vector, ring.slots) for vector in inputs]

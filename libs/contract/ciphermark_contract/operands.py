@@ -1,4 +1,4 @@
-"""Operands of any operation of the table, made of vectors, with the slots that must come out."""
+"""Operands of any operation of the table, built from vectors, with the expected slots of the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ciphermark_contract.bound import Vector
 from ciphermark_contract.interfaces import Evaluator, Handle, Row, lowered
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Ring, padded, where
 
-# The vector number i of an operand set, and a ciphertext of it on the evaluator's side.
+# Vector number i of an operand set, and its ciphertext on the evaluator's side.
 Draw = Callable[[int], Vector]
 Encrypt = Callable[[Vector], Handle]
 
@@ -24,7 +24,7 @@ def _nothing_drawn(number: int) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where operands come from: the evaluator that encodes, encryption, and vectors by number."""
+    """The source of operands: the evaluator that encodes, encryption, and vectors by number."""
 
     evaluator: Evaluator
     ring: Ring
@@ -34,8 +34,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Operands:
-    """One row of operands; ``expected`` holds the slots of each result, ``ciphertexts`` what each ciphertext
-    holds."""
+    """One row of operands. ``expected`` are the slots of each result, ``ciphertexts`` those of each ciphertext."""
 
     row: Row
     expected: Sequence[Vector]
@@ -43,9 +42,9 @@ class Operands:
 
 
 def made(source: Source, call: Call, *, is_managed: bool = False) -> Operands:
-    """Operands of a primitive, or of the managed operation, which takes vectors in the place of plaintexts.
+    """Build operands of a primitive, or of the managed operation, which takes vectors in place of plaintexts.
 
-    Raises ``Exhausted`` where an operand cannot be made, such as a product for ``relinearize``.
+    Raises ``Exhausted`` where an operand, such as a product for ``relinearize``, cannot be computed.
     """
     transformed_by = call.operation.transformed_by
     if transformed_by is not None:
@@ -72,7 +71,7 @@ def _as_list(call: Call, meant: Any) -> Sequence[Vector]:
 
 
 class _Maker:
-    """Makes one operand after the other; each takes the next vector of the source."""
+    """Builds operands one by one; each takes the next vector of the source."""
 
     def __init__(self, source: Source, call: Call, is_managed: bool) -> None:
         self._source = source
@@ -140,7 +139,7 @@ class _Maker:
 
 
 def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
-    """A plaintext in NTT form at the level of a ciphertext; encoding gives it where nothing transforms it."""
+    """A plaintext in NTT form at the level of a ciphertext; the encoded one where the library has no transform."""
     plaintext = evaluator.encode(values, like=like)
     for operation in where(lambda row: row.result is Kind.NTT_PLAINTEXT and row.name in evaluator.operations):
         return evaluator.apply(operation, plaintext, like)
@@ -148,7 +147,7 @@ def prepared(evaluator: Evaluator, values: Vector, like: Handle) -> Handle:
 
 
 def transformed(evaluator: Evaluator, ciphertext: Handle) -> Handle:
-    """The ciphertext in NTT form; it is as it is where nothing transforms it."""
+    """The ciphertext in NTT form; unchanged where the library has no transform."""
     return _converted(evaluator, ciphertext, Kind.CIPHERTEXT, Kind.TRANSFORMED)
 
 
@@ -158,8 +157,10 @@ def restored(evaluator: Evaluator, ciphertext: Handle) -> Handle:
 
 
 def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
-    """One execution's results as ciphertexts that can be decrypted: those in NTT form are transformed back, a
-    plaintext is shown by its product with an encryption of ones."""
+    """One execution's results as ciphertexts that can be decrypted.
+
+    Ciphertexts in NTT form are transformed back; a plaintext is multiplied by an encryption of ones.
+    """
     kind = call.operation.result
     if kind is Kind.CIPHERTEXTS:
         return list(result)
@@ -177,7 +178,7 @@ def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
 
 
 def _converted(evaluator: Evaluator, ciphertext: Handle, before: Kind, after: Kind) -> Handle:
-    """The ciphertext in another form; a library that has no operation from the one to the other knows one form."""
+    """The ciphertext in another form; unchanged where the library has no operation for it, since it has one form."""
     names = where(lambda row: (row.operands, row.result) == ((before,), after))
     for name in names:
         if name in evaluator.operations:

@@ -1,10 +1,10 @@
-"""A program: the frozen graph of operations that a circuit makes, for one scheme and one resolved modulus chain.
+"""A program: the frozen graph of a circuit's operations, for one scheme and one resolved modulus chain.
 
-Values are numbered: inputs first, then the results of the nodes, in order. A node's operands are values that come
-before it, then plaintext constants, then numbers: ``evaluator.apply(operation, *ciphertexts, *plaintexts, *numbers)``.
-A program does not depend on the values of its inputs, and it names constants by digest: their vectors stay with the
-workload. In the *managed* form, for libraries that choose levels themselves, nodes are managed operations and
-constants plain vectors; shapes then say what a library that is driven by levels would have.
+Values are numbered: inputs first, then the results of the nodes, in order. A node's operands are preceding values, then
+plaintext constants, then numbers: ``evaluator.apply(operation, *ciphertexts, *plaintexts, *numbers)``.
+A program does not depend on the values of its inputs. It names constants by digest; the workload keeps their vectors.
+In the *managed* form, for libraries that choose levels themselves, nodes are managed operations and constants are plain
+vectors. Its shapes are those that explicit level management would give.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ciphermark_contract.operations import OPERATIONS, Call, Kind, Shape, top_le
 from ciphermark_core import case_keys, legacy_format
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
-# The lowest last use of a value that nothing uses, and of an input that no node takes.
+# The last use of an unused value or input.
 UNUSED = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A vector in the clear, by :func:`digest_of`, and how it is encoded: ``scale`` is that of ckks."""
+    """A plain vector, by :func:`digest_of`, and its encoding; ``scale`` is that of ckks."""
 
     digest: str
     level: int
@@ -52,12 +52,12 @@ class Node:
 
 
 Cost: TypeAlias = Callable[[Node, int], float]
-"""What a node costs at the level of its first operand, in any unit that adds up."""
+"""The cost of a node at the level of its first operand, in any additive unit."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """Inputs by shape, constants, nodes in an order of execution, and the values that are its outputs."""
+    """Inputs by shape, constants, nodes in an order of execution, and outputs by value number."""
 
     parameters: Parameters
     inputs: tuple[Shape, ...]
@@ -72,7 +72,7 @@ class Program:
         return self.parameters.spec.scheme
 
     def to_bytes(self) -> bytes:
-        """The program in columns (MessagePack): what is stored, and what :attr:`digest` is of."""
+        """The program in columns (MessagePack), as stored and as hashed by :attr:`digest`."""
         return encoded(self)
 
     @classmethod
@@ -97,8 +97,9 @@ class Program:
         return tuple(int(start) for start in np.cumsum(counts)[:-1])
 
     def repeated(self, count: int) -> Program:
-        """The same for ``count`` sets of inputs, set after set, with the same constants: no node of one set waits for
-        one of another. Outputs come set after set, too.
+        """The program for ``count`` sets of inputs with the same constants.
+
+        Inputs and outputs are ordered set by set. No node depends on a node of another set.
         """
         width, result_count = len(self.inputs), len(self.shapes) - len(self.inputs)
 
@@ -127,24 +128,26 @@ class Program:
 
     @cached_property
     def counts(self) -> Mapping[tuple[str, int], int]:
-        """How often each operation occurs at each level: that of its first operand."""
+        """The number of occurrences of each operation by level, that of its first operand."""
         return Counter((node.operation, self.level_of(node)) for node in self.nodes)
 
     @cached_property
     def keys(self) -> KeyRequest:
-        """The evaluation keys that it takes."""
+        """The evaluation keys that the program requires."""
         calls = {(node.operation, node.arguments): node for node in self.nodes}
         return reduce(or_, map(self.keys_of, calls.values()), NO_KEYS)
 
     def keys_of(self, node: Node) -> KeyRequest:
-        """The evaluation keys that one node takes."""
+        """The evaluation keys that one node requires."""
         call = Call(OPERATIONS[node.operation], node.arguments)
         return call.managed_keys if self.is_managed else call.keys
 
     @cached_property
     def plaintext_bytes(self) -> int:
-        """Bytes of its constants as nodes take them, each form of one once: N words of 8 bytes for every prime of its
-        level in NTT form, N words in coefficient form; 0 in the managed form, whose constants are vectors.
+        """Bytes of its constants as nodes take them, with each form of a constant counted once.
+
+        In NTT form a constant has N words of 8 bytes for every prime of its level, in coefficient form N words. The
+        managed form has 0 bytes, since its constants are vectors.
         """
         uses = {(constant, self._takes_evaluated(node)) for node in self.nodes for constant in node.constants}
         lowest = len(self.parameters.moduli) - top_level(self.parameters)
@@ -160,11 +163,11 @@ class Program:
         return self.shapes[node.operands[0]].level
 
     def work(self, cost: Cost) -> float:
-        """What all nodes cost together: the time of one thread."""
+        """The total cost of all nodes: the time of one thread."""
         return sum(cost(node, self.level_of(node)) for node in self.nodes)
 
     def span(self, cost: Cost) -> float:
-        """What the most expensive path costs: the time of any number of threads."""
+        """The cost of the most expensive path: the minimum time with any number of threads."""
         ends = [0.0] * len(self.inputs)
         for node in self.nodes:
             start = max((ends[operand] for operand in node.operands), default=0.0)
@@ -184,7 +187,7 @@ class Program:
 
     @cached_property
     def live_ciphertexts(self) -> int:
-        """The most ciphertexts, inputs included, that are alive at once when nodes execute in order."""
+        """The maximum number of ciphertexts, inputs included, alive at once when nodes execute in order."""
         live = most = len(self.inputs)
         for node, dying in zip(self.nodes, self.dying, strict=True):
             live += len(node.results)
@@ -194,7 +197,7 @@ class Program:
 
     @cached_property
     def dying(self) -> tuple[tuple[int, ...], ...]:
-        """Per node, the values that nothing uses after it: their memory is free then."""
+        """Per node, the values with no later use, whose memory can then be freed."""
         dying: list[list[int]] = [[] for _ in self.nodes]
         for value, last in self._mortal():
             dying[last].append(value)
@@ -228,12 +231,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """``parameters`` and ``names`` are in the first words (:mod:`ciphermark_core.case_keys`), so that digests stay.
+    """``parameters`` and ``names`` use first names (:mod:`ciphermark_core.case_keys`), so that digests do not change.
 
     ``shapes`` lists the shapes that occur; ``inputs`` and ``results`` are indices of it.
 
-    ``operations`` are indices of ``names``, one per node; the columns after it hold, node after node, as many entries
-    as the ``…_counts`` beside them say.
+    ``operations`` are indices of ``names``, one per node. The columns after it hold entries node by node; the
+    ``…_counts`` columns hold their numbers per node.
     """
 
     format: int

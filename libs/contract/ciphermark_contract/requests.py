@@ -1,4 +1,4 @@
-"""Requested parameter sets: what every adapter refuses before its library sees it, and makes of the primes it gets."""
+"""Requested parameter sets: checks that all adapters share, and resolution to primes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNIFORM_SECRETS: Mapping[SecretDistribution, int | None] = {"uniform ternary": N
 
 
 def require_ring(spec: ParameterSpec, library: str, least: int = 2, most: int | None = None) -> None:
-    """Raise ``Unsupported`` for a ring dimension that is no power of two, or beyond what a library has."""
+    """Raise ``Unsupported`` for a ring dimension that is no power of two, or outside the library's range."""
     n = spec.ring_dimension
     if n < least or n & (n - 1) or (most is not None and n > most):
         limits = "" if most is None else f" from {least} to {most}"
@@ -42,7 +42,7 @@ def require_slots(spec: ParameterSpec) -> None:
 
 
 def no_slots(spec: ParameterSpec) -> Unsupported:
-    """What is wrong with a plaintext modulus that gives no slots."""
+    """The error for a plaintext modulus that gives no slots."""
     n, t = spec.ring_dimension, spec.plain_modulus
     return Unsupported(f"t = {t} gives no slots at N = {n}: it must be a prime that is 1 modulo {2 * n}")
 
@@ -57,7 +57,7 @@ def require_room(spec: ParameterSpec, log_q: float) -> None:
 
 
 def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
-    """Raise ``Unsupported`` for evaluation keys where nothing is there to switch them with."""
+    """Raise ``Unsupported`` for evaluation keys where the parameters allow no key switching."""
     if keys and parameters.key_switching is None:
         raise Unsupported(
             "evaluation keys need key switching, and a modulus chain of one prime leaves none for it: write "
@@ -68,14 +68,14 @@ def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
 
 
 def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tuple[int, ...]:
-    """Different primes of these sizes in this order, each the largest left; raises ``Unsupported`` where none is."""
+    """Different primes of these sizes in this order, each the largest remaining one; raises ``Unsupported`` without."""
     require_sizes(bits, library)
     left = {size: iter(primes.ntt_primes(size, spec.ring_dimension, bits.count(size))) for size in set(bits)}
     return tuple(next(left[size]) for size in bits)
 
 
 def first_secure(several: Iterable[Parameters]) -> Parameters:
-    """The first parameter set that is as secure as its request asks, or else the last of at least one."""
+    """The first parameter set with the requested security level, else the last. ``several`` must not be empty."""
     for parameters in several:
         if (parameters.security_by(parameters.spec.security_table) or 0) >= parameters.spec.security:
             break
@@ -97,10 +97,10 @@ def resolved(
     secrets: Mapping[SecretDistribution, int | None] = UNIFORM_SECRETS,
     bootstrapping: Bootstrapping | None = None,
 ) -> Parameters:
-    """What became of a request: these ciphertext and special primes, with a digit per prime.
+    """Return the resolved parameters of a request: these ciphertext and special primes, with a digit per prime.
 
-    ``secrets`` are the distributions that the library has, with the Hamming weight of each; ``bootstrapping`` is what
-    it makes of the request for one. Raises ``Unsupported`` for a request that names others.
+    ``secrets`` maps the library's secret distributions to their Hamming weights. ``bootstrapping`` is the resolved
+    bootstrapping. Raises ``Unsupported`` for a request for other secrets or bootstrapping.
     """
     is_real = spec.scheme == "ckks"
     parameters = Parameters(
@@ -133,7 +133,7 @@ def _hamming_weight(spec: ParameterSpec, secrets: Mapping[SecretDistribution, in
 
 
 def _require_depth(parameters: Parameters) -> None:
-    """Raise ``Unsupported`` where nothing is bootstrapped, or the modulus chain has no level left after it."""
+    """Raise ``Unsupported`` where there is no bootstrapping, or the modulus chain has no level left after it."""
     if parameters.bootstrapping is None:
         raise Unsupported("there is no bootstrapping here: leave bootstrapping out")
     levels, depth = len(parameters.moduli) - 1, parameters.bootstrapping.depth

@@ -1,7 +1,7 @@
-"""From a circuit to a program: the circuit is called once, with stand-ins for ciphertexts.
+"""Tracing of circuits to programs: a circuit is called once, with placeholders for ciphertexts.
 
-A circuit is any Python function over an evaluator and ciphertexts. It sees levels, scales and polynomial counts that
-follow from the resolved primes, never a value: so its program serves all inputs of these shapes.
+A circuit is any Python function over an evaluator and ciphertexts. It sees levels, scales and polynomial counts, which
+follow from the resolved primes, and no values. Its program therefore serves all inputs of these shapes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ciphermark_core.nearest import did_you_mean
 
 Circuit: TypeAlias = Callable[[Evaluator, Sequence[Handle]], Sequence[Handle]]
 
-# A circuit that needs more levels than this is not tried on a longer modulus chain to tell its depth.
+# Maximum number of levels on which a circuit is traced to determine its depth.
 _DEEPEST = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a circuit becomes a program.
+    """The form in which a circuit becomes a program.
 
-    ``is_managed``: for a library that chooses levels itself. ``is_literal``: every operation of the circuit is a node;
-    otherwise the same operation on the same operands is one, and what no output depends on is left out.
+    ``is_managed``: for a library that chooses levels itself. ``is_literal``: every operation of the circuit is a node.
+    Otherwise equal operations on the same operands share a node, and nodes that no output depends on are left out.
     """
 
     is_managed: bool = False
@@ -69,10 +69,9 @@ def trace(
     operations: Iterable[str] = OPERATIONS,
     form: Form = AS_NEEDED,
 ) -> Traced:
-    """The program of ``circuit`` on inputs of these shapes, with those operations that a library has.
+    """Return the program of ``circuit`` on inputs of these shapes, with the operations of a library.
 
-    Raises ``Unsupported``, with the depth that the circuit takes, where the chain is too short for it, and for an
-    operation that there is not.
+    Raises ``Unsupported`` for a missing operation, and, with the circuit's depth, where the modulus chain is too short.
     """
     able = tuple(operations)
     try:
@@ -85,7 +84,7 @@ def trace(
 
 
 def fresh_inputs(parameters: Parameters, count: int) -> list[Shape]:
-    """The shapes of as many fresh ciphertexts."""
+    """The shapes of ``count`` fresh ciphertexts."""
     return [fresh(parameters)] * count
 
 
@@ -100,7 +99,7 @@ def _traced(
 def _depth_needed(
     circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...]
 ) -> str:
-    """What a chain would have to offer, found out on longer ones of primes like the last."""
+    """Return the required depth as text, determined on chains extended by primes like the last one."""
     more = 1
     while more <= _DEEPEST:
         longer = replace(parameters, moduli=parameters.moduli + parameters.moduli[-1:] * more)
@@ -109,14 +108,14 @@ def _depth_needed(
             return f"it needs a depth of {_traced(circuit, longer, raised, able, AS_NEEDED).program.depth}"
         except Exhausted:
             more *= 2
-        except ValueError:  # scales of a made-up chain may not meet: then the depth stays unknown
+        except ValueError:  # scales may not match on a hypothetical chain: the depth stays unknown
             break
     return "its depth is not known"
 
 
 @dataclass(slots=True)
 class _Recorded:
-    """What was traced so far."""
+    """The nodes and constants traced so far."""
 
     shapes: list[Shape]
     merges_equals: bool
@@ -126,7 +125,7 @@ class _Recorded:
     vectors: dict[str, Vector] = field(default_factory=dict)
 
     def added(self, node: Node) -> tuple[Ciphertext, ...]:
-        """The results of a node, or of an equal one that is there already."""
+        """The results of a node, or of an equal existing one."""
         key = (node.operation, node.operands, node.constants, node.arguments, node.results)
         if key not in self.values or not self.merges_equals:
             first = len(self.shapes)
@@ -139,7 +138,7 @@ class _Recorded:
 
 
 class TracingEvaluator(Evaluator):
-    """An evaluator without ciphertexts: it knows shapes, and records what is applied."""
+    """An evaluator without ciphertexts: it derives shapes, and records the applied operations."""
 
     def __init__(
         self, parameters: Parameters, inputs: Sequence[Shape], able: Container[str], form: Form = AS_NEEDED
@@ -163,7 +162,7 @@ class TracingEvaluator(Evaluator):
     def encode(
         self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
-        """See the contract: a constant of the program."""
+        """Add a constant to the program; see the contract."""
         if level is None:
             level = top_level(self.parameters) if like is None else like.shape.level
         if self.parameters.scale is not None:
@@ -179,7 +178,7 @@ class TracingEvaluator(Evaluator):
         raise Unsupported("a circuit writes no ciphertext: return it as an output")
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        """There are no bytes while a circuit is traced."""
+        """Unavailable: there are no bytes while a circuit is traced."""
         raise Unsupported("a circuit writes no plaintext")
 
     def level(self, ciphertext: Handle) -> int:
@@ -240,7 +239,7 @@ class TracingEvaluator(Evaluator):
     def _encoded(
         self, row: Operation, values: Vector | Plaintext, like: Ciphertext | None = None
     ) -> Plaintext:
-        """What makes plaintexts is no node: an evaluator prepares constants, told by slots, as nodes take them."""
+        """Encoding is no node: an evaluator prepares constants, given by slots, in the form that nodes take."""
         if not isinstance(values, Plaintext):
             slots = row.slots_after(Ring.of(self.parameters), values)
             return self._constant(

@@ -1,4 +1,4 @@
-"""Operations: the table, what it says together, and how a case writes one.
+"""Operations: the table, facts derived from it, and the notation of cases.
 
 To add an operation: a row in :mod:`.table`, and in every adapter that has it.
 """
@@ -58,12 +58,12 @@ def where(is_wanted: Callable[[Operation], bool]) -> tuple[str, ...]:
 
 
 def repeatable() -> tuple[str, ...]:
-    """What circuits may apply to its own result again and again."""
+    """The operations that circuits may apply repeatedly to their own result."""
     return where(lambda row: row.is_repeatable and row.is_managed)
 
 
 def of_scheme(scheme: Scheme) -> tuple[str, ...]:
-    """What has a meaning in a scheme."""
+    """The operations of a scheme."""
     return where(lambda row: scheme in row.schemes)
 
 
@@ -73,13 +73,13 @@ def keys_of(texts: Iterable[str]) -> KeyRequest:
 
 
 def key_kinds(names: Iterable[str]) -> KeyRequest:
-    """The kinds of keys that these operations have a use for, whatever their arguments."""
+    """The kinds of keys that these operations use, whatever their arguments."""
     calls = [call for name in names if name in OPERATIONS for call in OPERATIONS[name].calls()]
     return reduce(lambda keys, call: keys | call.managed_keys, calls, NO_KEYS)
 
 
 def multiplies(call: Call) -> bool:
-    """Whether noise grows by a factor in the operation, or in what its operand comes from."""
+    """Whether noise grows by a factor in the operation, or in the one that yields its operand."""
     transformed_by = call.operation.transformed_by
     return call.operation.is_multiplication or (
         transformed_by is not None and OPERATIONS[transformed_by].is_multiplication
@@ -87,7 +87,7 @@ def multiplies(call: Call) -> bool:
 
 
 def served(names: Iterable[str], keys: KeyRequest) -> tuple[str, ...]:
-    """Those of the operations that these keys are enough for; of one with arguments, for some of them."""
+    """The operations that these keys suffice for, with some arguments at least."""
     return tuple(name for name in names if _is_served(OPERATIONS[name], keys))
 
 
@@ -99,14 +99,14 @@ def _is_served(operation: Operation, keys: KeyRequest) -> bool:
 
 
 def has_key_per_argument(name: str) -> bool:
-    """Whether an execution must be looked at for the keys that its arguments need: see :func:`require_keys`."""
+    """Whether the required keys depend on the arguments of an execution: see :func:`require_keys`."""
     return OPERATIONS[name].argument is not None and bool(OPERATIONS[name].calls()[0].keys)
 
 
 def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
-    """Raise ``Unsupported`` where an execution on these operands needs a key that was not made.
+    """Raise ``Unsupported`` where an execution on these operands needs a missing key.
 
-    Libraries would make up for it, with several keys for one operation: not the primitive any more.
+    Libraries would combine several other keys instead, which is no longer the primitive.
     """
     if name not in OPERATIONS or not has_key_per_argument(name):
         return

@@ -1,9 +1,8 @@
 """Polynomials of Z_t[X]/(X^N + 1) by their coefficients and by their slots, in numpy: no ciphertext is involved.
 
-Slot e holds the value at ζ^e, ζ the smallest primitive 2N-th root of unity modulo t. With it a plaintext that is
-encoded by coefficients is the one that is encoded by these slots, in every library that has slots: where a library
-takes another root, all its polynomials are images of ours under one automorphism, and sums and products stay what they
-are.
+Slot e holds the value at ζ^e, ζ the smallest primitive 2N-th root of unity modulo t. With it, encoding coefficients
+equals encoding these slots in every library with slots. If a library takes another root, all its polynomials are images
+of ours under one automorphism, which preserves sums and products.
 """
 
 from __future__ import annotations
@@ -49,12 +48,12 @@ def _modulus(ring: Ring) -> int:
 
 
 def _wide(values: Vector, modulus: int) -> Vector:
-    """In a type that products do not leave: Python's integers for a large t."""
+    """The values in a type that holds their products: Python's integers for a large t."""
     return values.astype(np.int64 if modulus < _EXACT_BELOW else object)
 
 
 def _places(ring: Ring) -> npt.NDArray[np.int64]:
-    """Where the values of the slots are among those at ζ, ζ^3, ζ^5, …"""
+    """Indices of the slots' values among those at ζ, ζ^3, ζ^5, …"""
     return np.array(ring.exponents) // 2
 
 
@@ -67,7 +66,7 @@ def _powers(root: int, count: int, modulus: int) -> Vector:
 
 
 def _cyclic(values: Vector, root: int, modulus: int) -> Vector:
-    """The transform Σ v_j·ω^(ij) along the last axis, of a power of two of values, ω a root of unity of that order."""
+    """The transform Σ v_j·ω^(ij) along the last axis. Its length is a power of two, and the order of the root ω."""
     count = values.shape[-1]
     if count == 1:
         return values

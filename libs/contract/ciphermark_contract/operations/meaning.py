@@ -18,11 +18,11 @@ from ciphermark_core.model import Parameters
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """What slots are: of Z_t[X]/(X^N + 1) in two rows of N/2, or without a t of the one row of N/2 reals.
+    """The ring of slots: two rows of N/2 slots of Z_t[X]/(X^N + 1), or, without a t, one row of N/2 reals.
 
-    ``generator`` orders them: slot c of the first row is the value at ζ^(g^c), of the second at ζ^(−g^c), ζ a
-    primitive 2N-th root of unity. Rotations mean the same for every g; what a Galois element does to slots depends
-    on it.
+    ``generator`` (g) orders them: slot c of the first row is the value at ζ^(g^c), of the second at ζ^(−g^c), ζ a
+    primitive 2N-th root of unity. Rotations mean the same for every g; the effect of a Galois element on slots
+    depends on it.
     """
 
     dimension: int
@@ -38,12 +38,12 @@ class Ring:
 
     @property
     def slots(self) -> int:
-        """How many values a vector has."""
+        """The number of values of a vector."""
         return self.dimension // 2 if self.modulus is None else self.dimension
 
     @property
     def rows(self) -> int:
-        """Two where there is a t."""
+        """The number of rows: two with a t, else one."""
         return 1 if self.modulus is None else 2
 
     @property
@@ -66,7 +66,7 @@ def padded(values: Vector, slots: int) -> Vector:
 
 
 def same(_: Ring, a: Vector, *__: object) -> Vector:
-    """The values stay."""
+    """The first operand, unchanged."""
     return a
 
 
@@ -117,7 +117,7 @@ def weighted_sum(ring: Ring, several: Sequence[Vector], numbers: Sequence[float]
 
 
 def rotated(ring: Ring, a: Vector, steps: int) -> Vector:
-    """Each row turned left by ``steps``."""
+    """Each row rotated left by ``steps``."""
     return np.roll(a.reshape(ring.rows, -1), -steps, axis=1).reshape(-1)
 
 
@@ -132,7 +132,7 @@ def columns_rotated(_: Ring, a: Vector) -> Vector:
 
 
 def substituted(ring: Ring, a: Vector, element: int) -> Vector:
-    """X → X^k: slot e gets what was in slot k·e. In ckks one of e and −e stands for both, real values being equal."""
+    """X → X^k: slot e receives the value of slot k·e. In ckks, slots e and −e are one: real values are equal there."""
     order = 2 * ring.dimension
     exponents = ring.exponents
     places = {e: i for i, e in enumerate(exponents)}

@@ -1,4 +1,4 @@
-"""What a row of the operation table says, and an operation together with its arguments."""
+"""Types of the operation table: its rows, and an operation with its arguments."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Arguments: TypeAlias = tuple[Number, ...]
 
 
 class Kind(Enum):
-    """What an operand or a result is.
+    """The kind of an operand or a result.
 
-    A *prepared* plaintext is in NTT form: what ``transform_plain`` makes of an encoded one, or the encoded one
-    itself where the library encodes to NTT form. A ciphertext *in NTT form* is what
-    ``transform_ciphertext`` makes of one, or the ciphertext itself where the library keeps them so. A ciphertext that
-    is taken *as words* is no secret to the operation: not what it holds counts, but its own coefficients.
+    A *prepared* plaintext is in NTT form: the result of ``transform_plain``, or the encoded plaintext itself where the
+    library encodes to NTT form. A ciphertext *in NTT form* is the result of ``transform_ciphertext``, or the ciphertext
+    itself where the library keeps it so. The operation reads the coefficients of a ciphertext taken *as words*, not the
+    values that it encrypts.
     """
 
     CIPHERTEXT = "ciphertext"
@@ -46,12 +46,12 @@ def _fits_every_ring(_: Number, __: int) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A number that a suite writes beside the name: ``rotate: [1, 64]`` are ``rotate(1)`` and ``rotate(64)``.
+    """A number that a suite writes after the name: ``rotate: [1, 64]`` are ``rotate(1)`` and ``rotate(64)``.
 
-    ``check`` says what is wrong with a number, or ``None``. ``defaults`` are what a suite takes that writes none.
-    With ``is_list`` an operation takes several at once. ``is_count`` numbers are how many handles a several-handle
-    operand has, and are not given to the operation; others are its last operands. In the schemes ``whole_in`` a
-    fraction means nothing. ``at_ring`` says why a number makes no case at a ring dimension, or ``None``.
+    ``check`` returns the fault of a number, or ``None``. ``defaults`` apply to a suite that writes no number. With
+    ``is_list``, an operation takes several at once. ``is_count`` numbers are numbers of handles of an operand and are
+    not passed to the operation; others are its last operands. In the schemes ``whole_in``, only whole numbers have a
+    meaning. ``at_ring`` returns why a number gives no case at a ring dimension, or ``None``.
     """
 
     name: str
@@ -75,21 +75,25 @@ class Operation:
     ``summary`` is a sentence for the reader. ``Operator.apply`` takes operands in this order, all flat: the handles
     of the first of ``operands``, those of the next, then the arguments. ``meaning`` takes the ring, the operands'
     slot vectors and the arguments (see :mod:`.meaning`), ``effect`` the parameters, the operands' shapes and the
-    arguments (see :mod:`.shapes`); the shape it tells is that of every result. Where each operand is several
-    handles, both take a list for each, and likewise for a list of arguments. Of a ciphertext that is taken as words,
-    ``meaning`` takes these (see :mod:`.words`), which only the library tells. ``keys`` takes the arguments: what the
-    primitive cannot do without. ``operand_level`` is the level that the first operand is measured at, the top if
-    ``None``; ``error`` bounds that of a correct result in ckks, given the parameters and the number of ciphertexts.
+    arguments (see :mod:`.shapes`); the returned shape is that of every result. Where each operand is several
+    handles, both take a list for each, and likewise for a list of arguments. For a ciphertext taken as words,
+    ``meaning`` takes the words (see :mod:`.words`), which only the library can report. ``keys`` maps the arguments to
+    the keys that the primitive requires. ``operand_level`` is the level of the first operand in measurements, the top
+    if ``None``. ``error`` bounds the error of a correct result in ckks, given the parameters and the number of
+    ciphertexts.
 
-    ``is_product``: of two ciphertexts, with a polynomial more. ``not_in`` is why it is missing in other ``schemes``,
-    ``absence`` why a library may lack it that gives no reason of its own. ``is_rotation`` moves slots.
-    ``is_multiplication`` lets noise grow by a factor. ``transformed_by`` names the operation whose result the one
-    operand is. ``is_at_scale`` encodes the plaintext at the ciphertext's scale. ``is_repeatable`` takes its own
-    result for its first operand again. ``is_managed``: circuits may use it, with levels and scales taken care of.
-    ``is_maintenance``: what a library in charge of levels does by itself, so that it is no node of a managed program.
-    ``is_sequence``: several primitives by its very meaning, which a library may have in fewer calls or in as many: it
-    is composed for nobody.
-    ``is_default``: measured where a suite names no operation.
+    - ``is_product``: a product of two ciphertexts, with one more polynomial.
+    - ``not_in`` is the reason for its absence in schemes other than ``schemes``; ``absence`` is the default reason for
+      a library's lack of it.
+    - ``is_rotation``: it moves slots.
+    - ``is_multiplication``: noise grows by a factor.
+    - ``transformed_by`` names the operation whose result is its operand.
+    - ``is_at_scale``: it encodes the plaintext at the ciphertext's scale.
+    - ``is_repeatable``: it accepts its own result as the first operand.
+    - ``is_managed``: circuits may use it, with levels and scales managed.
+    - ``is_maintenance``: libraries that manage levels do it automatically, so managed programs have no such node.
+    - ``is_sequence``: it means several primitives, in any number of calls of a library, and is never composite.
+    - ``is_default``: it is measured where a suite names no operation.
     """
 
     name: str
@@ -123,24 +127,26 @@ class Operation:
 
     @property
     def yields_ciphertexts(self) -> bool:
-        """Whether results are ciphertexts, in whatever form."""
+        """Whether results are ciphertexts, in any form."""
         return self.result in (Kind.CIPHERTEXT, Kind.CIPHERTEXTS, Kind.TRANSFORMED)
 
     def shape_after(self, parameters: Parameters, *operands: Any) -> Shape:
-        """The shape of every result for operands as ``Operator.apply`` takes them, shapes in the place of handles.
+        """The shape of every result, for operands as ``Operator.apply`` takes them, with shapes in place of handles.
 
-        Raises ``Exhausted`` where no level is left, ``Unsupported`` for arguments that mean nothing in the scheme.
+        Raises ``Exhausted`` where no level is left, ``Unsupported`` for arguments without a meaning in the scheme.
         """
         self.require_arguments(parameters.spec.scheme, operands)
         return self.effect(parameters, *self.gathered(operands))
 
     def slots_after(self, ring: Ring, *operands: Any) -> Any:
-        """The result's slots (a list of vectors where there are several results), operands as ``Operator.apply``
-        takes them, full slot vectors in the place of handles."""
+        """The result's slots: a list of vectors where there are several results.
+
+        Operands are as ``Operator.apply`` takes them, with full slot vectors in place of handles.
+        """
         return self.meaning(ring, *self.gathered(operands))
 
     def gathered(self, operands: Sequence[Any]) -> tuple[Any, ...]:
-        """Operands of several handles as one list each, arguments that are a list as one, too."""
+        """The operands, with those of several handles as one list each, and list arguments as one list, too."""
         kinds = len(self.operands)
         if self.takes_several:
             share = len(operands) // kinds
@@ -150,7 +156,7 @@ class Operation:
         return (*operands[:kinds], *([arguments] if is_list else arguments))
 
     def require_arguments(self, scheme: Scheme, operands: Sequence[Any]) -> None:
-        """Raise ``Unsupported`` where an argument among these operands means nothing in a scheme."""
+        """Raise ``Unsupported`` where an argument among these operands has no meaning in a scheme."""
         if not self.takes_several:
             reason = Call(self, tuple(operands[len(self.operands) :])).reason_in(scheme)
             if reason is not None:
@@ -158,7 +164,7 @@ class Operation:
 
     @property
     def takes_several(self) -> bool:
-        """Whether each operand is as many handles as the row has."""
+        """Whether each operand consists of several handles."""
         return self.argument is not None and self.argument.is_count
 
     @property
@@ -167,13 +173,13 @@ class Operation:
         return {*self.operands} <= {Kind.CIPHERTEXT}
 
     def calls(self) -> list[Call]:
-        """The operation as a suite takes it that writes no argument: once for each default."""
+        """The calls for a suite that writes no argument: one per default."""
         return [Call(self, arguments) for arguments in (self.argument.defaults if self.argument else ((),))]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An operation with its arguments: what a case measures."""
+    """An operation with its arguments, as measured by a case."""
 
     operation: Operation
     arguments: Arguments = ()
@@ -190,7 +196,7 @@ class Call:
 
     @property
     def keys(self) -> KeyRequest:
-        """The keys that the primitive cannot do without."""
+        """The keys that the primitive requires."""
         return self.operation.keys(*self.arguments)
 
     @property
@@ -199,7 +205,7 @@ class Call:
         return self.keys | KeyRequest.of(relinearization=self.operation.is_product)
 
     def reason_in(self, scheme: Scheme) -> str | None:
-        """Why an argument means nothing in a scheme, or ``None``."""
+        """Return why an argument has no meaning in a scheme, or ``None``."""
         argument = self.operation.argument
         if argument is None or scheme not in argument.whole_in:
             return None
@@ -209,7 +215,7 @@ class Call:
         )
 
     def reason_at(self, ring_dimension: int) -> str | None:
-        """Why this is not measured at a ring dimension, in a sentence for the user; ``None`` where it can be."""
+        """Return, as a sentence for the user, why a ring dimension excludes this call, or ``None``."""
         argument = self.operation.argument
         if argument is None:
             return None
@@ -223,12 +229,12 @@ class Call:
 
     @property
     def count(self) -> int:
-        """How many handles each operand is."""
+        """The number of handles of each operand."""
         return int(self.arguments[0]) if self.operation.takes_several else 1
 
     @property
     def largest_result(self) -> float:
-        """The largest magnitude of a result in ckks, of operands of at most 1: all are 1 or -1."""
+        """The largest magnitude of a result in ckks for operands of at most 1: all are 1 or −1."""
         ring = Ring(_SMALL_RING, None)
         ones = np.ones(ring.slots)
         results = (
@@ -243,7 +249,7 @@ class Call:
 
 
 def reason_against_arguments(operation: Operation, arguments: Sequence[Number]) -> str | None:
-    """What is wrong with these arguments of an operation, or ``None``."""
+    """Return the fault of these arguments of an operation, or ``None``."""
     argument = operation.argument
     if argument is None:
         return f"{operation.name} takes no argument" if arguments else None
@@ -278,7 +284,7 @@ def _ordinal(number: Number) -> str | None:
 
 
 def within_row(steps: int, ring_dimension: int) -> bool:
-    """Whether slots are rotated by so many steps, > 0 to the left: rows have N/2 slots, in ckks and in bfv and bgv."""
+    """Whether a row of N/2 slots, in any scheme, allows a rotation by ``steps``, > 0 to the left."""
     return 1 <= abs(steps) < ring_dimension // 2
 
 

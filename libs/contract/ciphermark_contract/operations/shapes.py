@@ -1,7 +1,7 @@
-"""Level, scale and polynomials of a handle, and what operations make of them by the rules of the schemes. Pure.
+"""Level, scale and polynomials of a handle, and the effects of operations on them. Pure.
 
 An effect takes the resolved parameters, the shapes of the operands and then the arguments; where each operand is
-several handles, a list of shapes for each. These are rules of the schemes, not of a library. What they forbid raises
+several handles, a list of shapes for each. The rules are those of the schemes, not of a library. A violation raises
 ``Exhausted`` where the modulus chain is spent, else ``ValueError``.
 """
 
@@ -17,16 +17,16 @@ from typing import Any
 from ciphermark_core.errors import Exhausted
 from ciphermark_core.model import Parameters
 
-# Scales that differ by less than a double's last bits are one scale: so SEAL compares them, too.
+# Scales that differ only in a double's last bits count as equal, as in SEAL.
 _SAME_SCALE = 2.0**-50
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is known of a handle without its values.
+    """The shape of a handle, known without its values.
 
-    ``level`` is how many times it can still be switched to a smaller modulus, ``scale`` the exact one (ckks, else
-    ``None``), ``polynomials`` 2 for a fresh ciphertext and 1 for a plaintext.
+    ``level`` is the number of switches to a smaller modulus that are left. ``scale`` is the exact scale (ckks, else
+    ``None``). ``polynomials`` is 2 for a fresh ciphertext and 1 for a plaintext.
     """
 
     level: int
@@ -42,7 +42,7 @@ def top_level(parameters: Parameters) -> int:
 
 
 def fresh(parameters: Parameters, *_: Any) -> Shape:
-    """A ciphertext as it comes from encryption."""
+    """A fresh encryption."""
     return Shape(top_level(parameters), parameters.scale)
 
 
@@ -52,12 +52,12 @@ def encoded(parameters: Parameters, *_: Any) -> Shape:
 
 
 def kept(_: Parameters, a: Shape, *__: Any) -> Shape:
-    """As the first operand."""
+    """The shape of the first operand."""
     return a
 
 
 def turned(_: Parameters, a: Shape, *__: Any) -> Shape:
-    """As the operand, of two polynomials: a key switches one."""
+    """The shape of the operand, which must have two polynomials: a key switches one."""
     if a.polynomials != 2:
         raise ValueError(
             f"a ciphertext of {a.polynomials} polynomials cannot be rotated: relinearize it first"
@@ -66,8 +66,8 @@ def turned(_: Parameters, a: Shape, *__: Any) -> Shape:
 
 
 def added(_: Parameters, *several: Shape) -> Shape:
-    """A sum: operands have one level and one scale."""
-    first, *others = dict.fromkeys(several)  # of hundreds, most are equal
+    """A sum: operands must have equal levels and scales."""
+    first, *others = dict.fromkeys(several)  # most of hundreds are equal
     if not others:
         return first
     for other in others:
@@ -78,7 +78,7 @@ def added(_: Parameters, *several: Shape) -> Shape:
 
 
 def added_many(parameters: Parameters, several: Sequence[Shape]) -> Shape:
-    """The sum of as many."""
+    """The sum of a list."""
     return added(parameters, *several)
 
 
@@ -110,32 +110,33 @@ def weighted_sum(parameters: Parameters, several: Sequence[Shape], _: Sequence[f
 
 
 def multiplied_fully(parameters: Parameters, a: Shape, b: Shape) -> Shape:
-    """A product, relinearized, and one level less in the schemes that go down with a product."""
+    """A relinearized product, one level lower in the schemes whose products consume a level."""
     product = relinearized(parameters, multiplied(parameters, a, b))
     step = {"ckks": rescaled, "bgv": switched}.get(parameters.spec.scheme, kept)
     return step(parameters, product)
 
 
 def relinearized(_: Parameters, a: Shape) -> Shape:
-    """Back to two polynomials."""
+    """The shape of the operand, with two polynomials."""
     return replace(a, polynomials=2)
 
 
 def switched(_: Parameters, a: Shape) -> Shape:
-    """One level less."""
+    """One level lower."""
     if a.level == 0:
         raise Exhausted("no level is left in the modulus chain")
     return replace(a, level=a.level - 1)
 
 
 def rescaled(parameters: Parameters, a: Shape) -> Shape:
-    """One level less, and the scale divided by exactly the prime that is dropped."""
+    """One level lower, with the scale divided by exactly the dropped prime."""
     return replace(switched(parameters, a), scale=(a.scale or 1.0) / parameters.moduli[a.level])
 
 
 def bootstrapped(parameters: Parameters, a: Shape) -> Shape:
-    """The top level less the depth that bootstrapping consumes; the scale stays. Raises ``Exhausted`` for an operand
-    below the level that bootstrapping takes.
+    """The top level less the depth of bootstrapping, at an unchanged scale.
+
+    Raises ``Exhausted`` for an operand below the level that bootstrapping takes.
     """
     bootstrapping = parameters.require_bootstrapping()
     if a.level < bootstrapping.operand_level:

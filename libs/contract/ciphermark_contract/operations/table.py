@@ -1,4 +1,4 @@
-"""The operation table: one row per operation. Whatever else names operations asks here."""
+"""The operation table: one row per operation, the only list of operations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def keys_of_elements(*elements: Number) -> KeyRequest:
     return KeyRequest.of(automorphisms=map(int, elements))
 
 
-# What circuits may use, and apply to its own result again and again.
+# Operations that circuits may use, and apply repeatedly to their own result.
 _repeatable = partial(Operation, is_repeatable=True, is_managed=True)
 
 _ROWS = (

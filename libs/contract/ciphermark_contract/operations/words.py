@@ -51,8 +51,9 @@ def cut(parameters: Parameters, level: int, residues: Residues) -> list[Vector]:
 
 
 def joined(parameters: Parameters, level: int, words: Sequence[Vector]) -> Residues:
-    """The inverse of :func:`cut`. What no ciphertext has, a residue that is no smaller than its prime, is reduced: it
-    comes of an answer that went wrong. Raises ``ValueError`` for another number of words than a whole ciphertext has.
+    """The inverse of :func:`cut`. Raises ``ValueError`` for an incorrect number of words.
+
+    A residue that is not below its prime, which only an incorrect answer yields, is reduced.
     """
     primes, digits = primes_at(parameters, level), [*_digits(parameters, level)]
     if not words or len(words) % len(digits):
