@@ -1,14 +1,13 @@
-"""Classes of encrypted colour images by a network of two convolutions: LoLa-CIFAR's, its maps split by parity.
+"""Classes of encrypted color images by a network of two convolutions, LoLa-CIFAR's, with maps split by parity
+(*polyphase*).
 
-Where a network of two convolutions lies in slots, its maps split by parity (*polyphase*).
+A map of the first convolution is four grids of half as many rows: the positions of even and of odd rows and columns.
+The second convolution has stride two. On the grids it has stride one, half as many taps per row and four times as many
+channels. One shift of a grid, which is a rotation, thus serves all channels at once.
 
-A map of the first convolution is four grids of half as many rows: the positions of even and of odd rows and columns. On
-these the second convolution, at every second place, is one at every place, of half as many taps a row and four times
-as many channels: a shift of a grid, which is a rotation, serves all channels at once. A *channel* is a block of slots
-that holds a grid, a map four blocks. What a grid does not fill, and what a shift brings in from another channel, is
-multiplied by 0.
-
-Which channel goes to which map is a matrix of blocks, and its diagonals are multiplied one after the other.
+A *channel* is a block of slots that holds a grid; a map has four blocks. Slots outside of a grid, and values that a
+shift brings in from another channel, are multiplied by 0. A matrix of blocks maps channels to maps, and its diagonals
+are multiplied one after the other.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from ciphermark_workloads.workload import Arrays, Handles, Judgement, Layered, S
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Images of ``channels`` × ``side`` × ``side`` numbers. A convolution of ``kernel`` × ``kernel`` taps to ``maps``
-    maps, with ``padding`` rows and columns of zeros on each side of an image; one of k × k taps, k = 4 ``reach`` + 2,
-    to ``features`` maps of half as many rows and columns; ``classes`` logits.
+    """Images of ``channels`` × ``side`` × ``side`` numbers. The first convolution has ``kernel`` × ``kernel`` taps to
+    ``maps`` maps, with ``padding`` rows and columns of zeros on each side of an image. The second has k × k taps, k = 4
+    ``reach`` + 2, to ``features`` maps of half as many rows and columns. There are ``classes`` logits.
     """
 
     channels: int
@@ -64,12 +63,12 @@ class Shape:
 
     @property
     def second_kernel(self) -> int:
-        """Rows of taps of the second, whose padding is 2 ``reach``."""
+        """Rows of taps of the second convolution, whose padding is 2 ``reach``."""
         return 4 * self.reach + 2
 
     @property
     def neurons(self) -> int:
-        """What the dense layer takes."""
+        """The number of inputs of the dense layer."""
         return self.features * self.half**2
 
 
@@ -78,8 +77,8 @@ LOLA_CIFAR = Shape(channels=3, side=32, kernel=8, padding=1, maps=83, reach=2, f
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """logits = dense(second(first(image)²)²). A convolution has a row of taps for each map, by the channel that they
-    meet, then by rows.
+    """logits = dense(second(first(image)²)²). A convolution has a row of taps for each map, ordered by the input
+    channel, then by rows.
     """
 
     shape: Shape
@@ -88,7 +87,7 @@ class Network:
     dense: Layer
 
     def logits(self, image: Floats) -> Floats:
-        """Of an image (channels, side, side): (classes,)."""
+        """The logits (classes,) of an image (channels, side, side)."""
         shape = self.shape
         maps = _convolved(patches(image, shape), self.first).reshape(shape.maps, shape.places, shape.places)
         met = _patches(maps**2, shape.second_kernel, 2 * shape.reach)
@@ -97,7 +96,7 @@ class Network:
 
 
 def drawn(shape: Shape, seed: int) -> Network:
-    """Random weights, normal and of variance 1/inputs of a neuron: so numbers neither grow nor vanish from layer to
+    """Random weights, normal with variance 1/inputs of a neuron, so that numbers neither grow nor vanish from layer to
     layer. Biases have a deviation of 1/10.
     """
     random = np.random.default_rng(seed)
@@ -115,7 +114,7 @@ def drawn(shape: Shape, seed: int) -> Network:
 
 
 def patches(image: Floats, shape: Shape) -> Floats:
-    """What each tap of the first convolution meets, of an image (channels, side, side): (taps, places²)."""
+    """The inputs of each tap of the first convolution for an image (channels, side, side): (taps, places²)."""
     return _patches(image, shape.kernel, shape.padding)
 
 
@@ -132,16 +131,16 @@ def _convolved(met: Floats, layer: Layer) -> Floats:
 
 
 _PARITIES = 4
-DIAGONALS = 16  # of the dense layer: its outputs come every so many slots
+DIAGONALS = 16  # of the dense layer: the distance of its outputs in slots
 DENSE_BABIES = 4
-# Where logits are read: not at slot 0, where errors of key switching are largest (see packing).
+# The first logit: not slot 0, where errors of key switching are largest (see packing).
 _LOGITS = DIAGONALS
 
 
 @dataclass(frozen=True, slots=True)
 class Parities:
-    """For networks of a shape, in a pattern of ``span`` slots, a power of two, repeated where there are more. Raises
-    ``Unsupported`` for a shape that it does not hold.
+    """The layout of networks of a shape in a pattern of ``span`` slots, a power of two, repeated in larger ciphertexts.
+    Raises ``Unsupported`` for a shape that does not fit.
     """
 
     shape: Shape
@@ -174,17 +173,17 @@ class Parities:
 
     @property
     def channels(self) -> int:
-        """Of a ciphertext."""
+        """Channels per ciphertext."""
         return self.span // self.block
 
     @property
     def maps(self) -> int:
-        """Maps, or taps, of a ciphertext."""
+        """Maps, or taps, per ciphertext."""
         return self.span // self.whole
 
     @property
     def inputs(self) -> int:
-        """Ciphertexts of an image."""
+        """Ciphertexts per image."""
         return -(-self.shape.taps // self.maps)
 
     @property
@@ -194,8 +193,8 @@ class Parities:
 
     @property
     def babies(self) -> int:
-        """Of the diagonals of the first convolution's matrix of blocks: so many that rotations are fewest. Inputs are
-        turned by baby steps, and ciphertexts of maps by giant steps.
+        """The number of diagonals per giant step of the first convolution's matrix of blocks that minimizes rotations.
+        Baby steps rotate inputs, and giant steps rotate ciphertexts of maps.
         """
         count = self.maps
 
@@ -206,17 +205,17 @@ class Parities:
 
     @property
     def shifts(self) -> range:
-        """Of grids: by so many rows, and by so many columns."""
+        """The shifts of grids, in rows and in columns."""
         return range(-self.shape.reach, self.shape.reach + 1)
 
     @property
     def products(self) -> tuple[int, int, int]:
-        """With plaintexts, of each layer: every diagonal of every pair of ciphertexts, with every shift."""
+        """Products with plaintexts in each layer: every diagonal of every pair of ciphertexts, with every shift."""
         first = self.inputs * self.middle * self.maps
         return first, self.middle * len(self.shifts) ** 2 * self.channels, DIAGONALS
 
     def image(self, pixels: Floats, slots: int) -> list[Vector]:
-        """The vectors of an image (channels, side, side): what each tap meets, by parity."""
+        """The vectors of an image (channels, side, side): the inputs of each tap, by parity."""
         shape = self.shape
         met = (
             patches(pixels, shape).reshape(shape.taps, shape.half, 2, shape.half, 2).transpose(0, 2, 4, 1, 3)
@@ -226,7 +225,7 @@ class Parities:
         return [self.repeated(pattern, slots) for pattern in grids.reshape(self.inputs, self.span)]
 
     def first(self, layer: Layer, slots: int) -> list[list[list[Vector]]]:
-        """By ciphertext of maps and giant step, what the inputs are multiplied with, each turned by 0, 1, … maps."""
+        """The factors of the inputs, by ciphertext of maps and giant step, each rotated by 0, 1, … maps."""
         count = self.maps
         weights = np.zeros((self.middle * count, self.inputs * count))
         weights[: self.shape.maps, : self.shape.taps] = layer.weights
@@ -251,15 +250,15 @@ class Parities:
         ]
 
     def first_bias(self, layer: Layer, slots: int) -> list[Vector]:
-        """Of each ciphertext of maps: where grids are, and 0 elsewhere."""
+        """The biases for each ciphertext of maps: inside grids, and 0 elsewhere."""
         bias = np.zeros(self.middle * self.maps)
         bias[: self.shape.maps] = layer.bias
         of_channels = np.repeat(bias, _PARITIES).reshape(self.middle, self.channels)
         return [self._on_grids(channels, slots) for channels in of_channels]
 
     def second(self, layer: Layer, slots: int) -> list[list[Vector]]:
-        """By diagonal of the matrix of blocks, turned back by it: what ciphertexts of maps are multiplied with, by all
-        shifts of each.
+        """The factors of ciphertexts of maps, for all shifts of each: by diagonal of the matrix of blocks, rotated back
+        by it.
         """
         shape, shifts, count = self.shape, len(self.shifts), self.channels
         taps = layer.weights.reshape(shape.features, shape.maps, shifts, 2, shifts, 2).transpose(
@@ -282,7 +281,7 @@ class Parities:
         ]
 
     def second_bias(self, layer: Layer, slots: int) -> Vector:
-        """As :meth:`first_bias`, of the one ciphertext of maps."""
+        """As :meth:`first_bias`, for the one ciphertext of maps."""
         return self._on_grids(np.pad(layer.bias, (0, self.channels - len(layer.bias))), slots)
 
     def dense(self, layer: Layer, slots: int) -> list[Vector]:
@@ -299,7 +298,7 @@ class Parities:
         ]
 
     def dense_bias(self, layer: Layer, slots: int) -> Vector:
-        """In every place where a logit is."""
+        """The biases of the logits, at every copy."""
         return self.repeated(
             np.tile(np.pad(layer.bias, (0, DIAGONALS - len(layer.bias))), self.span // DIAGONALS), slots
         )
@@ -310,7 +309,7 @@ class Parities:
         return logits
 
     def repeated(self, pattern: Floats, slots: int) -> Vector:
-        """Raises ``Unsupported`` for fewer slots than the pattern has."""
+        """The pattern, repeated; raises ``Unsupported`` for fewer slots than the pattern has."""
         if slots < self.span:
             raise Unsupported(
                 f"the network takes {self.span} slots, and a ciphertext has {slots}: take N = {2 * self.span} or more"
@@ -322,7 +321,7 @@ class Parities:
         return self.repeated(np.outer(channels, self._inside(0, 0)), slots)
 
     def _inside(self, rows: int, columns: int) -> Floats:
-        """1 where a position and the one that is so many rows and columns further are in the grid, of (block,)."""
+        """1 where both a position and the one shifted by these rows and columns are in the grid: (block,)."""
         here, half = np.arange(self.row), self.shape.half
 
         def within(shift: int) -> Floats:
@@ -331,12 +330,12 @@ class Parities:
         return np.outer(within(rows), within(columns)).ravel()
 
 
-_CHAINS = 2  # of rotations that follow on each other: work for two threads
+_CHAINS = 2  # of consecutive rotations: work for two threads
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What is multiplied and added: see :class:`Parities`."""
+    """The factors and summands of the layers: see :class:`Parities`."""
 
     first: Sequence[Sequence[Sequence[Vector]]]
     first_bias: Sequence[Vector]
@@ -347,7 +346,7 @@ class Weights:
 
     @classmethod
     def of(cls, network: Network, layout: Parities, slots: int) -> Weights:
-        """Of a network, for ciphertexts of so many slots."""
+        """The weights of a network, for ciphertexts of ``slots`` slots."""
         return cls(
             layout.first(network.first, slots),
             layout.first_bias(network.first, slots),
@@ -359,7 +358,7 @@ class Weights:
 
 
 def keys(layout: Parities) -> KeyRequest:
-    """Those that :func:`each` takes."""
+    """The keys that :func:`each` needs."""
     rotations = (
         *(baby * layout.whole for baby in range(1, layout.babies)),
         *sums.steps_of_turned_total(layout.maps // layout.babies, layout.babies * layout.whole),
@@ -373,7 +372,7 @@ def keys(layout: Parities) -> KeyRequest:
 
 
 def each(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weights) -> dict[str, list[Handle]]:
-    """What each layer makes of an image, the last its logits: five levels, a rescaling each."""
+    """The results of each layer for an image, the last its logits: five levels, one rescaling each."""
     square = evaluator.managed().function("square")
     maps = _first(evaluator, image, layout, weights)
     squared_maps = [square(item) for item in maps]
@@ -389,7 +388,7 @@ def each(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weight
 
 
 def _first(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weights) -> list[Handle]:
-    """A matrix of blocks: inputs are turned by maps in baby steps, sums of products in giant steps."""
+    """A matrix of blocks: baby steps rotate inputs by maps, giant steps rotate sums of products."""
     taps = [
         evaluator.apply("rotate", item, baby * layout.whole) if baby else item
         for item in image
@@ -404,7 +403,7 @@ def _first(evaluator: Evaluator, image: Handles, layout: Parities, weights: Weig
 
 
 def _second(evaluator: Evaluator, maps: Handles, layout: Parities, weights: Weights) -> Handle:
-    """Maps are shifted as taps are, sums of products turned from channel to channel."""
+    """Maps are shifted by taps; sums of products are rotated from channel to channel."""
     shifted = [item for given in maps for item in _shifted(evaluator, given, layout)]
     products = diagonals.with_vectors(evaluator, shifted, weights.second)
     total = sums.turned_total(evaluator, products, layout.block, _CHAINS)
@@ -418,7 +417,9 @@ def _dense(evaluator: Evaluator, hidden: Handle, layout: Parities, weights: Weig
 
 
 def _shifted(evaluator: Evaluator, given: Handle, layout: Parities) -> list[Handle]:
-    """By rows, then each of these by columns: as many rotations as one by one, and fewer keys."""
+    """All shifts: by rows, then each of these by columns. It takes as many rotations as single shifts, and fewer
+    keys.
+    """
     by_rows = [_moved(evaluator, given, layout, shift * layout.row) for shift in layout.shifts]
     return [_moved(evaluator, item, layout, shift) for item in by_rows for shift in layout.shifts]
 
@@ -428,7 +429,7 @@ def _moved(evaluator: Evaluator, given: Handle, layout: Parities, shift: int) ->
 
 
 def _forward(layout: Parities, shift: int) -> int:
-    """The rotation to the left that is a shift by as many slots, back or forth: the pattern repeats."""
+    """The left rotation for a shift by ``shift`` slots in either direction: the pattern repeats."""
     return shift % layout.span
 
 
@@ -437,14 +438,14 @@ def _finished(evaluator: Evaluator, products: Handle, bias: Vector) -> Handle:
 
 
 _DEPTH = 5  # convolution, square, convolution, square, dense layer
-# What a plan traces in the place of a large network: as deep, of the same operations.
+# A plan traces this network instead of a large one: of the same depth and the same operations.
 _SMALL = Parities(
     Shape(channels=1, side=12, kernel=4, padding=1, maps=11, reach=1, features=28, classes=10), 512
 )
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Of networks with random weights."""
+    """Options of networks with random weights."""
 
     weights_seed: Annotated[
         int, msgspec.Meta(ge=0, lt=1 << 32, description="seed of the network's random weights")
@@ -452,7 +453,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class ByParity(Layered[Image, Floats]):
-    """The input is a random image, the output its logits. Nothing is trained, and no image has a class: what is judged
+    """The input is a random image, the output its logits. Nothing is trained, and images have no class: the judgement
     is the agreement with the network in the clear.
     """
 
@@ -474,7 +475,7 @@ class ByParity(Layered[Image, Floats]):
         return ("add", "add_plain", "mul_plain", "square", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 16384 and 300 bits: 128-bit secure by both tables. Beside a scale of 2^40 the first prime leaves room for
+        """N = 16384 and 300 bits: 128-bit secure by both tables. With a scale of 2^40 the first prime leaves room for
         logits of up to 512.
         """
         self.require_scheme(scheme)
@@ -485,11 +486,11 @@ class ByParity(Layered[Image, Floats]):
         return ParameterSpec("ckks", 16384, (50, *[40] * _DEPTH, 60), scale_bits=40)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Whatever the image and the weights: a client that asks makes nothing of the network."""
+        """The keys, which depend on neither image nor weights: a client need not build the network to know them."""
         return keys(self.layout)
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """Weights as vectors, and as plaintexts of the level at which they are multiplied."""
+        """The weights as vectors, and as plaintexts of the level of their product."""
         word, top = 8, len(parameters.moduli)
         plaintexts = self.layout.products
         primes = sum(count * (top - 2 * place) for place, count in enumerate(plaintexts))
@@ -500,17 +501,19 @@ class ByParity(Layered[Image, Floats]):
         return ByParity(self.name, self.title, _SMALL)
 
     def input(self, seed: int, data: Any) -> Image:
-        """Numbers from 0 to 1, independent of each other."""
+        """Independent numbers from 0 to 1."""
         shape = self.layout.shape
         return Image(np.random.default_rng(seed).uniform(size=(shape.channels, shape.side, shape.side)), None)
 
     def given_input(self, values: Sequence[float]) -> Image:
-        """Channel by channel, each row by row; raises ``UserError`` for another size and for other numbers."""
+        """The image, channel by channel, each row by row; raises ``UserError`` for another size and for other
+        numbers.
+        """
         shape = self.layout.shape
         return image(values, shape.channels, shape.side, shape.side)
 
     def require_room(self, given: Image, parameters: Parameters) -> None:
-        """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
+        """Raise ``Unsupported`` where a logit exceeds the range of the first prime at the scale."""
         room = parameters.moduli[0] / 2 / (parameters.scale or 1.0)
         largest = float(np.abs(self.reference(given)).max())
         if largest >= room:
@@ -520,13 +523,13 @@ class ByParity(Layered[Image, Floats]):
             )
 
     def vectors(self, stage: str, given: Image, parameters: Parameters) -> list[Vector]:
-        """The image's pixels as each tap meets them."""
+        """The image's pixels, as inputs of each tap."""
         return self.layout.image(given.pixels, parameters.slots)
 
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """The weights are made and laid out here, their plaintexts are the constants of the program."""
+        """Makes the weights and their layout; their plaintexts are the constants of the program."""
         weights = Weights.of(self._network(), self.layout, evaluator.parameters.slots)
         return each(evaluator, inputs, self.layout, weights)
 

@@ -1,11 +1,9 @@
-"""Classes of encrypted images with one ciphertext up: its four phases, each in a quarter of the slots.
-
-Where an image lies in one ciphertext, by its phases, and what follows of it.
+"""Classes of encrypted images that are sent in one ciphertext: four phases, each in a quarter of the slots.
 
 A convolution at every second pixel takes its taps from four *phases* of the image: pixels of even and of odd rows and
-columns. Each is in a quarter of a pattern of 4,096 slots (:mod:`.by_taps`), as often as there are maps. Then taps are
-shifts: one serves all phases and maps, and what it brings in from elsewhere meets weights of 0. After a convolution
-all quarters are the same; each gives a fourth of the hidden neurons, in the first of every 32 slots.
+columns. Each phase fills a quarter of a pattern of 4,096 slots (:mod:`.by_taps`), with one copy per map. Taps are then
+shifts. One shift serves all phases and maps, and values brought in from elsewhere meet weights of 0. After a
+convolution all quarters are equal; each computes a fourth of the hidden neurons, in the first of every 32 slots.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _STRIDE = 2
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """For networks of a shape. Raises ``Unsupported`` for one that the pattern does not hold, with the bound."""
+    """The layout of networks of a shape. Raises ``Unsupported`` with the bound for one that the pattern cannot hold."""
 
     shape: Shape
 
@@ -64,12 +62,12 @@ class Phases:
 
     @property
     def side(self) -> int:
-        """Of a phase."""
+        """Rows of a phase."""
         return -(-self.shape.side // _STRIDE)
 
     @property
     def shifts(self) -> list[int]:
-        """The rotations that bring each tap's pixel to where its neuron is, 0 among them."""
+        """The rotations that bring each tap's pixel to its neuron, 0 among them."""
         steps = {(tap - self.shape.before) // _STRIDE for tap in range(self.shape.kernel)}
         return sorted({rows * self.side + columns for rows, columns in product(steps, steps)})
 
@@ -85,7 +83,7 @@ class Phases:
         return repeated(pattern, slots)
 
     def taps(self, network: Network, slots: int) -> list[Vector]:
-        """What the image is multiplied with, turned by each of the shifts."""
+        """The factors of the image, rotated by each of the shifts."""
         shape, patterns = self.shape, {shift: np.zeros((QUARTERS, QUARTER)) for shift in self.shifts}
         places = range(shape.places)
         for number, (row, column) in enumerate(product(range(shape.kernel), repeat=2)):
@@ -162,7 +160,7 @@ _BABIES, _LAST_BABIES = 8, 4
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """What is multiplied and added: see :class:`Phases`."""
+    """The factors and summands of the layers: see :class:`Phases`."""
 
     taps: Sequence[Vector]
     dense: Sequence[Sequence[Vector]]
@@ -173,7 +171,7 @@ class _Weights:
 
     @classmethod
     def of(cls, network: Network, layout: Phases, parameters: Parameters) -> _Weights:
-        """Of a network, as the scheme takes them."""
+        """The weights of a network, encoded for the scheme."""
         slots, (first, second, third) = parameters.slots, SCALES.inputs
         dense = numbers(layout.dense(network, slots), SCALES.dense, parameters)
         last = numbers(layout.last(network, slots), SCALES.last, parameters)
@@ -209,7 +207,7 @@ class ByPhases(InPattern):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """One ciphertext of each image for each layer."""
+        """One ciphertext per image in each layer."""
         layout = self.layout()
         weights = _Weights.of(self.halved_network(), layout, evaluator.parameters)
         return by_layer(_layers(evaluator, image, layout, weights) for image in inputs)
@@ -218,7 +216,7 @@ class ByPhases(InPattern):
 def _layers(
     evaluator: Evaluator, image: Handle, layout: Phases, weights: _Weights
 ) -> dict[str, list[Handle]]:
-    """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
+    """The results of each layer for one image, the last its logits: five levels, in ckks one rescaling each."""
     rescaled, squared = partial(on_images.rescaled, evaluator), partial(on_images.squared, evaluator)
     add_plain = evaluator.managed().function("add_plain")
     turned = sums.rotated_by_each(evaluator, image, layout.shifts)

@@ -1,13 +1,11 @@
-"""Classes of encrypted images with seven ciphertexts up; the server knows the weights, or has them encrypted, too.
+"""Classes of encrypted images that are sent in seven ciphertexts; the server has the weights in the clear or encrypted.
 
-Where images, weights and neurons lie in slots: seven ciphertexts up, one down.
+A pattern of 4,096 slots, repeated in larger ciphertexts, has four *quarters* of 1,024. An image's taps are distributed
+over the quarters of a few ciphertexts, with one copy per map. All later values are the same in all quarters, and each
+quarter computes a fourth of the first dense layer's 128 diagonals. One ciphertext returns.
 
-A pattern of 4,096 slots, repeated where there are more, has four *quarters* of 1,024. An image's taps are dealt out to
-the quarters of a few ciphertexts, each as often as there are maps. Whatever follows is the same in all quarters, and
-each of them works on a fourth of the first dense layer's 128 diagonals.
-
-Biases are weights of a further input that is always 1: a tap that meets 1, a neuron of the maps and a hidden one that
-are 1.
+Biases are weights of an additional input of 1: a tap whose input is 1, a neuron of the maps and a hidden neuron with
+the value 1.
 """
 
 from __future__ import annotations
@@ -35,21 +33,21 @@ from ciphermark_workloads.workload import Arrays, Handles, Stage
 QUARTER = 1024
 QUARTERS = 4
 LENGTH = QUARTER * QUARTERS
-DIAGONALS = 128  # of the first dense layer: its outputs come every so many slots
+DIAGONALS = 128  # of the first dense layer: the distance of its outputs in slots
 LAST_DIAGONALS = 16
 _TURN = DIAGONALS // QUARTERS
-# Where hidden neurons and logits begin: no diagonal leads below the slot that sums begin at. Not at slot 0: digits of
-# key switching are not centred, and what their mean leaves is largest in slots whose root of unity is close to 1.
+# The first slots of hidden neurons and logits: no diagonal leads below the first slot of the sums. Not slot 0: digits
+# of key switching are not centered, and the effect of their mean is largest in slots whose root of unity is close to 1.
 _HIDDEN, _LOGITS = 24, 8
 MAP_SUMS = (QUARTER, 2 * QUARTER)
-# A quarter's outputs come as many slots later as its first diagonal says; then blocks of outputs are added up.
+# The first diagonal of a quarter gives the offset of its outputs; then blocks of outputs are added up.
 DENSE_SUMS = (2 * (QUARTER + _TURN), QUARTER + _TURN, 512, 256, 128)
 LAST_SUMS = (64, 32, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """For networks of a shape. Raises ``Unsupported`` for one that the pattern does not hold, with the bound.
+    """The layout of networks of a shape. Raises ``Unsupported`` with the bound for one that the pattern cannot hold.
 
     Neurons of maps begin at slot 128 of a quarter.
     """
@@ -68,25 +66,25 @@ class Packing:
 
     @property
     def ciphertexts(self) -> int:
-        """Of an image."""
+        """Ciphertexts per image."""
         return -(-(self.shape.taps + 1) // QUARTERS)
 
     def image(self, pixels: Floats, slots: int) -> list[Vector]:
-        """The vectors of an image (side, side): the pixels that each tap meets, and 1."""
+        """The vectors of an image (side, side): the input pixels of each tap, and 1."""
         met = np.tile(patches(pixels[None], self.shape)[0], self.shape.maps)
         rows = np.ones((self.shape.taps + 1, self.shape.features + 1))
         rows[:-1] = np.pad(met, ((0, 0), (0, 1)))
         return self._dealt(rows, slots)
 
     def taps(self, network: Network, slots: int) -> list[Vector]:
-        """What an image's vectors are multiplied with."""
+        """The factors of an image's vectors."""
         rows = np.repeat(_with_bias(network.convolution).T, self.shape.positions, axis=1)
         one = np.zeros((len(rows), 1))
         one[-1] = 1
         return self._dealt(np.hstack([rows, one]), slots)
 
     def dense(self, network: Network, slots: int) -> list[Vector]:
-        """Diagonals 0 to 31 of each quarter, which are those from 32 times its number on."""
+        """Diagonals 0 to 31 of each quarter: those of the layer from 32 times the quarter's number on."""
         weights = _with_one(_with_bias(network.dense))
         inputs = DIAGONALS + np.arange(weights.shape[1])
         diagonal_weights = np.zeros((_TURN, QUARTERS, QUARTER))
@@ -120,12 +118,12 @@ class Packing:
 
 
 def _with_bias(layer: Layer) -> Floats:
-    """The weights (outputs, inputs + 1): the bias is that of the last input."""
+    """The weights (outputs, inputs + 1): the last input's are the bias."""
     return np.column_stack([layer.weights, layer.bias])
 
 
 def _with_one(weights: Floats) -> Floats:
-    """The weights with a further output, which is the last input."""
+    """The weights with an additional output, which equals the last input."""
     return np.vstack([weights, np.eye(1, weights.shape[1], weights.shape[1] - 1)])
 
 
@@ -136,7 +134,7 @@ def chosen(weights: Floats, outputs: npt.NDArray[np.int64]) -> Floats:
 
 
 def repeated(pattern: Floats, slots: int) -> Vector:
-    """The pattern as often as it fits. Raises ``Unsupported`` for fewer slots than the pattern has."""
+    """The pattern, repeated to fill the slots. Raises ``Unsupported`` for fewer slots than the pattern has."""
     if slots < LENGTH:
         raise Unsupported(
             f"an image takes {LENGTH} slots, and a ciphertext has {slots}: take N = {2 * LENGTH} or more"
@@ -149,7 +147,7 @@ _BABIES, _LAST_BABIES = 8, 4
 
 @dataclass(frozen=True, slots=True)
 class _Layers(Generic[Operand]):
-    """The weights of the three layers, and how ciphertexts are multiplied with them."""
+    """The weights of the three layers, and their products with ciphertexts."""
 
     taps: Sequence[Operand]
     dense: Sequence[Sequence[Operand]]
@@ -157,7 +155,7 @@ class _Layers(Generic[Operand]):
     inner_products: InnerProducts[Operand]
 
     def each(self, evaluator: Evaluator, image: Handles) -> dict[str, list[Handle]]:
-        """What each layer makes of one image, the last its logits: five levels, in ckks a rescaling each."""
+        """The results of each layer for one image, the last its logits: five levels, in ckks one rescaling each."""
         rescaled, squared = partial(on_images.rescaled, evaluator), partial(on_images.squared, evaluator)
         (taps,) = self.inner_products(evaluator, image, [self.taps])
         maps = sums.turned_sum(evaluator, rescaled(taps), MAP_SUMS)
@@ -176,15 +174,15 @@ class _Layers(Generic[Operand]):
 
 
 class InPattern(Exact[held.Image], OneImage):
-    """The input is one of the images, in a pattern of 4,096 slots; the output its logits (classes,). ``Layout`` says
-    where they lie, and refuses networks.
+    """The input is one of the images, in a pattern of 4,096 slots; the output its logits (classes,). ``Layout`` places
+    them, and refuses networks that do not fit.
     """
 
     Layout: ClassVar[type[Any]]
 
     @abstractmethod
     def rotations(self) -> Iterable[Sequence[int]]:
-        """Of sums, shifts and diagonals, whatever the image."""
+        """The rotations of sums, shifts and diagonals, for any image."""
 
     def require_shape(self, shape: Shape) -> None:
         self.Layout(shape)
@@ -197,7 +195,7 @@ class InPattern(Exact[held.Image], OneImage):
         return self.logits(self.layout().logits(outputs[0]), parameters)
 
     def layout(self) -> Any:
-        """Of the network."""
+        """The layout of the network."""
         return self.Layout(self.network().shape)
 
 
@@ -214,19 +212,19 @@ class ByTaps(InPattern):
         return MAP_SUMS, dense, DENSE_SUMS, last, LAST_SUMS
 
     def vectors(self, stage: str, given: held.Image, parameters: Parameters) -> list[Vector]:
-        """The image's pixels as each tap meets them."""
+        """The image's pixels, as inputs of each tap."""
         return numbers(self.layout().image(given.pixels, parameters.slots), SCALES.pixels, parameters)
 
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """One ciphertext of each image for each layer."""
+        """One ciphertext per image in each layer."""
         weights, each = self._weights(evaluator, state), self.layout().ciphertexts
         starts = range(0, len(inputs), each)
         return by_layer(weights.each(evaluator, inputs[start : start + each]) for start in starts)
 
     def _weights(self, evaluator: Evaluator, state: Handles) -> _Layers[Any]:
-        """The weights as the server has them."""
+        """The weights in the server's form."""
         return self._layers(evaluator.parameters)
 
     def _layers(self, parameters: Parameters) -> _Layers[Vector]:
@@ -242,11 +240,11 @@ class ByTaps(InPattern):
 
 
 class EncryptedByTaps(ByTaps):
-    """The weights are the key owner's secret, too: the server is sent them encrypted, in a stage of their own."""
+    """The weights are the key owner's secret, too: they are sent to the server encrypted, in a separate stage."""
 
     stages = (Stage("load", "state"), Stage("infer"))
-    # Products of ciphertexts take 22 bits of noise budget more than those with plaintexts; N = 8192 has 13 to spare. Of
-    # four primes of 50 bits 6 would be left here; of these 18 are, 14 of what is encrypted with the public key.
+    # Products of ciphertexts take 22 bits of noise budget more than those with plaintexts; N = 8192 has 13 to spare.
+    # Four primes of 50 bits would leave 6 bits here; these leave 18, or 14 when encrypted with the public key.
     bfv = replace(Exact.bfv, ring_dimension=16384, modulus_bits=(53, 53, 53, 53, 53), plain_modulus=T_16384)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
@@ -265,16 +263,16 @@ class EncryptedByTaps(ByTaps):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
+        """First the weights, each at the level of its product; then as with weights in the clear."""
         if stage != self.stages[-1].name:
             return {stage: self._lowered(evaluator, inputs)}
         return super().layers(stage, evaluator, inputs, state, public)
 
     def _lowered(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
-        """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
+        """The weights at their levels. A pass of several inputs sends them with each; only the first are used."""
         taps, dense = self.layout().ciphertexts, _TURN
         layers = [0] * taps + [1] * dense + [2] * LAST_DIAGONALS
-        # A layer and a square before it: whole numbers go down with squares alone.
+        # Before each layer is a square: whole numbers change their modulus at squares alone.
         levels = 1 if evaluator.parameters.scale is None else 2
         return [
             reduce(lambda a, _: next_lower(evaluator, a), range(levels * layer), item)
@@ -282,7 +280,7 @@ class EncryptedByTaps(ByTaps):
         ]
 
     def _weights(self, evaluator: Evaluator, state: Handles) -> _Layers[Any]:
-        """What the stage before returned."""
+        """The weights that the stage before returned."""
         taps = self.layout().ciphertexts
         dense = taps + _TURN
         return _Layers(

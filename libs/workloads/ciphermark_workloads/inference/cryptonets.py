@@ -1,8 +1,8 @@
-"""Classes of thousands of encrypted images at once, an image in each slot: latency for throughput. The server knows
-the weights, or has them encrypted, too, each in all slots of a ciphertext.
+"""Classes of thousands of encrypted images at once, one image per slot: high throughput at high latency. The server has
+the weights in the clear, or encrypted, each in all slots of a ciphertext.
 
 Gilad-Bachrach et al., "CryptoNets: Applying neural networks to encrypted data with high throughput and accuracy", ICML
-2016. A ciphertext has one pixel of every image, or one neuron: weights are numbers, and nothing is rotated.
+2016. A ciphertext holds one pixel of every image, or one neuron: weights are numbers, and no rotations are needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciphermark_workloads.workload import Arrays, Handles, Judgement, Stage, Tru
 
 
 class Options(held.Options, frozen=True):
-    """Of networks on images that lie side by side."""
+    """Options of networks on images in parallel slots."""
 
     images_at_once: Annotated[
         int,
@@ -43,8 +43,8 @@ Bias = TypeVar("Bias")  # a vector in the clear, or a ciphertext
 
 @dataclass(frozen=True, slots=True)
 class Affine(Generic[Weight, Bias]):
-    """A layer: what its ``weights`` (outputs, inputs) and ``biases`` (outputs,) are, and how they are multiplied and
-    added.
+    """A layer: its ``weights`` (outputs, inputs) and ``biases`` (outputs,), and the functions that multiply and add
+    them.
     """
 
     weights: Sequence[Sequence[Weight]]
@@ -53,11 +53,11 @@ class Affine(Generic[Weight, Bias]):
     addition: str
 
     def of_inputs(self, numbers: Sequence[int]) -> Affine[Weight, Bias]:
-        """With the weights of some inputs alone."""
+        """The layer with the weights of some inputs alone."""
         return replace(self, weights=[[row[number] for number in numbers] for row in self.weights])
 
     def neurons(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
-        """Sums of the same ciphertexts after each other, then in ckks a rescaling, and the bias."""
+        """Sums over the same ciphertexts, one after the other, then in ckks a rescaling, and the bias."""
         sums = self.inner_products(evaluator, inputs, self.weights)
         rescaled = [on_images.rescaled(evaluator, item) for item in sums]
         add = evaluator.managed().function(self.addition)
@@ -66,15 +66,15 @@ class Affine(Generic[Weight, Bias]):
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The three layers as the server has them."""
+    """The three layers in the server's form."""
 
     convolution: Affine[Any, Any]
     dense: Affine[Any, Any]
     last: Affine[Any, Any]
 
     def layers(self, evaluator: Evaluator, shape: Shape, pixels: Handles) -> dict[str, list[Handle]]:
-        """What each layer gives of one set of images, neuron by neuron. Neurons of maps are squared as soon as they are
-        there: so memory is that of squares.
+        """The results of each layer for one set of images, neuron by neuron. Neurons of maps are squared immediately,
+        so that memory holds only squares.
         """
         square = partial(on_images.squared, evaluator)
         maps: dict[tuple[int, int], Handle] = {}
@@ -98,27 +98,27 @@ class Weights:
 
 
 class CryptoNets(Exact[held.Images]):
-    """The input are as many images, the output their logits (count, classes). Any network of the kind fits."""
+    """The input is a set of images, the output their logits (count, classes). Supports any network of the kind."""
 
     Options = Options
     pass_s = 4.0
-    # Numbers take little noise budget, and so squares can have a larger t: two primes of 26 bits, not three of 17. 11
-    # bits of budget are left, which is as much as a last modulus of 50 bits has for a t of 26.
+    # Products with numbers take little noise budget, so squares can have a larger t: two primes of 26 bits, not three
+    # of 17. The remaining budget is 11 bits, as much as a last modulus of 50 bits has for a t of 26.
     bfv = ParameterSpec("bfv", 8192, (50, 50, 50, 50), plain_modulus=47497217 * 47628289)
 
     def require_shape(self, shape: Shape) -> None:
-        """Neurons are ciphertexts, as many as there are."""
+        """No limit: each neuron is a ciphertext."""
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "add_plain", "square")
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """That of squares."""
+        """The relinearization key of squares."""
         return KeyRequest.of(relinearization=True)
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """Pixels at the top level, and neurons of maps and their squares at the next two; in bfv at the same and the
-        next, for each residue.
+        """Pixels at the top level, and neurons of maps and their squares at the next two levels; in bfv, at the same
+        and the next one, for each residue.
         """
         shape, levels = self.network().shape, len(parameters.moduli)
         maps = levels if parameters.scale is None else levels - 1
@@ -126,14 +126,14 @@ class CryptoNets(Exact[held.Images]):
         return 2 * polynomial * (shape.side**2 * levels + shape.features * (maps + maps - 1))
 
     def input(self, seed: int, data: Any) -> held.Images:
-        """All images in an order of chance, again and again, until there are as many."""
+        """All images in random order, repeated up to the required number."""
         images, count = self.images(), self.options.images_at_once
         rng = np.random.default_rng(seed)
         orders = [rng.permutation(len(images)) for _ in range(0, count, len(images))]
         return images.chosen(np.concatenate(orders)[:count])
 
     def given_input(self, values: Sequence[float]) -> held.Images:
-        """One image of somebody's, whose class nobody knows."""
+        """One given image of unknown class."""
         side = self.network().shape.side
         image = held.image(values, side, side)
         return held.Images(image.pixels[None], None)
@@ -170,7 +170,7 @@ class CryptoNets(Exact[held.Images]):
         )
 
     def _weights(self, evaluator: Evaluator, state: Handles) -> Weights:
-        """In the clear."""
+        """The weights in the clear."""
         network, parameters = self.halved_network(), evaluator.parameters
         layers = network.convolution, network.dense, network.last
         scales = SCALES.convolution, SCALES.dense, SCALES.last
@@ -179,14 +179,14 @@ class CryptoNets(Exact[held.Images]):
 
 
 def _in_the_clear(layer: Layer, parameters: Parameters, scale: int, of_input: int) -> Affine[float, Vector]:
-    """A layer as the scheme takes it: reals, or whole numbers at a scale, of inputs at another."""
+    """A layer encoded for the scheme: reals, or whole numbers at a scale, for inputs at another scale."""
     vectors = numbers([np.full(parameters.slots, bias) for bias in layer.bias], scale, parameters, of_input)
     weights = layer.weights if parameters.plain_modulus is None else whole(layer.weights, scale)
     return Affine(weights.tolist(), vectors, _sums, "add_plain")
 
 
 def _sums(evaluator: Evaluator, inputs: Handles, rows: Sequence[Sequence[float]]) -> list[Handle]:
-    """Raises ``Unsupported`` for a row of zeros: nothing of a ciphertext would be left in its sum."""
+    """The sums of the rows. Raises ``Unsupported`` for a row of zeros, whose sum would contain no ciphertext."""
     if not all(map(any, rows)):
         raise Unsupported(
             "a neuron has weights that are all 0, or all round to 0 in whole numbers: leave it out of the network"
@@ -194,11 +194,15 @@ def _sums(evaluator: Evaluator, inputs: Handles, rows: Sequence[Sequence[float]]
     return sums.weighted(evaluator, inputs, rows)
 
 
-_FALLS = (0, 2, 4)  # levels that a layer is below the top: a rescaling each for it and the square before it
+_FALLS = (
+    0,
+    2,
+    4,
+)  # levels of each layer below the top: one rescaling for it and one for the square before it
 
 
 class EncryptedCryptoNets(CryptoNets):
-    """For small networks: a ciphertext for each weight goes up once, in a stage of its own."""
+    """For small networks: a ciphertext for each weight is sent once, in a separate stage."""
 
     schemes: tuple[Scheme, ...] = ("ckks",)
     stages = (Stage("load", "state"), Stage("infer"))
@@ -207,8 +211,8 @@ class EncryptedCryptoNets(CryptoNets):
         return ("add", "mul", "mul_plain", "square")
 
     def server_bytes(self, parameters: Parameters) -> int:
-        """Weights as they are sent, half as large with seeds, and at each level that they pass on their way down:
-        libraries keep memory that they had once.
+        """Weights as they are sent, half as large with seeds, and at each level on their way down: libraries do not
+        return freed memory.
         """
         top, two = len(parameters.moduli), 2 * 8 * parameters.ring_dimension
         primes = (top / 2 + sum(range(top - fall, top + 1)) for fall in _FALLS)
@@ -225,19 +229,19 @@ class EncryptedCryptoNets(CryptoNets):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """First the weights, each at the level at which it is multiplied; then as with weights in the clear."""
+        """First the weights, each at the level of its product; then as with weights in the clear."""
         if stage != self.stages[-1].name:
             return {stage: self._lowered(evaluator, inputs)}
         return super().layers(stage, evaluator, inputs, state, public)
 
     def _lowered(self, evaluator: Evaluator, inputs: Handles) -> list[Handle]:
-        """Of several inputs in a pass the weights are sent with each: those of the first are kept."""
+        """The weights at their levels. A pass of several inputs sends them with each; only the first are used."""
         top, rows = evaluator.level(inputs[0]), zip(self._layers(), _FALLS, strict=True)
         falls = (fall for layer, fall in rows for _ in range(_size(layer)))
         return [lowered(evaluator, item, top - fall) for item, fall in zip(inputs, falls, strict=False)]
 
     def _weights(self, evaluator: Evaluator, state: Handles) -> Weights:
-        """What the stage before returned."""
+        """The weights that the stage before returned."""
         handles = iter(state)
         return Weights(*(_encrypted(handles, layer) for layer in self._layers()))
 
@@ -251,7 +255,7 @@ def _size(layer: Layer) -> int:
 
 
 def _encrypted(handles: Iterator[Handle], layer: Layer) -> Affine[Handle, Handle]:
-    """Biases stay a level above sums that are rescaled: what brings both to one scale takes it."""
+    """Biases stay a level above sums that are rescaled: bringing both to one scale takes that level."""
     outputs, inputs = layer.weights.shape
     weights = [[*islice(handles, inputs)] for _ in range(outputs)]
     return Affine(weights, [*islice(handles, outputs)], diagonals.with_ciphertexts, "add")

@@ -55,8 +55,8 @@ _PART_NAMES = {
 
 
 def draw_throughput(rows: Sequence[Row]) -> Chart | None:
-    """Latency of a pass against images a second: a mark for each variant and number of images, one small chart for each
-    workload, scheme, level and number of threads, whose times are not to be compared.
+    """Latency of a pass against images per second: a mark for each variant and number of images. Each workload, scheme,
+    level and number of threads has a separate small chart, since their times are not comparable.
     """
     passes = _named(rows)
     if not passes:
@@ -92,7 +92,7 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_parts(rows: Sequence[Row]) -> Chart | None:
-    """What both parties do in a pass: a bar for each variant, one small chart for each workload, scheme, level and
+    """The work of both parties in a pass: a bar for each variant, one small chart for each workload, scheme, level and
     number of threads.
     """
     passes = _named(rows)
@@ -121,7 +121,9 @@ def _with_rest(row: Row) -> Row:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that have a time, with the small chart that they are in (``what``), and what tells a chart's apart."""
+    """The rows that have a time, with their small chart (``what``), and the properties that distinguish rows of a
+    chart.
+    """
     timed = [{**row, "what": _chart(row)} for row in rows if row["infer_s"]]
     labels = parameters.apart(timed, lambda row: row["what"])
     return [{**row, "apart": label} for row, label in zip(timed, labels, strict=True)]
@@ -164,7 +166,7 @@ _ORDER = "operation, options, scheme, threads, images, 'infer_s' = any(disturbed
 
 
 def workload_with_options(row: Row) -> str:
-    """With what a suite varied of it, images of a pass among them, and threads, where not one."""
+    """The workload with the options that a suite varied, including images per pass, and threads other than one."""
     return ", ".join(filter(None, (row["operation"], row["options"], sentences.threads(row))))
 
 

@@ -1,4 +1,4 @@
-"""The network and the images of a case: those that are shipped, or a user's own."""
+"""The network and the images of a case: the packaged ones, or a user's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciphermark_workloads.options import FILE, NEWER
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Of all networks on images. Logits are told as the network has them, whatever ``halvings``."""
+    """Options of all networks on images. Logits are reported at the network's scale, regardless of ``halvings``."""
 
     network: Annotated[
         str,
@@ -82,19 +82,19 @@ class Images:
 
 
 def network(shipped: str, options: Options) -> Network:
-    """What the server has; raises ``UserError`` where a user's own is not in this process's folder."""
+    """The server's network; raises ``UserError`` where a user's own is not in this process's folder."""
     return _own(options.network) if options.network else stored.shipped(shipped).network
 
 
 def halved(of: Network, halvings: int) -> Network:
-    """Another network, whose logits are those of the first divided by a power of two."""
+    """Another network, whose logits are those of the first divided by 2^``halvings``."""
     last = Layer(np.ldexp(of.last.weights, -halvings), np.ldexp(of.last.bias, -halvings))
     return replace(of, last=last)
 
 
 def images(shipped: str, options: Options) -> Images:
-    """What the client has, of the size that the network takes; raises ``UserError`` for others, and where a user's own
-    are not in this process's folder.
+    """The client's images, of the network's size; raises ``UserError`` for others, and where a user's own are not in
+    this process's folder.
     """
     side = network(shipped, options).shape.side
     if options.images:

@@ -20,8 +20,8 @@ from ciphermark_core.errors import UserError
 @dataclass(frozen=True, slots=True)
 class Shape:
     """Square images of ``side`` pixels; ``kernel`` × ``kernel`` taps at each ``stride``-th pixel, for each of ``maps``
-    maps; ``hidden`` neurons; ``classes`` logits. Rows and columns of zeros are added: ``before`` of them above and to
-    the left of an image, ``after`` below and to the right.
+    maps; ``hidden`` neurons; ``classes`` logits. Padding with zeros adds ``before`` rows and columns above and to the
+    left of an image, ``after`` below and to the right.
     """
 
     side: int
@@ -64,9 +64,9 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """logits = last(dense(convolution(image)²)²), of pixels from 0 to 1.
+    """logits = last(dense(convolution(image)²)²), for pixels from 0 to 1.
 
-    Raises ``ValueError`` for layers that are of another shape, or not finite.
+    Raises ``ValueError`` for layers with other shapes, or with values that are not finite.
     """
 
     shape: Shape
@@ -91,11 +91,11 @@ class Network:
                 raise ValueError(f"layer {name} has numbers that are not finite")
 
     def logits(self, images: Floats) -> Floats:
-        """Of images (count, side, side): (count, classes)."""
+        """The logits (count, classes) of images (count, side, side)."""
         return self.activations(images)[-1]
 
     def activations(self, images: Floats) -> tuple[Floats, Floats, Floats]:
-        """What the layers give before squares: (count, features), (count, hidden) and (count, classes)."""
+        """The results of the layers before squares: (count, features), (count, hidden) and (count, classes)."""
         maps = self.convolution.weights @ patches(images, self.shape) + self.convolution.bias[:, None]
         convolved = maps.reshape(len(images), -1)
         hidden = convolved**2 @ self.dense.weights.T + self.dense.bias
@@ -111,7 +111,7 @@ def require_images(images: Floats, shape: Shape) -> None:
 
 
 def patches(images: Floats, shape: Shape) -> Floats:
-    """The pixels that each tap meets, of images (count, side, side): (count, taps, positions). Raises ``UserError`` as
+    """The input pixels of each tap for images (count, side, side): (count, taps, positions). Raises ``UserError`` as
     :func:`require_images`.
     """
     require_images(images, shape)
@@ -120,7 +120,9 @@ def patches(images: Floats, shape: Shape) -> Floats:
 
 
 def _windows(images: npt.NDArray[Any], shape: Shape, outside: float = 0) -> npt.NDArray[Any]:
-    """What each place of the kernel has of images (count, side, side): (count, places, places, kernel, kernel)."""
+    """The pixels under the kernel at each place, of images (count, side, side): (count, places, places, kernel,
+    kernel).
+    """
     margin, size = (shape.before, shape.after), (shape.kernel, shape.kernel)
     padded = np.pad(images, ((0, 0), margin, margin), constant_values=outside)
     windows = np.lib.stride_tricks.sliding_window_view(padded, size, axis=(1, 2))
@@ -128,8 +130,8 @@ def _windows(images: npt.NDArray[Any], shape: Shape, outside: float = 0) -> npt.
 
 
 def pixels_met(shape: Shape) -> list[tuple[list[int], list[int]]]:
-    """For each position, row by row, the taps that meet a pixel of the image and no zero around it, and these pixels:
-    both by their numbers, row by row.
+    """For each position, row by row: the taps that meet a pixel of the image and not the padding, and these pixels,
+    both by number, row by row.
     """
     numbers = np.arange(shape.side**2).reshape(1, shape.side, shape.side)
     met = _windows(numbers, shape, outside=-1).reshape(shape.positions, shape.taps)

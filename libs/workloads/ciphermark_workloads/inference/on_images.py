@@ -1,10 +1,9 @@
-"""What networks on encrypted images have in common, however images are packed.
+"""The common part of networks on encrypted images, independent of their packing, and whole-number networks for schemes
+that compute exactly modulo t.
 
-Networks in whole numbers, for schemes that compute exactly modulo t.
-
-Pixels and the weights of each layer are multiplied by powers of two and rounded. What a square is of has the square of
-its scale, and biases are weights of an input that is 1 at the pixels' scale: so a layer's numbers have one scale, and
-the logits that of all layers together. Only they have to be less than t/2: what is computed before may well be more.
+Pixels and the weights of each layer are multiplied by powers of two and rounded. A square has the square of its
+argument's scale, and biases are weights of an input that is 1 at the pixels' scale. Each layer's numbers thus have one
+scale, and the logits have that of all layers together. Only logits must be below t/2: earlier values may exceed it.
 """
 
 from __future__ import annotations
@@ -36,9 +35,7 @@ _DEPTH = 5  # convolution, square, dense layer, square, last layer
 
 
 class OnImages(Layered[Given, Floats]):
-    """The input is one image or several, the output their logits. ``shipped`` is the network, where options name
-    none.
-    """
+    """The input is one image or several, the output their logits. ``shipped`` is the default network."""
 
     family = "inference"
     Options = held.Options
@@ -52,7 +49,7 @@ class OnImages(Layered[Given, Floats]):
 
     @abstractmethod
     def require_shape(self, shape: Shape) -> None:
-        """Raise ``Unsupported`` for networks that the packing does not hold, with the bound."""
+        """Raise ``Unsupported`` with the bound for networks that the packing cannot hold."""
 
     def as_kept(self, file: str, data: bytes) -> tuple[str, bytes]:
         """A network of an ONNX file as arrays, for parties to read without ``onnx``."""
@@ -62,7 +59,9 @@ class OnImages(Layered[Given, Floats]):
         return str(path.with_suffix(".npz")), user_networks.packed(user_networks.of_onnx(file, data))
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-        """Raises ``UserError`` for a network that the packing does not hold, and for images of another size."""
+        """See :class:`Workload`. Raises ``UserError`` for a network that the packing cannot hold, and for images of
+        another size.
+        """
         settled = {**values, option: name}
         options = self.with_options(settled).options
         try:
@@ -78,7 +77,7 @@ class OnImages(Layered[Given, Floats]):
         return True
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 8192 and 208 bits: 128-bit secure by both tables. Beside a scale of 2^28 the first prime leaves room for
+        """N = 8192 and 208 bits: 128-bit secure by both tables. With a scale of 2^28 the first prime leaves room for
         logits of up to 32.
         """
         self.require_scheme(scheme)
@@ -89,7 +88,7 @@ class OnImages(Layered[Given, Floats]):
         return ParameterSpec("ckks", 16384, (50, *[40] * _DEPTH, 60), scale_bits=40)
 
     def require_room(self, given: Given, parameters: Parameters) -> None:
-        """Raise ``Unsupported`` where a logit is beyond what the first prime holds beside the scale."""
+        """Raise ``Unsupported`` where a logit exceeds the range of the first prime at the scale."""
         room = parameters.moduli[0] / 2 / (parameters.scale or 1.0)
         largest = float(np.ldexp(np.abs(self.reference(given)).max(), -self.options.halvings))
         if largest >= room:
@@ -101,19 +100,19 @@ class OnImages(Layered[Given, Floats]):
             )
 
     def tolerance_of(self, parameters: Parameters) -> float:
-        """Whole numbers are right or wrong."""
+        """The tolerance; none for whole numbers, which must be exact."""
         return self.relative_tolerance if parameters.plain_modulus is None else 0.0
 
     def network(self) -> Network:
-        """The one that is computed, in the clear."""
+        """The network of the output, in the clear."""
         return held.network(self._shipped, self.options)
 
     def halved_network(self) -> Network:
-        """The one that ciphertexts go through: its logits are halved as often as the options say."""
+        """The network of the circuit, whose logits are halved as often as the options require."""
         return held.halved(self.network(), self.options.halvings)
 
     def images(self) -> held.Images:
-        """Those that inputs are taken from."""
+        """The images that inputs are taken from."""
         return held.images(self._shipped, self.options)
 
 
@@ -121,12 +120,12 @@ class OneImage(OnImages[held.Image]):
     """The input is one of the images, the output its logits (classes,)."""
 
     def input(self, seed: int, data: Any) -> held.Image:
-        """One image of all, alike likely."""
+        """One of the images, uniformly at random."""
         images = self.images()
         return images.image(int(np.random.default_rng(seed).integers(len(images))))
 
     def given_input(self, values: Sequence[float]) -> held.Image:
-        """An image of somebody's, whose class nobody knows."""
+        """A given image of unknown class."""
         side = self.network().shape.side
         return held.image(values, side, side)
 
@@ -175,12 +174,12 @@ LOGIT_ERROR = register(
 
 
 def judged(found: Floats, right: Floats, clear: Floats, labels: Labels | None, tolerance: float) -> Judgement:
-    """Logits (count, classes) beside those that the circuit computes where nothing goes wrong (``right``) and those of
-    the network in the clear, of images whose classes are ``labels`` (count,), if they are known.
+    """Compare logits (count, classes) with those of the circuit without noise (``right``) and of the network in the
+    clear, for images with classes ``labels`` (count,), if they are known.
 
-    They are right where every class is, and no logit is further away than ``tolerance``, relative to max(1, largest):
-    what means nothing has the right class by chance, too. ``agreement``, with the network in the clear, and
-    ``accuracy`` are shares of the images, and there is no accuracy without labels.
+    They are correct where every class matches and every error of a logit is at most ``tolerance``, relative to max(1,
+    largest): a meaningless result may have the correct class by chance. ``agreement``, with the network in the clear,
+    and ``accuracy`` are shares of the images; without labels there is no accuracy.
     """
     accuracy = checking.accuracy([*found], [*right], tolerance)
     chosen, expected = np.argmax(found, axis=1), np.argmax(right, axis=1)
@@ -221,7 +220,7 @@ class Scales:
 
     @property
     def inputs(self) -> tuple[int, int, int]:
-        """The scales of what the convolution, the dense layer and the last layer take."""
+        """The scales of the inputs of the convolution, the dense layer and the last layer."""
         squared_maps = 2 * (self.pixels + self.convolution)
         return self.pixels, squared_maps, 2 * (squared_maps + self.dense)
 
@@ -231,9 +230,7 @@ class Scales:
         return self.inputs[-1] + self.last
 
     def of_logits(self, network: Network, pixels: Floats) -> Integers:
-        """The logits (count, classes) of images (count, side, side), times their scale; exact where they are below
-        2^63.
-        """
+        """The logits (count, classes) of images (count, side, side), times their scale; exact below 2^63."""
         met = whole(patches(pixels, network.shape), self.pixels)
         first, second, third = self.inputs
         maps = np.einsum("mt,itp->imp", whole(network.convolution.weights, self.convolution), met)
@@ -246,7 +243,7 @@ class Scales:
 
 
 def whole(values: Floats, scale: int, of_input: int = 0) -> Integers:
-    """Times 2^scale, rounded; and times 2^of_input, for biases of a layer whose input has this scale."""
+    """Values times 2^scale, rounded, then times 2^of_input for biases of a layer whose input has this scale."""
     return np.rint(np.ldexp(values, scale)).astype(np.int64) << of_input
 
 
@@ -256,30 +253,30 @@ def encoded(vector: Vector, scale: int, modulus: int, of_input: int = 0) -> Vect
 
 
 def numbers(vectors: Sequence[Vector], scale: int, parameters: Parameters, of_input: int = 0) -> list[Vector]:
-    """As the scheme takes them: reals, or whole numbers at a scale."""
+    """Vectors encoded for the scheme: reals, or whole numbers at a scale."""
     modulus = parameters.plain_modulus
     return [*vectors] if modulus is None else [encoded(item, scale, modulus, of_input) for item in vectors]
 
 
 def centred(residues: Vector, modulus: int) -> Integers:
-    """The whole numbers from −t/2 to t/2 that residues stand for."""
+    """The whole numbers from −t/2 to t/2 for these residues."""
     integers: Integers = (residues + modulus // 2) % modulus - modulus // 2
     return integers
 
 
-# Of the 200 images that are shipped with LoLa's network each has the class that it has in floating point, and no logit
-# is beyond 48.5 bits, its sign included.
+# The 200 images packaged with LoLa's network all have the same class as in floating point, and no logit exceeds 48.5
+# bits, including its sign.
 SCALES = Scales(pixels=3, convolution=3, dense=6, last=9)
 
 # Of t at N = 8192 the three primes after the least that give slots, 51.3 bits: the next has 19 bits, for which five
 # levels leave too little room. At N = 16384 primes are others.
 T_8192 = 114689 * 147457 * 163841
 T_16384 = 65537 * 163841 * 557057
-_MOST = 2.0**61  # a fourth of what 64 bits hold: by rounding weights logits may become somewhat larger
+_MOST = 2.0**61  # a fourth of the range of 64 bits: rounded weights may increase logits
 
 
 class Exact(OnImages[Given]):
-    """In bfv the output are whole numbers, computed exactly modulo t, a product of primes, residue by residue.
+    """In bfv the outputs are whole numbers, computed exactly modulo t, a product of primes, residue by residue.
 
     ``bfv`` are its parameters there, ``roomy_bfv`` those for libraries that choose their own primes.
     """
@@ -289,7 +286,7 @@ class Exact(OnImages[Given]):
     roomy_bfv = ParameterSpec("bfv", 16384, (56, 56, 56, 56, 60), plain_modulus=T_16384)
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """In both schemes 128-bit secure by both tables."""
+        """Parameters that are 128-bit secure by both tables, in both schemes."""
         real = super().parameters(scheme)
         return real if real.scheme == scheme else self.bfv
 
@@ -298,21 +295,21 @@ class Exact(OnImages[Given]):
         return real if real.scheme == scheme else self.roomy_bfv
 
     def logits(self, found: Vector, parameters: Parameters) -> Floats:
-        """The network's logits, of those that slots hold."""
+        """The network's logits in the decrypted slots."""
         modulus = parameters.plain_modulus
         values: Vector = found if modulus is None else np.ldexp(centred(found, modulus), -SCALES.logits)
         logits: Floats = np.ldexp(values, self.options.halvings)
         return logits
 
     def expected(self, given: Given, parameters: Parameters) -> Floats:
-        """In bfv what whole numbers come to."""
+        """The expected logits: in bfv, those of whole numbers."""
         if parameters.plain_modulus is None:
             return self.reference(given)
         logits: Floats = np.ldexp(self._whole_logits(given), self.options.halvings - SCALES.logits)
         return logits
 
     def require_room(self, given: Given, parameters: Parameters) -> None:
-        """In bfv, raise ``Unsupported`` where a logit is beyond t/2, which would be another one."""
+        """In bfv, raise ``Unsupported`` where a logit exceeds t/2, which would change its value."""
         modulus = parameters.plain_modulus
         if modulus is None:
             super().require_room(given, parameters)
@@ -326,12 +323,12 @@ class Exact(OnImages[Given]):
             )
 
     def _largest(self, given: Given) -> int:
-        """Of whole logits; by floating point where 64 bits might not hold them."""
+        """The largest whole logit; by floating point where 64 bits might overflow."""
         about = float(np.abs(self.reference(given)).max()) * 2.0 ** (SCALES.logits - self.options.halvings)
         return int(about) if about > _MOST else int(np.abs(self._whole_logits(given)).max())
 
     def _whole_logits(self, given: Given) -> Integers:
-        """Those of an image (classes,), or of several (count, classes)."""
+        """The whole logits of an image (classes,), or of several (count, classes)."""
         pixels = given.pixels
         rows = SCALES.of_logits(self.halved_network(), pixels.reshape(-1, *pixels.shape[-2:]))
         logits: Integers = rows.reshape(*pixels.shape[:-2], -1)
@@ -339,13 +336,13 @@ class Exact(OnImages[Given]):
 
 
 def _advice(halvings: int, missing: int) -> str:
-    """What to do where ``missing`` halvings are to be added to those that are set."""
+    """The remedy where ``missing`` halvings are required in addition to the present ones."""
     times = "once" if missing == 1 else f"{missing} times"
     return f"halve the last layer {times}{' more' if halvings else ''} (`halvings: {halvings + missing}`)"
 
 
 def by_layer(images: Iterable[Mapping[str, Sequence[Handle]]]) -> dict[str, list[Handle]]:
-    """What each layer ends with of all images, of what it ends with of each."""
+    """The results of each layer for all images, from those for each image."""
     ends: dict[str, list[Handle]] = {}
     for image in images:
         for name, handles in image.items():
@@ -354,11 +351,11 @@ def by_layer(images: Iterable[Mapping[str, Sequence[Handle]]]) -> dict[str, list
 
 
 def rescaled(evaluator: Evaluator, a: Handle) -> Handle:
-    """Whole numbers have no scale."""
+    """Rescale in ckks; whole numbers have no scale."""
     return a if evaluator.parameters.scale is None else evaluator.apply("rescale", a)
 
 
 def squared(evaluator: Evaluator, a: Handle) -> Handle:
-    """In bfv at the next modulus, which holds what noise has left, too: all that follows takes less time there."""
+    """Square; in bfv at the next modulus, which holds the remaining noise, too, and makes later operations faster."""
     square = evaluator.managed().apply("square", a)
     return next_lower(evaluator, square) if evaluator.parameters.scale is None else square

@@ -1,8 +1,8 @@
-"""LoLa-MNIST as it was published: 25 ciphertexts up, some 280 rotations, ten ciphertexts back.
+"""LoLa-MNIST as published: 25 ciphertexts sent, some 280 rotations, ten ciphertexts returned.
 
 Brutzkus et al., "Low latency privacy preserving inference", ICML 2019, by the operations of the authors' published
-code, where it is for each of four plaintext moduli in bfv; here once, in ckks. For comparisons of what circuits cost:
-:mod:`.by_taps` is another circuit for the same network, and takes a tenth of the rotations.
+code, which runs for each of four plaintext moduli in bfv; here once, in ckks. It serves to compare the cost of
+circuits: :mod:`.by_taps` is another circuit for the same network, with a tenth of the rotations.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from ciphermark_workloads.workload import Arrays, Handles
 _BLOCK = 1024  # slots of a copy of the neurons of maps
 _COPIES = 8
 _LENGTH = _COPIES * _BLOCK
-_DEPTH = 6  # masks between the dense layer and its square are a level, too
+_DEPTH = 6  # masks between the dense layer and its square take a level, too
 
 
 class AsPublished(OneImage):
-    """Every operation is executed, as the authors' code has it: copies one by one, sums over all slots."""
+    """Executes every operation of the authors' code: single copies, sums over all slots."""
 
     is_literal = True
 
@@ -50,7 +50,7 @@ class AsPublished(OneImage):
         return ParameterSpec("ckks", 16384, (50, *[40] * _DEPTH, 60), scale_bits=40)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Keys for the very steps: rotations are one key switch each."""
+        """Keys for the exact steps: each rotation is one key switch."""
         shape = self.network().shape
         steps = {
             *(-shape.positions * number for number in range(1, shape.maps)),
@@ -71,7 +71,7 @@ class AsPublished(OneImage):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """One ciphertext of each image for each layer but the last."""
+        """One ciphertext per image in each layer but the last."""
         network = self.halved_network()
         taps = network.shape.taps
         starts = range(0, len(inputs), taps)
@@ -83,7 +83,7 @@ class AsPublished(OneImage):
 
 
 def _rows(shape: Shape) -> int:
-    """Products of the dense layer: each gives as many neurons as there are copies."""
+    """Products of the dense layer: each computes as many neurons as there are copies."""
     return -(-shape.hidden // _COPIES)
 
 
@@ -119,7 +119,7 @@ def _maps(evaluator: Evaluator, network: Network, taps: Handles) -> Handle:
 
 
 def _dense(evaluator: Evaluator, network: Network, maps: Handle) -> Handle:
-    """Eight neurons in a product; what is theirs is masked, and joined: neuron 8r + c in slot r of block c."""
+    """Eight neurons per product; their results are masked and joined: neuron 8r + c in slot r of block c."""
     mul_plain = evaluator.managed().function("mul_plain")
     copies = (
         evaluator.apply("rotate", maps, -_BLOCK * number) if number else maps for number in range(_COPIES)

@@ -1,1 +1,1 @@
-"""Trained networks, the images that they are tried on, and the program that trained them: see PROVENANCE.md."""
+"""Trained networks, their test images, and the program that trained them: see PROVENANCE.md."""

@@ -1,4 +1,4 @@
-"""Networks as files: whole numbers of 16 bits with a power of two for each layer, and where they come from as JSON."""
+"""Networks as files: whole numbers of 16 bits with a power of two for each layer, and their provenance as JSON."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LAYERS = ("convolution", "dense", "last")
 
 
 class Provenance(msgspec.Struct, frozen=True):
-    """How a network came to be. ``right`` of ``held_out`` images that it was not trained on have their class, by the
-    network as it is stored; ``halvings`` is by which power of two its logits were divided, the bias too.
+    """The origin of a network. ``right`` counts the correctly classified ones of ``held_out`` images, which were not
+    used for training, by the stored network. Its logits, including the bias, were divided by 2^``halvings``.
     """
 
     data: str
@@ -40,7 +40,7 @@ class Provenance(msgspec.Struct, frozen=True):
 
 
 class Stored(msgspec.Struct, frozen=True):
-    """A network, images that were held out (count, side, side) with pixels from 0 to 1, and their classes (count,)."""
+    """A network, held-out images (count, side, side) with pixels from 0 to 1, and their classes (count,)."""
 
     network: Network
     images: Floats
@@ -50,12 +50,12 @@ class Stored(msgspec.Struct, frozen=True):
 
 @cache
 def shipped(name: str) -> Stored:
-    """A network beside this file."""
+    """A network packaged in this folder."""
     return read(Path(__file__).parent, name)
 
 
 def read(folder: Path, name: str) -> Stored:
-    """A network of a folder. Raises ``UserError`` where a file is not the one that its provenance tells of."""
+    """A network of a folder. Raises ``UserError`` where a file differs from the one in its provenance."""
     provenance = msgspec.json.decode((folder / f"{name}.json").read_bytes(), type=Provenance)
     held, tried = (_opened(folder, f"{name}{ending}", provenance) for ending in (".npz", "-images.npz"))
     return Stored(
@@ -67,7 +67,7 @@ def read(folder: Path, name: str) -> Stored:
 
 
 def whole(layer: Layer) -> tuple[dict[str, npt.NDArray[Any]], Layer]:
-    """A layer in whole numbers of 16 bits, and what these stand for: each number times 2^−exponent."""
+    """A layer in whole numbers of 16 bits, and its rounded values: each number times 2^−exponent."""
     _, exponent = np.frexp(max(np.abs(layer.weights).max(), np.abs(layer.bias).max()))
     power = 15 - int(exponent)
     most = 2**15 - 1

