@@ -11,12 +11,12 @@ from ciphermark_db.database import Database
 
 
 def url(data_directory: DataDirectory) -> str:
-    """URL of the database; starts the embedded server where it is the one."""
+    """The URL of the database; starts the embedded server if the environment names no other."""
     return data_directory.database_url or embedded.ensure_started(data_directory.folder)
 
 
 def place(data_directory: DataDirectory) -> str:
-    """Where the data are, without passwords."""
+    """The location of the data, without passwords."""
     if data_directory.database_url is None:
         return f"the embedded PostgreSQL of {data_directory.folder}"
     parts = urlsplit(data_directory.database_url)
@@ -24,8 +24,9 @@ def place(data_directory: DataDirectory) -> str:
 
 
 def connected(data_directory: DataDirectory, is_to_record: bool = False) -> Database:
-    """A connection to the migrated database, which knows every experiment, metric and dimension of this program where
-    it was made just now, or ``is_to_record`` what this process may not have planned.
+    """A connection to the migrated database. Every experiment, metric and dimension of this program is registered if
+    the database was not current, or if ``is_to_record``: the caller may then record content that this process did not
+    plan.
     """
     database = Database.open(url(data_directory))
     if is_to_record or not database.is_current():
@@ -35,8 +36,8 @@ def connected(data_directory: DataDirectory, is_to_record: bool = False) -> Data
 
 
 def register_all() -> None:
-    """Know every experiment, metric and dimension of this program. They register themselves: half a second, which
-    commands that only read do without.
+    """Import all modules that register experiments, metrics and dimensions. This takes half a second, which read-only
+    commands avoid.
     """
     import_module("ciphermark_measure.experiments")
     import_module("ciphermark_workloads.catalogue")

@@ -1,3 +1,3 @@
-"""The client service: it alone holds the secret key."""
+"""The client service, the only holder of the secret key."""
 
 __version__ = "0.1.0"

@@ -24,7 +24,7 @@ _DESCRIPTION = (
 
 
 def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
-    """The application; raises ``UserError`` for settings that cannot be."""
+    """The application; raises ``UserError`` for invalid settings."""
     settings = PartySettings.read(environ)
     private = environment.private_folder(
         environ, "CIPHERMARK_PRIVATE", "of the client alone, for its data sets"

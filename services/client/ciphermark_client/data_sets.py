@@ -1,6 +1,6 @@
-"""The data sets of this client: those that are shipped, and those that it was given.
+"""The data sets of this client: the shipped ones, and uploaded ones.
 
-What it was given is kept as files in its private folder, under a name that tells the contents.
+Uploaded ones are files in its private folder, under names derived from their contents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Shape:
 
 
 class DataSets:
-    """Keeps CSV files in ``folder``. Names are made of contents, so that the same data are the same data set."""
+    """Stores CSV files in ``folder``. Names derive from contents, so that equal data are one data set."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,16 +34,16 @@ class DataSets:
         self._given = {path.stem: _shape(path) for path in sorted(folder.glob("*.csv"))}
 
     def all(self) -> list[Shape]:
-        """The shipped ones, then the given ones."""
+        """All data sets: the shipped ones, then the uploaded ones."""
         ours = [Shape(name, *make().features.shape) for name, make in sorted(shipped.DATA_SETS.items())]
         return ours + list(self._given.values())
 
     def add(self, data: bytes, rule: LabelRule = "binary", called: str | None = None) -> Shape:
-        """Keep a data set, as ``CALLED@`` and the beginning of its digest, or under its whole digest; to give it again
+        """Store a data set as ``CALLED@`` and the beginning of its digest, or under its whole digest. A repetition
         changes nothing.
 
-        Raises ``UserError`` for what the reader of data sets refuses, ``Problem`` for too many, and where another data
-        set has the name.
+        Raises ``UserError`` for data that the reader of data sets refuses, ``Problem`` for too many data sets, or if
+        another data set has the name.
         """
         given = shipped.take(data, "data set", rule)
         name = given.digest if called is None else given.called(called)
@@ -57,7 +57,7 @@ class DataSets:
         return self._given[name]
 
     def remove(self, name: str) -> None:
-        """Forget a given data set and remove its file; raises ``Problem`` for one that was not given."""
+        """Remove an uploaded data set and its file; raises ``Problem`` for any other."""
         if name not in self._given:
             known = "a shipped one stays" if name in shipped.DATA_SETS else "GET /v1/data-sets lists them"
             raise Problem("not-found", f"no data set {name} was given: {known}")

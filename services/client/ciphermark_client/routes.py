@@ -35,7 +35,7 @@ _IN_SESSION = (
 
 
 def router(parties: PartyHost) -> APIRouter:
-    """``/sessions`` and what is done in them, and ``/workloads``."""
+    """The routes below ``/sessions`` and ``/workloads``."""
     routes = APIRouter(prefix="/v1")
 
     @routes.post(
@@ -147,12 +147,12 @@ _CSV = {
         }
     },
 }
-# What is answered to that, called `mine`.
+# The response to that data set, named `mine`.
 _KEPT = {"content": {"application/json": {"example": {"name": "mine@d69b496f", "rows": 10, "features": 2}}}}
 
 
 def data_sets_router(data_sets: DataSets) -> APIRouter:
-    """``GET`` and ``POST /data-sets``, and ``DELETE /data-sets/{name}``."""
+    """The routes ``GET`` and ``POST /data-sets``, and ``DELETE /data-sets/{name}``."""
     routes = APIRouter(prefix="/v1", tags=["data sets"])
 
     @routes.get("/data-sets", summary="Data sets that this client has", responses=documented())

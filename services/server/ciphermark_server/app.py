@@ -22,7 +22,7 @@ _DESCRIPTION = (
 
 
 def make(at: Listening, environ: Mapping[str, str]) -> FastAPI:
-    """The application; raises ``UserError`` for settings that cannot be."""
+    """The application; raises ``UserError`` for invalid settings."""
     metrics = Metrics()
     parties = PartyHost("server", PartySettings.read(environ), metrics)
 

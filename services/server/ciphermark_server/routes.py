@@ -15,7 +15,7 @@ _IN_SESSION = ("not-found", "session-busy", "session-lost", "out-of-turn", "libr
 
 
 def router(parties: PartyHost) -> APIRouter:
-    """``/sessions`` and what is done in them."""
+    """The routes below ``/sessions``."""
     routes = APIRouter(prefix="/v1", tags=["sessions"])
 
     @routes.post(

@@ -1,5 +1,6 @@
-"""How long a suite takes here: as long as its last run did, by the journals of this data directory, or else an
-estimate."""
+"""The duration of a suite on this host: that of its last run, by the journals of this data
+directory, else an estimate.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from ciphermark_benchmark.suite.form import Suite
     from ciphermark_benchmark.suite.plan import PlannedCase
 
-# What the reference kernel takes in the undisturbed state of the machine that the constants of estimates are from.
+# Time of the reference kernel on the undisturbed machine where the constants of estimates were measured.
 REFERENCE_KERNEL_NS = 53_700.0
-# A run that rested for longer was interrupted: between two trials workers start, and make keys.
+# A longer pause means an interrupted run: between two trials, workers only start and make keys.
 _PAUSE_S = 300.0
 _MINUTES_FROM_S, _HOURS_FROM_S = 90.0, 5400.0
 _LOOKED_AT = 50  # journals, the latest first
@@ -30,7 +31,7 @@ _LOOKED_AT = 50  # journals, the latest first
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Seconds, and whether a run took them or they are estimated."""
+    """Seconds, measured in a run or estimated."""
 
     seconds: float
     is_estimate: bool
@@ -49,8 +50,8 @@ class Duration:
 def expected(
     data_directory: DataDirectory, text: str, suite: Suite, planned: Sequence[PlannedCase], host: Host
 ) -> Duration:
-    """What a run of all variants of a suite, whose text this is, will take on this host."""
-    from ciphermark_benchmark.suite import estimate  # large, and needed for a plan alone
+    """The expected duration of a run of all variants of a suite, with the given text, on this host."""
+    from ciphermark_benchmark.suite import estimate  # large, and needed only for a plan
 
     return of_texts(data_directory, host, {text: estimate.run_s(planned, suite.budget.budget)})[text]
 
@@ -58,7 +59,7 @@ def expected(
 def of_texts(
     data_directory: DataDirectory, host: Host, reference_s: Mapping[str, float]
 ) -> dict[str, Duration]:
-    """The same of several suites, by their texts, with what each would take on the host that estimates are for."""
+    """The durations of several suites, by their texts; ``reference_s`` are their estimates for the reference host."""
     level_ns = (
         reference_kernel_baseline.remembered(data_directory.folder, host.cpu_model) or REFERENCE_KERNEL_NS
     )
@@ -79,7 +80,7 @@ def in_words(seconds: float) -> str:
 
 
 def _last_runs(data_directory: DataDirectory, host: Host, texts: Container[str]) -> dict[str, Duration]:
-    """What the last whole runs of suites took on this host, by their texts, as far as any are known."""
+    """The durations of the last complete runs of suites on this host, by text, where known."""
     paths = [*data_directory.recorded.glob("*.jsonl"), *data_directory.of_jobs.recorded.glob("*.jsonl")]
     durations: dict[str, Duration] = {}
     for path in sorted(paths, key=_written_at, reverse=True)[:_LOOKED_AT]:
@@ -89,7 +90,7 @@ def _last_runs(data_directory: DataDirectory, host: Host, texts: Container[str])
             if run.suite_text not in texts or run.host.fingerprint != host.fingerprint or header.variants:
                 continue
             outcomes = [] if run.suite_text in durations else list(journal.outcomes())
-        except (UserError, OSError, ValueError, StopIteration):  # of another version, or gone
+        except (UserError, OSError, ValueError, StopIteration):  # from another version, or removed
             continue
         if outcomes and len({outcome.trial.id for outcome in outcomes}) == header.trials:
             durations[run.suite_text] = Duration(worked_s(run.started_at, outcomes), is_estimate=False)
@@ -97,7 +98,7 @@ def _last_runs(data_directory: DataDirectory, host: Host, texts: Container[str])
 
 
 def worked_s(started_at: str, outcomes: Iterable[Outcome]) -> float:
-    """How long a run took that began then: its rests aside. Pure."""
+    """The working time of a run since its start, without its pauses. Pure."""
     last, total = datetime.fromisoformat(started_at).timestamp(), 0.0
     spans = sorted(
         (datetime.fromisoformat(item.started_at).timestamp(), item.duration_s) for item in outcomes

@@ -1,5 +1,5 @@
-"""Executes a plan: blocks of workers, comparison groups interleaved, one outcome per trial whatever happens; peak
-memory by workers in which nothing is timed.
+"""Executes a plan: blocks of workers, interleaved comparison groups, exactly one outcome per trial. Peak memory is
+measured by workers that time nothing.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ Report = Callable[[Outcome], None]
 Peaks = dict[str, tuple[Sample, ...]]
 R = TypeVar("R")
 _Key = tuple[str, Confinement]
-_JOINING_S = 10.0  # a process ends within milliseconds, one that frees gigabytes within a second
+_JOINING_S = 10.0  # a process ends within milliseconds, or within a second if it frees gigabytes
 
 
 class Executor:
     """Executes plans on this host.
 
-    ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same
-    CPUs, so that the CPU is no difference between variants; only one of them works at a time. ``data_directory`` has
-    the data sets and workloads that are not shipped, ``level`` what is known of the undisturbed host, and learns.
+    ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same CPUs, so
+    that variants do not differ by CPU; one of them works at a time. ``data_directory`` has the data sets and workloads
+    that are not shipped. ``level`` is the reference-kernel baseline, which trials refine.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Executor:
         self._level = level or ReferenceKernelBaseline()
 
     def execute(self, plan: Plan, seed: int) -> None:
-        """Execute everything; the impossible is reported first."""
+        """Execute the plan; unsupported trials are reported first."""
         for refused in plan.unsupported:
             self._report(without_worker(*refused))
         turns = random.Random(seed)
@@ -75,7 +75,7 @@ class Executor:
                 runner.start()
             peaks = {} if block.has_workloads else memory.peaks(needs, by_variant)  # while workers start
             for runner in runners.values():
-                runner.ready()  # they share their CPUs: the keys of one are timed
+                runner.ready()  # workers share CPUs, and the making of keys is timed
             for comparison_group in block.comparison_groups:
                 self._execute_comparison_group(comparison_group, runners, peaks, turns)
         finally:
@@ -89,7 +89,9 @@ class Executor:
         peaks: Peaks,
         turns: random.Random,
     ) -> None:
-        """Open all, let them take turns in an order shuffled every round, close each when it has enough."""
+        """Open all trials, interleave their turns in an order shuffled every round, and close each trial when it is
+        done.
+        """
         open_trials = [trial for trial in comparison_group.trials if self._opened(trial, runners, peaks)]
         while open_trials:
             turns.shuffle(open_trials)
@@ -136,7 +138,7 @@ def without_worker(trial: Trial, reason: str, status: Status = "unsupported") ->
 
 
 class _Stem:
-    """One worker, started when it is needed, and again where it died."""
+    """A worker that is started on demand, and restarted if it died."""
 
     def __init__(self, variant: str, confinement: Confinement) -> None:
         self._confinement = confinement
@@ -154,25 +156,25 @@ class _Stem:
         self._worker = None
 
     def kill(self) -> None:
-        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+        """Called from another thread: end the worker; a pending request raises ``WorkerDied``."""
         if self._worker is not None:
             self._worker.kill()
 
 
 class _Measuring:
-    """The peaks of one variant's trials with one parameter set."""
+    """Measures the peaks of one variant's trials with one parameter set."""
 
     def __init__(self, needs: WorkerNeeds, stem: _Stem) -> None:
         self._needs = needs
         self._stem = stem
         self._requests = Requests(needs.timeout_s)
         self._branched: protocol.Branched | None = None
-        self._has_asked = False  # for a branch, which is there even where it refused
+        self._has_asked = False  # for a branch, which exists even after a refusal
         self._keys: tuple[Sample, ...] = ()
         self._refusal: protocol.Refused | None = None
 
     def peaks(self, trial: Trial) -> tuple[Sample, ...]:
-        """Peak memory of the trial's phases; nothing where they fail, since timing will tell why."""
+        """Peak memory of the trial's phases; empty on failure, whose reason timing will report."""
         kind = KINDS[trial.case.experiment]
         self._requests.begin()
         try:
@@ -183,8 +185,8 @@ class _Measuring:
             return ()
 
     def leave(self) -> None:
-        """End the fork with its keys; the worker remains where it can. One that was being started when the trial was
-        abandoned could not be killed, and would load its library before it answers.
+        """End the fork with its keys; the worker remains if possible. A worker that was starting when the trial was
+        abandoned could not be killed, and is ended, since it would load its library before it answers.
         """
         if not self._has_asked:
             return
@@ -196,12 +198,12 @@ class _Measuring:
         self._stem.end()
 
     def abandon(self) -> None:
-        """From another thread: whatever is asked fails, what was asked already included."""
+        """Called from another thread: fail all pending and further requests."""
         self._requests.is_abandoned = True
         self._stem.kill()
 
     def _of_keys(self) -> tuple[Sample, ...]:
-        """Those of any fork with these keys: the trial has no phases beside, and leaves it as it is."""
+        """The peaks of any fork with these keys, for a trial without phases of its own; the fork stays unchanged."""
         return self._keys or self._require_branch().samples
 
     def _in_branch(self, trial: Trial) -> tuple[Sample, ...]:
@@ -209,11 +211,11 @@ class _Measuring:
         try:
             return branched.samples + self._asked(protocol.Memory(trial), protocol.Peaks).samples
         finally:
-            if not branched.forks:  # libraries keep memory: the next trial needs a process that has had none
+            if not branched.forks:  # libraries keep memory: the next trial needs a fresh process
                 self.leave()
 
     def _footprint(self, trial: Trial) -> tuple[Sample, ...]:
-        """The same by a fresh worker, for this trial's operation alone."""
+        """The peaks of a fresh worker with the keys of this trial's operation only."""
         self._end()
         try:
             return self._asked(protocol.Footprint(trial, keys_of([trial])), protocol.Peaks).samples
@@ -221,7 +223,7 @@ class _Measuring:
             self._end()
 
     def _require_branch(self) -> protocol.Branched:
-        """Have a fork with keys, or fail as the last attempt with these parameters did."""
+        """The fork with keys, created if needed. Fails as the last attempt with these parameters did."""
         if self._branched is not None:
             return self._branched
         if self._refusal is not None:
@@ -243,7 +245,7 @@ class _Measuring:
     def _asked(self, request: protocol.Request, kind: type[R]) -> R:
         try:
             return self._requests.ask(self._stem.started(), request, kind)
-        except WorkerDied:  # nothing is to be asked of it any more
+        except WorkerDied:  # the worker accepts no further requests
             self._end()
             raise
 
@@ -253,18 +255,19 @@ class _Measuring:
 
 
 class MemoryPass:
-    """Measures peak memory throughout a run, until it is left; variants in parallel, since nothing is timed.
+    """Measures peak memory during a run, until the context ends; variants in parallel, since nothing is timed.
 
-    A worker that has loaded its library and nothing else forks for each parameter set; the fork makes the keys, and
-    forks for each trial. So every set of keys finds the memory of a new process, and every trial that of one with its
-    keys alone.
+    A worker that has only loaded its library forks for each parameter set. The fork makes the keys, and forks for each
+    trial. So every set of keys starts in the memory of a new process, and every trial in that of a process with its
+    keys only.
 
-    ``most`` workers are at work at a time. One is kept for each variant, number of threads and limit of memory, as long
-    as not too many wait: then those that a parameter set has no use for are ended, else the one that is done.
+    At most ``most`` workers are at work at a time. One worker is kept for each variant, number of threads and memory
+    limit. If too many wait, the workers that the parameter set does not use are ended first, else the one that has
+    finished.
     """
 
     def __init__(self, most: int) -> None:
-        # Workers end with the thread that started them, so threads are kept as long.
+        # Workers end with the thread that started them, so the threads live as long.
         self._pool = ThreadPoolExecutor(most)
         self._most_idle = (MEMORY_WORKERS_PER_CORE - 1) * most
         self._stems: dict[_Key, _Stem] = {}
@@ -281,7 +284,7 @@ class MemoryPass:
             stem.end()
 
     def peaks(self, needs: Mapping[str, WorkerNeeds], by_variant: Mapping[str, Sequence[Trial]]) -> Peaks:
-        """Peaks of every trial, by its id: all trials of a variant have its needs."""
+        """The peaks of every trial, by its id. All trials of a variant share its needs."""
         keys = {variant: _key(needs[variant]) for variant in by_variant}
         measuring = {variant: _Measuring(needs[variant], self._taken(key)) for variant, key in keys.items()}
 
@@ -297,7 +300,7 @@ class MemoryPass:
             for variant, peaks in zip(by_variant, self._pool.map(measure, by_variant), strict=True):
                 of_all |= peaks
                 self._rest(keys[variant], keys.values())
-        except BaseException:  # Ctrl-C: the threads wait for workers that may take their time
+        except BaseException:  # Ctrl-C: the threads wait for workers that may be slow
             for own in measuring.values():
                 own.abandon()
             raise
@@ -309,7 +312,7 @@ class MemoryPass:
         return self._stems.setdefault(key, _Stem(*key))
 
     def _rest(self, key: _Key, used: Collection[_Key]) -> None:
-        """Keep a worker for the next parameter set, in place of one that this one does not use; else end it."""
+        """Keep a worker for the next parameter set in place of one that the current set does not use; else end it."""
         self._idle.append(key)
         if len(self._idle) > self._most_idle:
             surplus = next((other for other in self._idle if other not in used), key)
@@ -318,5 +321,5 @@ class MemoryPass:
 
 
 def _key(needs: WorkerNeeds) -> _Key:
-    """What tells one worker from another. It is free to use any CPU."""
+    """The key that distinguishes workers. A worker may use any CPU."""
     return needs.variant, replace(needs.confinement, cpus=())

@@ -1,7 +1,7 @@
-"""The journal: every outcome is appended to a local file, and on disk, before anything else happens to it.
+"""The journal: every outcome is first appended to a local file and flushed to disk.
 
-One JSON line per entry: first the run, then outcomes. A line that a crash cut short is dropped when the journal
-is opened again; its trial is executed again. Where the disk is full, or cannot be written, what was measured waits.
+One JSON line per entry: the run, then outcomes. A truncated last line is dropped when the journal is reopened, and its
+trial is executed again. On a full or read-only disk, outcomes wait.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ciphermark_core.model import Outcome
 from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_core.run import Run
 
-# What is waited for where nothing can be written now; other errors of a disk do not pass.
+# Temporary errors of a disk, with what to wait for; other errors are permanent.
 WAITED_FOR = {
     errno.ENOSPC: "space",
     errno.EDQUOT: "space",
@@ -39,12 +39,12 @@ SIGNED_FORMAT = 2
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line: the run, the file its suite came from, and the variants that were asked for (empty: all).
+    """The first line: the run, the file of its suite, and the requested variants (empty: all).
 
-    ``data_sets`` are those of the suite that are not shipped, by what the suite says; ``workloads`` the names of those
-    that it took from files, likewise; ``options`` those that name files, with what follows from their contents.
-    ``trials`` is how many outcomes the whole run has on this host, zero where that was not written. ``format`` is that
-    of an archive: from :data:`SIGNED_FORMAT` on its last line is a digest.
+    These are keyed by the suite's text: ``data_sets``, those of the suite that are not shipped; ``workloads``, the
+    names of those from files; ``options``, those that name files, with the values that follow from the files' contents.
+    ``trials`` is the number of outcomes of the whole run on this host, zero if unknown. ``format`` is that of an
+    archive: from :data:`SIGNED_FORMAT` on, its last line is a digest.
     """
 
     run: Run
@@ -58,15 +58,15 @@ class Header:
 
 
 def _say(reason: str | None) -> None:
-    """Say on standard error what is waited for; that may be a file on the same disk."""
+    """Print to standard error what the journal waits for; the output may be a file on the same disk."""
     if reason is not None:
         with suppress(OSError):
             print(reason, file=sys.stderr, flush=True)
 
 
 class Journal:
-    """An open journal, for one process at a time. ``on_wait`` is called with what is waited for where nothing can be
-    written, once, and with ``None`` when it is waited for no longer.
+    """An open journal, for one process at a time. ``on_wait`` is called once with what a blocked write waits for, and
+    with ``None`` when the wait ends.
     """
 
     def __init__(self, path: Path, header: Header, on_wait: Callable[[str | None], None] = _say) -> None:
@@ -76,7 +76,7 @@ class Journal:
 
     @classmethod
     def create(cls, data_directory: DataDirectory, header: Header) -> Journal:
-        """Begin the journal of a new run: under another name first, so that none is ever without its header."""
+        """Create the journal of a new run, first under a temporary name, so that no journal lacks its header."""
         private_folder(data_directory.pending)
         path = data_directory.pending / f"{header.run.id}.jsonl"
         fresh = path.with_suffix(".new")
@@ -86,15 +86,15 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path) -> Journal:
-        """The journal in a file that another process may be appending to: nothing is changed."""
+        """The journal in a file that another process may be appending to; read-only."""
         return cls(path, _read_header(path))
 
     @classmethod
     def reopen(cls, data_directory: DataDirectory, run_id: str) -> Journal:
-        """Go on with the journal of an earlier run, named by its id or the beginning of it; or with that of the latest
-        unfinished run that has this label, or for ``last`` of any.
+        """Reopen the journal of an earlier run, named by its id or the beginning of it. A label means the latest
+        unfinished run with this label, ``last`` the latest unfinished run.
 
-        Raises ``UserError`` where there is none, or more than one.
+        Raises ``UserError`` unless exactly one journal matches.
         """
         paths = [*data_directory.pending.glob("*.jsonl"), *data_directory.recorded.glob("*.jsonl")]
         matching = [path for path in paths if path.stem.startswith(run_id)] or _latest_called(
@@ -113,8 +113,8 @@ class Journal:
         )
 
     def append(self, outcome: Outcome) -> None:
-        """Add an outcome; on return it survives a crash of program and machine. While nothing can be written this
-        waits.
+        """Append an outcome. On return it survives a crash of program and machine. Blocks while the disk is not
+        writable.
         """
         line, is_waiting = wire.to_line(outcome), False
         while (error := self._not_appended(line)) is not None:
@@ -127,7 +127,7 @@ class Journal:
             self.on_wait(None)
 
     def _not_appended(self, line: bytes) -> OSError | None:
-        """Why a line cannot be added now; errors that do not pass are raised."""
+        """The temporary error that prevents appending a line, if any; other errors are raised."""
         try:
             _append(self.path, line)
         except OSError as error:
@@ -145,13 +145,13 @@ class Journal:
                     yield legacy_format.outcome(line)
 
     def retire(self, data_directory: DataDirectory) -> None:
-        """Put the journal of a finished and recorded run aside."""
+        """Move the journal of a finished and recorded run to the recorded journals."""
         private_folder(data_directory.recorded)
         self.path = self.path.rename(data_directory.recorded / self.path.name)
 
 
 def _append(path: Path, line: bytes) -> None:
-    """Add a line: all of it, or nothing where the disk is full."""
+    """Append a whole line, or nothing if the disk is full."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
     before = os.fstat(descriptor).st_size
     try:
@@ -175,7 +175,7 @@ def _read_header(path: Path) -> Header:
 
 
 def _latest_called(folder: Path, name: str) -> list[Path]:
-    """The journal of the latest run in a folder that a name means, as a list of one or none."""
+    """The journal of the latest run in a folder that a name denotes, as a list of one or none."""
     begun = [(_read_header(path).run, path) for path in folder.glob("*.jsonl")]
     called = [(run.started_at, path) for run, path in begun if name in (run.label, names.LATEST)]
     return [max(called)[1]] if called else []

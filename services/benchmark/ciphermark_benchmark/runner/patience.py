@@ -1,8 +1,8 @@
-"""A database that may say nothing: whoever measures waits for it so long and no longer.
+"""Limits the waiting for a database that may not answer.
 
-A server that was killed refuses connections; one that is frozen, or cut off, takes them and never answers. So each call
-is made in a thread of its own. One that is given up goes on there: what it does in the end is done, and no harm, since
-outcomes are recorded once however often this is tried.
+A stopped server refuses connections; a frozen or disconnected one accepts them and never answers. So each call runs in
+a separate thread. An abandoned call continues there. Its late effect is harmless, since outcomes are recorded once,
+however often this is tried.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ T = TypeVar("T")
 
 
 class Sink(Protocol):
-    """What outcomes are recorded by, as :class:`ciphermark_db.database.Database` does."""
+    """The interface for recording outcomes, as in :class:`ciphermark_db.database.Database`."""
 
     def record_run(self, run: Run) -> None:
-        """Record a run and its host, unless it is recorded."""
+        """Record a run and its host, unless it is already recorded."""
         ...
 
     def recorded_trials(self, run_id: str) -> set[str]:
-        """The ids of the trials that are recorded of a run, and of those that continue it."""
+        """The ids of the recorded trials of a run and of its continuations."""
         ...
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> None:
-        """Record outcomes that are not recorded yet: all of them or none."""
+        """Record new outcomes: all of them or none."""
         ...
 
     def record_refusals(self, outcomes: Sequence[Outcome], reason: str) -> None:
@@ -42,11 +42,11 @@ class Sink(Protocol):
         ...
 
     def update_host_state(self, run_id: str) -> None:
-        """Compute what the host was like during a run."""
+        """Compute the host state of a run."""
         ...
 
     def analyze(self) -> None:
-        """Let the database learn what was recorded."""
+        """Update the database's planner statistics."""
         ...
 
     def close(self) -> None:
@@ -61,11 +61,11 @@ class Patience:
         self.limit_s = limit_s
 
     def __call__(self, call: Callable[[], T]) -> T:
-        """The result of a call. Raises what it raises, and ``DatabaseUnavailable`` where it takes longer."""
+        """The result of a call. Raises the call's exception, and ``DatabaseUnavailable`` if it exceeds the limit."""
         return self.result(begun(call))
 
     def result(self, future: Future[T]) -> T:
-        """The result of a call that was begun, likewise."""
+        """The result of a call that has begun, with the same limit and errors."""
         if futures.wait({future}, self.limit_s).not_done:
             raise DatabaseUnavailable(f"PostgreSQL has not responded for {self.limit_s:g} s")
         return future.result()
@@ -76,13 +76,13 @@ def begun(call: Callable[[], T]) -> Future[T]:
     future: Future[T] = Future()
 
     def work() -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})  # of interruptions: the main thread's
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})  # the main thread handles interruptions
         try:
             future.set_result(call())
-        except BaseException as error:  # raised where the result is asked for
+        except BaseException as error:  # raised by the reader of the result
             future.set_exception(error)
 
-    with interruption.held():  # the thread keeps it so: signals interrupt the main thread's waiting
+    with interruption.held():  # the thread inherits the mask: signals interrupt the main thread's wait
         Thread(target=work, name="recording", daemon=True).start()
     return future
 
@@ -93,7 +93,7 @@ def _closed(connecting: Future[Sink]) -> None:
 
 
 class PatientSink(Sink):
-    """Records by a database, each call within a patience. After one that was given up, close it."""
+    """Records outcomes in a database, each call within a time limit. Close it after an abandoned call."""
 
     def __init__(self, connect: Callable[[], Sink], patience: Patience) -> None:
         """Raises as ``connect`` does, or :class:`Patience`."""
@@ -125,7 +125,7 @@ class PatientSink(Sink):
         self._in_time(lambda sink: sink.analyze())
 
     def close(self) -> None:
-        """Disconnect, once a call that was given up is over."""
+        """Disconnect, after an abandoned call has ended."""
         self._last.add_done_callback(lambda _: self._sink.close())
 
     def _in_time(self, call: Callable[[Sink], T]) -> T:

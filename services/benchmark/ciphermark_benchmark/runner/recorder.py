@@ -1,8 +1,7 @@
 """Journal first, database second: outcomes reach PostgreSQL now or when it is back, each exactly once.
 
-What belongs together is recorded as a whole or not at all. A host may die in the middle of a comparison group, and
-another one goes on with the job: then what is recorded of a comparison group must come from one host and one round of
-turns.
+A comparison group is recorded as a whole or not at all. If a host dies during a group and another host continues the
+job, the group's records must come from one host and one round of turns.
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
 
-if TYPE_CHECKING:  # commands that record what waits have no plan, and it takes long to load
+if TYPE_CHECKING:  # slow to load, and not needed to record pending journals
     from ciphermark_benchmark.suite.plan import Plan
 
 Connect = Callable[[], Sink]
 Members = Mapping[str, tuple[str, ...]]
 
-# While the database is away the run goes on: attempts may take at most one part in so many of its time.
+# While the database is away, the run continues: attempts to reconnect take at most this fraction (1/N) of its time.
 _ATTEMPT_SHARE = 20
 _MIN_WAIT_S = 5.0
-# How long one answer of the database is waited for: between trials, and before and after them, where nothing waits.
+# Limits of the wait for one answer of the database: between trials, and before and after a run.
 PATIENCE_S = 10.0
 PATIENCE_AT_REST_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is recorded: the journal of this host's run, of a job of which other hosts may execute parts.
+    """The recorded content: the journal of this host's run, for a job of which other hosts may execute parts.
 
-    ``members`` are for every trial those that are recorded together with it; a trial without any stands alone, as all
-    do that an earlier process of this host left in the journal.
+    ``members`` maps every trial to the trials recorded together with it. A trial without an entry stands alone, as do
+    all trials that an earlier process of this host left in the journal.
     """
 
     job_id: str
@@ -50,12 +49,12 @@ class Record:
     members: Members = field(default_factory=dict)
 
     def together(self, trial_id: str) -> tuple[str, ...]:
-        """The trials that are recorded with one, itself included."""
+        """The trials that are recorded together with a trial, itself included."""
         return self.members.get(trial_id, (trial_id,))
 
 
 def members(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """For every trial of a plan the trials of its comparison group; an unsupported one stands alone. Pure."""
+    """The comparison group of every trial of a plan; an unsupported trial stands alone. Pure."""
     together: dict[str, tuple[str, ...]] = {trial.id: (trial.id,) for trial, *_ in plan.unsupported}
     for block in plan.blocks:
         for comparison_group in block.comparison_groups:
@@ -67,7 +66,7 @@ def members(plan: Plan) -> dict[str, tuple[str, ...]]:
 def whole(
     outcomes: Iterable[Outcome], together: Callable[[str], tuple[str, ...]], recorded: set[str]
 ) -> list[list[Outcome]]:
-    """What is complete and not known yet, each with the latest outcome of every trial. Pure."""
+    """The complete groups that are not recorded yet, with the latest outcome of every trial. Pure."""
     latest = {outcome.trial.id: outcome for outcome in outcomes}
     return [
         [latest[name] for name in own]
@@ -77,9 +76,9 @@ def whole(
 
 
 class Recorder:
-    """Records the outcomes of one run. While the database is away, says nothing, or refuses, they wait in the journal.
+    """Records the outcomes of one run. While the database does not answer, or refuses, outcomes wait in the journal.
 
-    An answer is waited for up to ``patience_s``, and ``at_rest_s`` before and after a run.
+    The limit for an answer is ``patience_s`` between trials, and ``at_rest_s`` before and after a run.
     """
 
     def __init__(
@@ -98,17 +97,17 @@ class Recorder:
         self._has_samples = False
         self._next_try = 0.0
         self.last_error: str | None = None
-        self.is_refused = False  # by a database that answers
+        self.is_refused = False  # refused by a database that answers
 
     def begin(self) -> None:
-        """Record what the journal holds. Raises ``UserError`` where the database refuses to be written: a run that
-        has not begun can wait for a remedy.
+        """Record the journal's outcomes. Raises ``UserError`` if the database refuses writes: a run that has not begun
+        can wait for a remedy.
         """
         self._attempt(self._record_journal, self._at_rest, (DatabaseUnavailable,))
 
     def done(self) -> set[str]:
-        """The trials that need not be executed: those in the database, whichever host executed them, and what is whole
-        in the journal. What is there in part is executed again, and forgotten.
+        """The completed trials: those in the database, from any host, and complete groups in the journal. Incomplete
+        groups are discarded and executed again.
         """
         self._waiting.clear()
         complete = whole(self._record.journal.outcomes(), self._record.together, set())
@@ -120,7 +119,7 @@ class Recorder:
         return trials
 
     def report(self, outcome: Outcome) -> None:
-        """Keep an outcome for good; try to record it when it is the last one of those that belong together."""
+        """Append an outcome to the journal; try to record its group once the group is complete."""
         self._record.journal.append(outcome)
         self._has_samples |= bool(outcome.samples)
         self._waiting[outcome.trial.id] = outcome
@@ -134,17 +133,17 @@ class Recorder:
             self._attempt(self._record_journal, self._between_trials)
 
     def catch_up(self) -> bool:
-        """Record whatever is whole in the journal and not in the database; False while it is away."""
+        """Record complete groups of the journal that the database lacks; false while the database is away."""
         return self._attempt(self._record_journal, self._at_rest)
 
     def finish(self) -> bool:
-        """Record what is left of a run that is over; False while the database is away, or refuses."""
+        """Record the rest of a finished run; false while the database is away, or refuses."""
         if not self.catch_up():
             return False
         return not self._has_samples or self._attempt(lambda database: database.analyze(), self._at_rest)
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         if self._database is not None:
             self._database.close()
             self._database = None
@@ -177,7 +176,7 @@ class Recorder:
 
 
 def record_journal(database: Sink, record: Record) -> None:
-    """Record the run of a journal, and what of its outcomes is whole and not in the database."""
+    """Record a journal's run, and its complete groups that the database lacks."""
     database.record_run(record.journal.header.run)
     recorded = database.recorded_trials(record.job_id)
     for complete in whole(record.journal.outcomes(), record.together, recorded):
@@ -186,7 +185,9 @@ def record_journal(database: Sink, record: Record) -> None:
 
 
 def _record_whole(database: Sink, complete: list[Outcome]) -> None:
-    """Record what belongs together; or that it cannot be recorded, and why, so that it stands in nobody's way."""
+    """Record a complete group. If the database rejects it, record the refusal with its reason, so that it does not
+    block others.
+    """
     try:
         database.record_outcomes(complete)
     except ContentRefused as refusal:
@@ -194,8 +195,8 @@ def _record_whole(database: Sink, complete: list[Outcome]) -> None:
 
 
 def record_pending(data_directory: DataDirectory, database: Database) -> dict[Path, str]:
-    """Record the journals of earlier runs of the command line that the database may lack; returns those that cannot be
-    recorded, with the reason. One of them stands in nobody's way.
+    """Record pending journals of the command line; returns those that cannot be recorded, with the reasons. A failed
+    journal does not block the others.
     """
     refused: dict[Path, str] = {}
     for path in sorted(data_directory.pending.glob("*.jsonl")):
@@ -203,15 +204,15 @@ def record_pending(data_directory: DataDirectory, database: Database) -> dict[Pa
             journal = Journal.read(path)
             record_journal(database, Record(journal.header.run.id, journal))
         except FileNotFoundError:
-            continue  # its run ended meanwhile, and recorded it
+            continue  # its run has ended and recorded it meanwhile
         except (UserError, ValueError) as error:
             refused[path] = str(error)
     return refused
 
 
 def caught_up(data_directory: DataDirectory, is_to_record: bool = False) -> Database:
-    """A connection to the migrated database, with what waited in journals recorded; says on standard error what cannot
-    be. ``is_to_record`` is that of :func:`storage.connected`.
+    """A connection to the migrated database, with pending journals recorded. Failures are printed to standard error.
+    ``is_to_record`` is as for :func:`storage.connected`.
     """
     database = storage.connected(data_directory, is_to_record or any(data_directory.pending.glob("*.jsonl")))
     for path, reason in record_pending(data_directory, database).items():

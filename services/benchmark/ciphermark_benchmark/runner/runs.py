@@ -1,7 +1,7 @@
 """A run from beginning to end: new, resumed, or this host's part of a job; executed and recorded.
 
-A run of the command line is a job that this host has claimed itself: only how a run is begun, and what is done where
-the database is away in the end, differ.
+A run of the command line resembles a job that this host has claimed. They differ in how they begin, and in what happens
+if the database is away at the end.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from ciphermark_workloads import user_workloads
 from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
-_PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # keys that are made in vain may take minutes
+_PAUSES_S = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # wasted making of keys may take minutes
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that is ready to be executed; ``place`` is where its journal lies, and those of its kind.
+    """A run that is ready for execution; ``place`` holds its journal and those of its kind.
 
-    Of its plan, what is ``done`` (so many trials) has been left out as far as the journal tells.
+    The plan omits ``done`` trials, which are complete according to the journal.
     """
 
     place: DataDirectory
@@ -67,7 +67,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a run came to. ``waiting`` tells why outcomes wait in the journal, if they do."""
+    """The result of a run. ``waiting`` is the reason why outcomes wait in the journal, if they do."""
 
     run: Run
     outcomes: tuple[Outcome, ...]
@@ -75,20 +75,22 @@ class Ended:
 
 
 def available(suite: Suite, facts: Host) -> dict[str, Availability]:
-    """What of the suite's variants can be used on this host."""
+    """The availability of the suite's variants on this host."""
     flags = frozenset(facts.cpu_flags)
     return {name: registry.availability(name, flags) for name in suite.variants}
 
 
 def own_data_sets(suite: Suite) -> dict[str, Known]:
-    """The data sets of a suite that are not shipped, by what the suite says."""
+    """The data sets of a suite that are not shipped, by their text in the suite."""
     workloads = (item for item in suite.experiments if isinstance(item, WorkloadText))
     named = (data_set for experiment in workloads for data_set in experiment.data_sets or ())
     return {item.key: item.known for item in named if item.known.name not in DATA_SETS}
 
 
 def settled_options(suite: Suite) -> dict[str, dict[str, Value]]:
-    """The options of a suite that name files, with what follows from those, by what the suite says."""
+    """The options of a suite that name files, with the values that follow from the files, by their
+    text in the suite.
+    """
     workloads = (item for item in suite.experiments if isinstance(item, WorkloadText))
     return {key: values for experiment in workloads for key, values in experiment.settled.items()}
 
@@ -100,11 +102,11 @@ def read(
     label: str | None = None,
     text: str | None = None,
 ) -> tuple[Suite, str, Catalogue, Host]:
-    """The suite of a run that is asked for, its text, what was found for it, and this host. With ``text`` the suite is
-    that one, and names the files that the suite at ``path`` names.
+    """The suite of a requested run, its text, the catalogue of its files, and this host. ``text`` replaces the suite at
+    ``path``; files that it names are found as in that suite.
 
-    Raises ``UserError`` for what cannot be the run's label, where the suite cannot be read, lacks one of the variants,
-    or needs more processes than this host holds.
+    Raises ``UserError`` for an invalid label, for an unreadable suite, for a variant that the suite lacks, and if the
+    suite needs more processes than this host can hold.
     """
     if label is not None:
         run_names.label(label)
@@ -124,14 +126,12 @@ def new(
     label: str | None = None,
     text: str | None = None,
 ) -> Prepared:
-    """Begin a run of a suite file, for all its variants or some of them. Takes ``text`` and raises as :func:`read`
-    does.
-    """
+    """Begin a run of a suite file, for all or some of its variants. Takes ``text`` and raises as :func:`read` does."""
     suite, text, catalogue, facts = read(data_directory, path, variants, label, text)
     own = own_data_sets(suite)
     run = replace(begun(suite, text, facts, str(uuid.uuid4())), label=label)
     planned = cases(suite, facts, variants)
-    origin = os.fsencode(path).decode(errors="replace")  # a file's name need not be text
+    origin = os.fsencode(path).decode(errors="replace")  # a file's name may be invalid UTF-8
     catalogue.provide(data_set.name for data_set in own.values())
     whole = plan.make(run.id, suite, planned)
     header = Header(
@@ -142,8 +142,8 @@ def new(
 
 
 def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
-    """Raise ``UserError`` where a suite, or those of its variants, needs more processes side by side than the host
-    holds.
+    """Raise ``UserError`` if the suite, restricted to the variants, needs more concurrent processes than the host can
+    hold.
     """
     capacity = plan.capacity_of(facts)
     reason = plan.reason_against_suite(suite, available(suite, facts), variants, capacity)
@@ -152,7 +152,7 @@ def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
 
 
 def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
-    """A run of a suite that begins now, on the host of these facts."""
+    """A run of a suite that begins now, on the host with these facts."""
     return Run(
         id=run_id,
         suite_name=suite.name,
@@ -165,10 +165,10 @@ def begun(suite: Suite, text: str, facts: Host, run_id: str) -> Run:
 
 
 def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None) -> Prepared:
-    """Go on with a run, named by its id or the beginning of it: what its journal holds is not executed again.
+    """Resume a run, named by its id or the beginning of it, without the trials in its journal.
 
-    Raises ``UserError`` on another host than the run began on, or where ``path`` is given and holds another suite:
-    the results would not belong together.
+    Raises ``UserError`` on another host than the run began on, or if the suite at ``path`` differs: the results would
+    not be comparable.
     """
     journal = Journal.reopen(data_directory, run_id)
     header, facts = journal.header, probes.host_facts()
@@ -194,7 +194,7 @@ def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None
 
 
 def require_variants(suite: Suite, variants: Sequence[str]) -> None:
-    """Raise ``UserError`` for a variant that the suite does not have."""
+    """Raise ``UserError`` for a variant that is not in the suite."""
     for name in variants:
         if name not in suite.variants:
             raise UserError(
@@ -203,14 +203,14 @@ def require_variants(suite: Suite, variants: Sequence[str]) -> None:
 
 
 def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
-    """The cases of a suite on a host: of some variants, of all where none is named."""
+    """The cases of a suite on a host, for some variants, or for all if none is named."""
     planned = plan.cases(suite, available(suite, facts))
     return [item for item in planned if not variants or item.case.variant in variants]
 
 
 def execute(data_directory: DataDirectory, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
-    """Execute what is left of a run; record it, or leave it in the journal while the database is away. Nobody else may
-    execute one in the data directory: see :func:`alone_on_host`.
+    """Execute the rest of a run and record it, or leave it in the journal while the database is away. Requires
+    exclusive use of the data directory: see :func:`alone_on_host`.
     """
     with recording(data_directory, prepared) as recorder:
         measure(data_directory, prepared, recorder, on_outcome)
@@ -221,7 +221,7 @@ def execute(data_directory: DataDirectory, prepared: Prepared, on_outcome: OnOut
 
 @contextmanager
 def recording(data_directory: DataDirectory, prepared: Prepared) -> Iterator[Recorder]:
-    """The recorder of a run, with what its journal holds recorded."""
+    """The recorder of a run, with the journal's outcomes recorded."""
     recorder = Recorder(prepared.record, lambda: storage.connected(data_directory))
     try:
         recorder.begin()
@@ -233,10 +233,10 @@ def recording(data_directory: DataDirectory, prepared: Prepared) -> Iterator[Rec
 def measure(
     data_directory: DataDirectory, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome
 ) -> None:
-    """Execute what is not done; every outcome is journaled before ``on_outcome`` hears of it.
+    """Execute the remaining trials; every outcome is journaled before ``on_outcome`` receives it.
 
-    Where a disk is full, that of blobs as well, trials that were under way start again when there may be space: no time
-    tells of the waiting.
+    If a disk is full, including that of blobs, trials under way restart once there may be space, so that no measured
+    time includes the wait.
     """
 
     def report(outcome: Outcome) -> None:
@@ -245,7 +245,7 @@ def measure(
 
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     cpu_model = prepared.run.host.cpu_model
-    is_used = bool(prepared.plan.blocks)  # to look for it keeps a core busy for a moment
+    is_used = bool(prepared.plan.blocks)  # measuring the baseline briefly loads a core
     level = (
         reference_kernel_baseline.looked_for(data_directory.folder, cpu_model)
         if is_used
@@ -264,7 +264,7 @@ def measure(
 
 
 def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None]) -> None:
-    """Wait for what lets a disk be written again, and say so; raises the error where that is nothing."""
+    """Wait for a disk to become writable, and report the wait; raises the error if waiting does not help."""
     waited_for = WAITED_FOR.get(error.errno or 0)
     if waited_for is None:
         raise error
@@ -276,13 +276,12 @@ def _wait(error: OSError, pause_s: float, on_wait: Callable[[str | None], None])
 
 @contextmanager
 def alone_on_host(data_directory: DataDirectory, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Two runs at once would measure each other: this waits until no command and no job executes one in the data
-    directory. ``on_wait`` is called once, where there is something to wait for. Raises ``UserError`` for a folder that
-    cannot be.
+    """Hold exclusive use of the data directory, since concurrent runs disturb each other. Waits until no command and no
+    job executes a run in it; ``on_wait`` is called once before a wait. Raises ``UserError`` for an unusable folder.
     """
     try:
         private_folder(data_directory.folder)
-        # Not for writing: whoever turns a disk read-only need not wait for whoever measures.
+        # Opened read-only, so that remounting the disk read-only need not wait for a run.
         lock = os.fdopen(os.open(data_directory.folder / "run.lock", os.O_RDONLY | os.O_CREAT, FILE_MODE))
     except OSError as error:
         raise UserError(

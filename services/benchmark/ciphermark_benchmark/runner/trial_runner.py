@@ -1,7 +1,8 @@
-"""One trial after another of one variant: opened, sampled interleaved, closed, with one outcome whatever happens.
+"""Executes the trials of one variant one after another: opened, sampled interleaved, closed, with exactly one outcome
+each.
 
-What all trials have in common is here: the deadline, the deaths of processes, refusals, abandonment. How a trial is
-carried out is for the classes below :class:`TrialRunner`: in a worker, or by two parties.
+This module has the common part of all trials: deadline, deaths of processes, refusals, abandonment. Subclasses of
+:class:`TrialRunner` execute a trial in a worker, or by two parties.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ R = TypeVar("R")
 
 
 class TrialFailed(Exception):
-    """The trial is over; ``reply`` says how."""
+    """The trial is over; ``reply`` has the reason."""
 
     def __init__(self, reply: protocol.Refused) -> None:
         super().__init__(reply.error)
@@ -34,14 +35,14 @@ class TrialFailed(Exception):
 
 
 class Answering(Protocol):
-    """Whoever is asked: a worker, or a party."""
+    """The recipient of requests: a worker, or a party."""
 
     def ask(self, request: Any, timeout_s: float) -> object:
-        """The reply to a request, ``Refused`` included; raises ``WorkerDied`` where there is none."""
+        """The reply to a request, ``Refused`` included; raises ``WorkerDied`` if there is none."""
 
 
 class Requests:
-    """The requests of one trial after another, each within the time that its trial has left."""
+    """The requests of successive trials, each within its trial's remaining time."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -49,14 +50,15 @@ class Requests:
         self.is_abandoned = False
 
     def begin(self) -> None:
-        """Give the next trial all its time."""
+        """Reset the time limit for the next trial."""
         self._used_s = 0.0
 
     def ask(self, whom: Answering, request: object, kind: type[R]) -> R:
-        """The reply, which is of a kind; raises :class:`TrialFailed` for a refusal or another kind, ``WorkerDied``
-        where there is none in time. A disk that is full says nothing of the trial: ``OSError``, as where we write.
+        """A reply of type ``kind``. Raises :class:`TrialFailed` for a refusal or a reply of another type,
+        ``WorkerDied`` if there is no reply in time, and ``OSError`` for a full disk, as our own writes do, since it
+        says nothing about the trial.
         """
-        self.require_interest()  # whom to ask is there: abandoning the trial can end it
+        self.require_interest()  # the recipient exists, so that abandoning the trial can end it
         start = monotonic()
         try:
             reply = whom.ask(request, self._timeout_s - self._used_s)
@@ -72,12 +74,12 @@ class Requests:
         return reply
 
     def require_interest(self) -> None:
-        """Raise :class:`TrialFailed` where nobody waits for an outcome any more."""
+        """Raise :class:`TrialFailed` if the trial was abandoned."""
         if self.is_abandoned:
             raise TrialFailed(protocol.Refused("cancelled", "the run was interrupted"))
 
     def explained(self, death: WorkerDied) -> str:
-        """Why somebody died, as the outcome tells it."""
+        """The cause of a recipient's death, as in the outcome."""
         text = str(death)
         if death.status == "timeout" and self._used_s >= self._timeout_s:
             text = f"the trial took longer than the {self._timeout_s:g} s that budget.timeout_s allows"
@@ -95,8 +97,8 @@ class _Open:
 
 
 class TrialRunner(ABC):
-    """Runs one trial at a time; every failure ends the trial, none ends the runner. Classes below it carry trials out:
-    their hooks raise :class:`TrialFailed` or ``WorkerDied`` where the trial is over.
+    """Executes one trial at a time. A failure ends the trial, never the runner. Subclasses execute trials: their hooks
+    raise :class:`TrialFailed` or ``WorkerDied`` if the trial is over.
     """
 
     def __init__(self, timeout_s: float) -> None:
@@ -105,11 +107,11 @@ class TrialRunner(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Start processes where there are none; returns at once, and they greet while others start."""
+        """Start missing processes. Returns at once; they greet while others start."""
 
     @abstractmethod
     def ready(self) -> None:
-        """Wait until the processes that were started are there, or have ended: what starts disturbs what is timed."""
+        """Wait until the started processes are ready or have ended, since a starting process disturbs timing."""
 
     @abstractmethod
     def leave(self) -> None:
@@ -117,7 +119,7 @@ class TrialRunner(ABC):
 
     @abstractmethod
     def _kill(self) -> None:
-        """From another thread: whoever waits for a reply gets ``WorkerDied``."""
+        """Called from another thread: end the processes; a pending request raises ``WorkerDied``."""
 
     @abstractmethod
     def _begin(self, trial: Trial) -> None:
@@ -125,34 +127,34 @@ class TrialRunner(ABC):
 
     @abstractmethod
     def _take_turn(self) -> bool:
-        """Let the trial take a turn; True when it needs no more."""
+        """Let the trial take a turn; true if it needs no more."""
 
     @abstractmethod
     def _completed(self, outcome: Outcome) -> Outcome:
-        """The outcome of the trial, with all that it came to."""
+        """The outcome of a completed trial, with all its results."""
 
     @abstractmethod
     def _failed(self, outcome: Outcome) -> Outcome:
-        """The outcome of a trial that failed, with what is known all the same."""
+        """The outcome of a failed trial, with the facts that are known."""
 
     def abandon(self) -> None:
-        """From another thread: whatever is asked of this runner fails, what was asked of its processes included."""
+        """Called from another thread: fail all pending and further requests of this runner."""
         self.requests.is_abandoned = True
         self._kill()
 
     def open(self, trial: Trial) -> bool:
-        """Begin a trial; False when it is over already and waits to be closed."""
+        """Begin a trial; false if it is already over and has to be closed."""
         self._open = _Open(trial)
         self.requests.begin()
         self._tried(lambda: self._begin(trial))
         return self._now.failure is None
 
     def turn(self) -> bool:
-        """Let the open trial take a turn; True when it needs no more, or is over."""
+        """Let the open trial take a turn; true if it needs no more or is over."""
         return self._tried(self._take_turn) is not False
 
     def close(self) -> Outcome:
-        """End the trial and tell its outcome."""
+        """End the trial and return its outcome."""
         if self._now.failure is None:
             outcome = self._tried(lambda: self._completed(self._outcome("ok", None)))
             if outcome is not None:
@@ -167,7 +169,7 @@ class TrialRunner(ABC):
         return self._open
 
     def _tried(self, action: Callable[[], R]) -> R | None:
-        """What an action for the open trial comes to; ``None`` when it failed, and why is kept."""
+        """The result of an action for the open trial; ``None`` if it failed, with the reason stored."""
         try:
             return action()
         except TrialFailed as failed:
@@ -178,7 +180,7 @@ class TrialRunner(ABC):
         return None
 
     def _outcome(self, status: Status, error: str | None) -> Outcome:
-        """What the runner itself knows of the outcome."""
+        """The runner's own part of the outcome."""
         now = self._now
         return Outcome(
             trial=now.trial,
@@ -190,8 +192,8 @@ class TrialRunner(ABC):
 
 
 class InWorker(TrialRunner):
-    """A worker serves one trial of a variant after another; their memory is measured elsewhere: see
-    :class:`~ciphermark_benchmark.runner.executor.MemoryPass`. ``level`` is that of the run.
+    """Executes the trials of a variant in a worker. Other workers measure their memory: see
+    :class:`~ciphermark_benchmark.runner.executor.MemoryPass`. ``level`` is the run's reference-kernel baseline.
     """
 
     def __init__(self, needs: WorkerNeeds, level: ReferenceKernelBaseline) -> None:
@@ -200,7 +202,7 @@ class InWorker(TrialRunner):
         self._level = level
         self._worker: WorkerProcess | None = None
         self._prepared: protocol.Prepared | None = None
-        self._last_prepared: protocol.Prepared | None = None  # outlives the worker
+        self._last_prepared: protocol.Prepared | None = None  # kept after the worker's end
         self._refusal: protocol.Refused | None = None
 
     def start(self) -> None:
@@ -209,7 +211,9 @@ class InWorker(TrialRunner):
             self._worker = WorkerProcess(self._needs.confinement, registry.interpreter(variant), variant)
 
     def ready(self) -> None:
-        """See :meth:`TrialRunner.ready`. The trial starts another one where this one died, and tells how that dies."""
+        """See :meth:`TrialRunner.ready`. If this worker died, the trial starts another one, and reports that one's
+        death.
+        """
         if self._worker is None:
             return
         try:
@@ -235,7 +239,9 @@ class InWorker(TrialRunner):
         return self._asked(protocol.Turn(), protocol.Turned).is_done
 
     def _completed(self, outcome: Outcome) -> Outcome:
-        """The worker's outcome with the facts of its preparation, provided that its clock is ours."""
+        """The worker's outcome with the facts of its preparation; a failure if worker and runner do
+        not share a clock.
+        """
         prepared, worker = self._require_prepared(), self._worker
         assert worker is not None
         asked_ns = perf_counter_ns()
@@ -256,7 +262,7 @@ class InWorker(TrialRunner):
         )
 
     def _require_prepared(self) -> protocol.Prepared:
-        """Have a worker with keys, or fail as the last attempt with these parameters did."""
+        """The preparation of the worker, started if needed. Fails as the last attempt with these parameters did."""
         if self._prepared is not None:
             return self._prepared
         self.requests.require_interest()
@@ -280,7 +286,7 @@ class InWorker(TrialRunner):
 
 
 def _declared(outcome: Outcome) -> Outcome:
-    """The outcome with the fact whether its operation is composed: such are ranked apart."""
+    """The outcome with the fact whether its operation is composite; composite operations are ranked apart."""
     case = outcome.trial.case
     is_composite = registry.declaration(case.variant).is_composite(case.operation)
     return replace(outcome, facts=outcome.facts | {"is_composite": float(is_composite)})

@@ -1,8 +1,7 @@
-"""Trials by two parties: every trial has a client and a server of its own, with keys of their own.
+"""Trials by two parties: every trial has its own client and server, with its own keys.
 
-The parties are never at work at the same time: each is asked when the other has answered. The pass that opens a trial
-tells the peaks of memory, so that nobody else has to. Where the workload names layers, they are executed when the
-passes are over.
+The parties never work at the same time: each is asked after the other has answered. The pass that opens a trial also
+measures peak memory. If the workload names layers, they are executed after the passes.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.options import of_case as options_of
 
 R = TypeVar("R")
-_SEEDS = 1 << 32  # as many as the client service takes
+_SEEDS = 1 << 32  # the range that the client service accepts
 
 
 @dataclass(slots=True)
 class _Passes:
-    """What the passes of a trial have come to so far."""
+    """The results of a trial's passes so far."""
 
     trial: Trial
     keys: messages.KeysMade | None = None
@@ -51,30 +50,31 @@ class _Passes:
 
     @property
     def source(self) -> messages.Source:
-        """What the input is made of: by the trial's seed, which all variants of a comparison group share."""
+        """The source of the input: the trial's seed, which all variants of a comparison group share."""
         data_set = DATA_SET.of(self.trial.case.dimensions)
         return messages.Source(self.trial.seed % _SEEDS, data_set)
 
     @property
     def inputs_per_pass(self) -> int:
-        """Inputs of a pass."""
+        """The number of inputs of a pass."""
         return INPUTS_PER_PASS.of(self.trial.case.dimensions) or 1
 
     @property
     def has_layers(self) -> bool:
-        """Whether the program of the last stage has parts that the workload names."""
+        """Whether the workload names layers in the program of its last stage."""
         return bool(self.programs) and bool(self.programs[-1].layers)
 
     @property
     def is_done(self) -> bool:
-        """Whether the passes are enough, each taken as a whole."""
+        """Whether the passes suffice, each counted as a whole."""
         spent_ns = round(sum(self.elapsed_s) * 1e9)
         return stopping.is_enough(stopping.rule(self.trial.budget), self.corrected_s, spent_ns)
 
 
 class TwoParties(TrialRunner):
-    """A turn is one pass: all stages of the workload after the keys, with fresh encryptions. ``make`` makes the parties
-    of each trial; those on this host are given the undisturbed ``level`` of the run, and what they find is learned.
+    """Executes trials by two parties. A turn is one pass: all stages of the workload after the keys, with fresh
+    encryptions. ``make`` creates the parties of each trial. Parties on this host receive the run's reference-kernel
+    baseline, ``level``, and their measurements refine it.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class TwoParties(TrialRunner):
             self._parties = self._make(replace(self._needs, baseline_ns=self._level.ns))
 
     def ready(self) -> None:
-        """See :meth:`TrialRunner.ready`: not waited for, since services may have no place yet."""
+        """See :meth:`TrialRunner.ready`. Does not wait, since services may be at capacity."""
 
     def leave(self) -> None:
         if self._parties is not None:
@@ -108,7 +108,7 @@ class TwoParties(TrialRunner):
             self._parties.kill()
 
     def _begin(self, trial: Trial) -> None:
-        """Make keys, load them, and see one pass through that counts for nothing but correctness and memory."""
+        """Make keys, load them, and execute one pass that counts only for correctness and memory."""
         self._passes = passes = _Passes(trial)
         passes.samples += self._prepared_in_time(passes)
         for ordinal in range(max(1, trial.budget.warmups)):
@@ -131,7 +131,9 @@ class TwoParties(TrialRunner):
         return passes.is_done
 
     def _completed(self, outcome: Outcome) -> Outcome:
-        """What was found, and the layers of the last stage, whose failure is told but makes no trial fail."""
+        """The outcome with the layers of the last stage. A failure of the layers is reported, and does not fail the
+        trial.
+        """
         passes, reason, start = self._passes, None, monotonic()
         if passes is not None and passes.has_layers:
             try:
@@ -144,11 +146,11 @@ class TwoParties(TrialRunner):
         return self._ended(replace(outcome, error=reason, duration_s=duration_s))
 
     def _failed(self, outcome: Outcome) -> Outcome:
-        """See :meth:`TrialRunner._failed`: the samples of passes that were seen through are kept."""
+        """See :meth:`TrialRunner._failed`. The samples of completed passes are kept."""
         return self._ended(outcome)
 
     def _ended(self, outcome: Outcome) -> Outcome:
-        """With all that is known, whatever came of the trial; the parties end."""
+        """The outcome with all known results; ends the parties."""
         passes, parties, facts = self._passes, self._parties, _facts(self._parties)
         self.leave()
         if passes is None:
@@ -167,8 +169,8 @@ class TwoParties(TrialRunner):
         )
 
     def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
-        """:meth:`_prepared`, once both parties have a place for the trial. Whoever waits holds none himself, and starts
-        again: no time tells of the waiting, which may take as long as a trial may.
+        """:meth:`_prepared`, once both parties have capacity for the trial. A waiting trial occupies no party and
+        restarts, so that no measured time includes the wait, which is limited to a trial's time.
         """
         deadline_s = monotonic() + self._needs.timeout_s
         while True:
@@ -186,7 +188,7 @@ class TwoParties(TrialRunner):
                 sleep(refusal.after_s)
 
     def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
-        """Keys at the client, and an evaluator at the server."""
+        """Make keys at the client and an evaluator at the server."""
         self._driver = driver = Driver(self._asked, _subject(passes))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
@@ -196,7 +198,7 @@ class TwoParties(TrialRunner):
         return [*costs, Sample("size", float(keys.material.size_bytes), messages.PREPARE)]
 
     def _passed(self, passes: _Passes) -> list[Sample]:
-        """All stages of the workload once: encrypt, evaluate, and in the end decrypt and judge."""
+        """Execute all stages of the workload once: encrypt, evaluate, finally decrypt and check."""
         assert self._driver is not None
         assert self._parties is not None
         samples: list[Sample] = []
@@ -250,7 +252,7 @@ def _costs(stage_pass: StagePass) -> list[Sample]:
 
 
 def _require_possible(role: Role, samples: Sequence[Sample]) -> None:
-    """A party may be a service of somebody else: raise :class:`TrialFailed` for what cannot be measured."""
+    """Raise :class:`TrialFailed` for impossible samples, since another operator may run the party's service."""
     for sample in samples:
         if (reason := reason_against(sample.metric, sample.value)) is not None:
             raise TrialFailed(
@@ -259,13 +261,13 @@ def _require_possible(role: Role, samples: Sequence[Sample]) -> None:
 
 
 def _require_agreement(passes: _Passes) -> None:
-    """A pass whose result is not that of the same in the clear ends the trial; its samples are kept."""
+    """End the trial if a pass's result differs from the unencrypted one; its samples are kept."""
     if passes.complaint is not None:
         raise TrialFailed(protocol.Refused("incorrect", passes.complaint))
 
 
 def _facts(parties: Parties | None) -> dict[str, float]:
-    """What is known of the parties, as facts of an outcome."""
+    """The known facts of the parties, for an outcome."""
     if parties is None:
         return {}
     facts = {"is_pinned": parties.is_pinned, "is_elsewhere": parties.is_elsewhere}
@@ -273,8 +275,8 @@ def _facts(parties: Parties | None) -> dict[str, float]:
 
 
 def _host_facts(passes: _Passes) -> dict[str, float]:
-    """What both parties read of their hosts, as facts of an outcome: of levels the lowest, of disturbances the largest,
-    of a party's own costs and waits the sum.
+    """The host facts of both parties, for an outcome: the minimum of baselines, the maximum of disturbances, the sum of
+    a party's own costs and waits.
     """
     both = [readings.by_name for readings in passes.host_facts.values()]
     facts: dict[str, float] = {}
@@ -296,7 +298,7 @@ _TOGETHER: Mapping[str, Callable[[Sequence[float]], float]] = {
 
 
 def program_use(stage: str, described: Described) -> ProgramUse:
-    """What is recorded of the program that a server executed in ``stage``, given as it told it.
+    """The record of the program that a server executed in ``stage``, from the server's description.
 
     Raises ``ValueError`` for bytes that hold no program.
     """

@@ -1,1 +1,1 @@
-"""What is measured: the form of suites, and what of it becomes cases, in which order and for how long."""
+"""Suites: their form, and their cases with order and duration."""

@@ -1,4 +1,4 @@
-"""A suite out of a few answers: what ``ciphermark suite new`` writes. Pure."""
+"""Composes a suite from a few answers, for ``ciphermark suite new``. Pure."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ciphermark_core.primes import LARGEST_PRIME_BITS
 from ciphermark_core.security import NEWEST, TABLES, Table
 from ciphermark_measure.experiments import KINDS
 
-_MIN_T_BITS = 20  # smaller ones give no slots at the rings that are needed
+_MIN_T_BITS = 20  # smaller ones give no slots at the required rings
 _MAX_T_BITS = 60
 _MAX_BGV_BITS = 30
-_SCALE_OVER_PRECISION = 20  # bits of a ckks scale that noise takes, at the rings of deep modulus chains
+_SCALE_OVER_PRECISION = 20  # bits of a CKKS scale that noise takes, at the rings of deep modulus chains
 _LARGEST_SUM = 2.0  # of two numbers of at most 1
 _HEADROOM_BITS = chains.headroom_bits(_LARGEST_SUM)
 _MIN_SCALE_BITS, _MAX_SCALE_BITS = 30, LARGEST_PRIME_BITS - _HEADROOM_BITS
@@ -50,11 +50,13 @@ _SIZES = """\
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``vector_length`` numbers of less than ``largest``, ``depth`` consecutive multiplications, ``security`` bits by
-    ``security_table``. ``is_exact``: whole numbers, of which every digit counts, results of at most
-    ``largest_result``; otherwise real ones, of at most ``largest`` in magnitude, with ``precision_bits`` of that. With
-    ``has_public_factors`` one factor of every product is in the clear. Workers have ``memory_mb``, or the usual; the
-    values take at most ``upload_mb`` as ciphertexts, or whatever they take.
+    """The requirements of a suite: ``vector_length`` numbers below ``largest``, ``depth`` consecutive multiplications,
+    ``security`` bits by ``security_table``.
+
+    With ``is_exact``, numbers are integers with exact results of at most ``largest_result``. Otherwise they are real
+    with magnitudes of at most ``largest``, and ``precision_bits`` are relative to it. With ``has_public_factors``, one
+    factor of every product is unencrypted. Workers have ``memory_mb``, or the default; the values take at most
+    ``upload_mb`` as ciphertexts, if given.
     """
 
     name: str
@@ -72,15 +74,15 @@ class Wish:
 
 
 class Offer(NamedTuple):
-    """A scheme of a variant."""
+    """A scheme that a variant offers."""
 
     variant: str
     scheme: Scheme
 
 
 def composed(wish: Wish, variants: Sequence[str], excluded: Container[Offer] = ()) -> str:
-    """The suite's text, without the ``excluded`` offers. Raises ``UserError`` for what no scheme can do, with what can
-    be done about it.
+    """The suite's text, without the ``excluded`` offers. Raises ``UserError`` with a remedy if no scheme meets the
+    wish.
     """
     _require_possible(wish)
     memory = f", memory_mb: {wish.memory_mb}" if wish.memory_mb else ""
@@ -94,7 +96,9 @@ def composed(wish: Wish, variants: Sequence[str], excluded: Container[Offer] = (
 
 
 def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequence[PlannedCase]]) -> str:
-    """Why nothing of the wish's suite can be executed, and what could. ``planned`` are the cases of a suite's text."""
+    """The reason why no case of the wish's suite can be executed, with an alternative. ``planned`` returns the cases of
+    a suite's text.
+    """
     reasons = Counter(item.reason for item in planned(composed(wish, variants)))
     (why, _), *_ = reasons.most_common(1)
 
@@ -114,8 +118,8 @@ def refusal(wish: Wish, variants: Sequence[str], planned: Callable[[str], Sequen
 
 
 def uploads_mb(planned: Sequence[PlannedCase]) -> dict[Offer, float]:
-    """MB of the values as ciphertexts, neither seeded nor compressed, by offer: in the case that sends most. Of a
-    library that chooses its primes, at least so many.
+    """MB of the values as ciphertexts, neither seeded nor compressed, by offer: the maximum over the cases. A lower
+    bound for a library that chooses its primes.
     """
     uploads: dict[Offer, float] = {}
     for item in planned:
@@ -129,8 +133,8 @@ def uploads_mb(planned: Sequence[PlannedCase]) -> dict[Offer, float]:
 
 
 def over_limit(wish: Wish, planned: Sequence[PlannedCase]) -> dict[Offer, float]:
-    """The offers that exceed the limit of what is sent, with their MB. Raises ``UserError`` where all do, with the
-    least.
+    """The offers that exceed the upload limit, with their MB. If all exceed it, raises
+    ``UserError`` with the minimum.
     """
     uploads, limit_mb = uploads_mb(planned), wish.upload_mb
     if limit_mb is None:
@@ -146,22 +150,24 @@ def over_limit(wish: Wish, planned: Sequence[PlannedCase]) -> dict[Offer, float]
 
 
 def _largest(most: int, is_possible: Callable[[int], bool]) -> int:
-    """The largest number from 1 to ``most`` that is possible, as all below it are; 0 for none."""
+    """The largest possible number from 1 to ``most``; 0 if there is none. Requires that all numbers below a possible
+    one are possible.
+    """
     return bisect_left(range(1, most + 1), True, key=lambda number: not is_possible(number))
 
 
 def largest_result(wish: Wish) -> int:
-    """The largest number that ``depth`` factors below ``largest``, one after another, can make of another such."""
+    """The largest product of ``depth`` + 1 integers below ``largest``, or the wish's own bound."""
     return wish.largest_result or (int(wish.largest) - 1) ** (wish.depth + 1)
 
 
 def plain_modulus_bits(wish: Wish) -> int:
-    """Bits of a plaintext modulus that no result exceeds."""
+    """Bits of a plaintext modulus that exceeds every result."""
     return max(_MIN_T_BITS, largest_result(wish).bit_length() + 1)
 
 
 def scale_bits(wish: Wish) -> int:
-    """log2 of a ckks scale for the precision."""
+    """log2 of a CKKS scale for the precision."""
     return max(_MIN_SCALE_BITS, wish.precision_bits + _SCALE_OVER_PRECISION)
 
 
@@ -194,7 +200,7 @@ def _require_possible(wish: Wish) -> None:
 
 
 def _split(result_bits: int) -> str:
-    """What to do about results that one plaintext modulus does not hold."""
+    """The remedy for results that exceed one plaintext modulus."""
     count = -(-(result_bits + 1) // (_MAX_BGV_BITS - 1))  # primes of b bits are above 2^(b-1)
     bits = max(_MIN_T_BITS, -(-(result_bits + 1) // count) + 1)
     return (
@@ -205,7 +211,7 @@ def _split(result_bits: int) -> str:
 
 
 def _experiments(wish: Wish, offers: Mapping[str, Sequence[Scheme]]) -> Iterator[str]:
-    """Each in as many parts as the variants differ in what they have: none is asked for what it lacks."""
+    """The experiments, each split by the abilities of variants, so that no variant is asked for what it lacks."""
     product = "mul_plain" if wish.has_public_factors else "mul_full"
     size = min(wish.vector_length, _CHAIN_SIZE)
     if not wish.has_public_factors:
@@ -237,7 +243,9 @@ def _parts(
     *lines: str,
     most: int | None = None,
 ) -> Iterator[str]:
-    """An experiment for each group of variants that have the same of its schemes and operations, ``most`` of these."""
+    """An experiment for each group of variants that support the same of its schemes and operations; at most ``most``
+    operations each.
+    """
     groups: dict[tuple[tuple[Scheme, ...], tuple[str, ...]], list[str]] = {}
     for variant, offered in offers.items():
         able = {
@@ -285,7 +293,9 @@ def _parameters(wish: Wish, variants: Sequence[str], schemes: Sequence[Scheme]) 
 
 
 def _schemes(wish: Wish) -> tuple[Scheme, ...]:
-    """In bgv every prime of the modulus chain is larger than t times the noise of a product: a large t leaves none."""
+    """The schemes for the wish. In BGV, every prime of the modulus chain exceeds t times the noise of a product, which
+    a large t makes impossible.
+    """
     if not wish.is_exact:
         return ("ckks",)
     return ("bfv", "bgv") if plain_modulus_bits(wish) <= _MAX_BGV_BITS else ("bfv",)

@@ -1,8 +1,8 @@
-"""How long a suite will take, roughly. Pure; constants from runs on one machine with two cores, scaled by the reference
-kernel.
+"""Rough estimates of a suite's duration. Pure. The constants come from runs on one machine with two cores, scaled by
+the reference kernel.
 
-An estimate: libraries differ by several times, chains are not known before a library has resolved them, and how soon a
-precision is reached depends on the host.
+Estimates are coarse: libraries differ by several times, modulus chains are unknown until a library has resolved them,
+and the time to reach a precision depends on the host.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ciphermark_workloads.workload import Workload
 
 
 def run_s(planned: Sequence[PlannedCase], budget: Budget) -> float:
-    """Estimated seconds for the possible cases, on the machine that the constants are from."""
+    """Estimated seconds for the executable cases, on the machine where the constants were measured."""
     possible = [item.case for item in planned if item.reason is None]
     workers = {(case.variant, case.parameters, case.threads) for case in possible}
     starting_s = sum(
@@ -41,7 +41,7 @@ def run_s(planned: Sequence[PlannedCase], budget: Budget) -> float:
 
 
 def _vectors_s(possible: Sequence[Case], budget: Budget) -> float:
-    """What the first trial of a worker with a vector takes more: it tells how long encryption and decryption take."""
+    """The additional time of a worker's first trial with a vector, which also measures encryption and decryption."""
     first: dict[object, Case] = {}
     for case in possible:
         if case.experiment in KINDS:
@@ -69,15 +69,15 @@ def _trial_s(item: PlannedCase, budget: Budget) -> float:
 
 
 def _layer_passes(budget: Budget) -> int:
-    """Passes that take as long as layers do, of one input, whatever inputs_per_pass is: as many as go through them.
-    What these lack of a pass, the client's part, makes up for what comes once: another execution, encoding, comparing.
+    """The number of passes with one input that take as long as the layers, whatever ``inputs_per_pass`` is. Layers lack
+    the client's part of a pass, which offsets their one-time costs: another execution, encoding, comparing.
     """
     return min(max(1, budget.min_samples), MAX_PASSES)
 
 
-@lru_cache(1024)  # asked for every case, of which many have the same parameters
+@lru_cache(1024)  # many cases have the same parameters
 def _ring_dimension(spec: ParameterSpec) -> int:
-    """N; where it is searched for, the smallest with room for the modulus chain as Ciphermark asks for it."""
+    """N; for the smallest secure ring, the minimum for the modulus chain that Ciphermark requests."""
     if not spec.ring_dimension_is_minimum:
         return spec.ring_dimension
     for ring_dimension in rings(spec):
@@ -90,5 +90,5 @@ def _ring_dimension(spec: ParameterSpec) -> int:
 
 
 def _growth(ring_dimension: int) -> float:
-    """Cost relative to N = 4096: N log N times a chain that grows with N."""
+    """Cost relative to N = 4096: N log N times the length of a modulus chain that grows with N."""
     return max(0.15, float((ring_dimension / 4096) ** 1.7))

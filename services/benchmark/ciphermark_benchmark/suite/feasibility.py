@@ -1,10 +1,10 @@
-"""What a library would refuse, found out without loading it and without starting a party.
+"""Predicts refusals of a library without loading it and without starting a party.
 
-Parameters: those that a request leads to nowhere, and operations that they have no keys for. A library that takes
-primes of the sizes asked for makes of a request what ``cleartext`` makes of it. Of one that chooses them by itself only
-what it declares is known, and where the primes for data alone are too many; the rest is for a run to report.
+Parameters: requests without a solution, and operations without keys. For a library that takes primes of the requested
+sizes, ``cleartext`` resolves the request in the same way. For a library that chooses its primes, only its declaration
+counts, and whether the data primes alone are too many. A run reports the rest.
 
-Programs: a workload's are traced, since levels follow from the sizes of primes, of which every library has as many.
+Programs: workloads are traced, since levels follow from the sizes of primes, which are as many for every library.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from ciphermark_workloads.data_sets import DATA_SETS, DataSet
 from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.programs import all_traced, keys_of
 
-_DEEPEST = 256  # chains for more take their time to make, and are secure at no ring dimension
+_DEEPEST = 256  # longer chains are slow to make, and secure at no ring dimension
 
 
 class _OnlyTheLibraryKnowsError(Exception):
-    """The request leaves to the library what it does not declare."""
+    """The resolution of the request depends on the library, which does not declare it."""
 
 
 def reason_against_variant(case: Case, available: Availability, has_threads: bool) -> str | None:
-    """Why a variant can execute no case of this scheme, tuning and number of threads here."""
+    """The reason why a variant can execute no case of this scheme, tuning and number of threads here, if any."""
     declared, scheme = available.declaration, case.parameters.scheme
     if scheme not in declared.schemes:
         return f"{declared.library} offers no {scheme} here"
@@ -56,15 +56,15 @@ def reason_against_variant(case: Case, available: Availability, has_threads: boo
 
 
 class ParameterFeasibility:
-    """Asks the same of a library only once, and of libraries that declare the same."""
+    """Predicts parameters and refusals; caches requests, also across libraries with equal declarations."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Parameters | str | None] = {}
         self._estimates: dict[tuple[object, ...], Parameters | None] = {}
 
     def expected(self, case: Case, declared: Declaration) -> Parameters | None:
-        """The parameters of a case; of a library that chooses its primes the ring and the sizes that it is asked for,
-        of which it may take larger ones. ``None`` where nothing is known of them.
+        """The parameters of a case. For a library that chooses its primes, the ring and the requested sizes; it may
+        choose larger ones. ``None`` if nothing is known.
         """
         key = (case.parameters, declared.refusal, declared.default_chain)
         if key not in self._estimates:
@@ -73,7 +73,7 @@ class ParameterFeasibility:
         return self._estimates[key]
 
     def reason_against(self, case: Case, declared: Declaration) -> str | None:
-        """Why a case cannot be executed; ``None`` where nothing is known against it."""
+        """The reason why a case cannot be executed; ``None`` if none is known."""
         spec = case.parameters
         key = (spec, declared.refusal, declared.default_chain, declared.chooses_primes)
         if key not in self._known:
@@ -81,13 +81,13 @@ class ParameterFeasibility:
         resolution = self._known[key]
         if isinstance(resolution, str) or case.operation.partition("(")[0] not in OPERATIONS:
             return resolution if isinstance(resolution, str) else None
-        if resolution is None:  # of a ring that only the library knows, the largest it can be
+        if resolution is None:  # only the library knows the ring: assume the largest
             return read(case.operation).reason_at(parameter_selection.rings(spec)[-1])
         return reason_against_operation(case.operation, resolution)
 
 
 def _resolved(spec: ParameterSpec, declared: Declaration) -> Parameters | str | None:
-    """The parameters, or why there are none; ``None`` where only the library knows."""
+    """The parameters, or the reason why there are none; ``None`` if only the library knows."""
     reason = declared.refusal(spec)
     if reason is not None or (spec.depth or 0) > _DEEPEST:
         return reason
@@ -101,7 +101,9 @@ def _resolved(spec: ParameterSpec, declared: Declaration) -> Parameters | str | 
 
 @dataclass(frozen=True, slots=True)
 class _AsAsked:
-    """Resolves as a library does that takes the largest primes of the sizes asked for; of others, what they declare."""
+    """Resolves requests as a library that takes the largest primes of the requested sizes; for other libraries, by
+    their declarations.
+    """
 
     declared: Declaration
 
@@ -124,9 +126,9 @@ T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 
 _SEED = 1
-_ROWS = 500  # of a stand-in for data that are elsewhere: more make more ciphertexts, no deeper program
-DEADLINE_S = 10.0  # ten times what the largest program takes
-# Kinds of keys, and what they are for.
+_ROWS = 500  # of a substitute for absent data: more rows add ciphertexts, not depth
+DEADLINE_S = 10.0  # ten times the time of the largest program
+# Kinds of keys, and their uses.
 _KEYS = {
     "rotations": "rotations",
     "automorphisms": "automorphisms",
@@ -135,9 +137,9 @@ _KEYS = {
 }
 
 
-# Seconds per coefficient and prime, on the machine that estimates are for, by CPU times of SEAL and OpenFHE: of a key
-# switching by every prime once more; of a product, which bfv extends to more primes; of a division by a prime; of what
-# any operation takes; of encoding, encrypting and decrypting a vector.
+# Seconds per coefficient and prime on the reference machine, from CPU times of SEAL and OpenFHE: of key switching, also
+# per prime; of a product, which BFV extends to more primes; of a division by a prime; of any operation; of encoding,
+# encrypting and decrypting a vector.
 _SWITCHED_S, _PRODUCT_S, _BFV_PRODUCT_S, _DIVIDED_S, _APPLIED_S, _CLIENT_S = (
     3.5e-8,
     2e-8,
@@ -146,12 +148,12 @@ _SWITCHED_S, _PRODUCT_S, _BFV_PRODUCT_S, _DIVIDED_S, _APPLIED_S, _CLIENT_S = (
     1e-8,
     1.2e-7,
 )
-_PASS_S = 0.01  # of every pass beside: messages, tracing, comparing
+_PASS_S = 0.01  # of every pass in addition: messages, tracing, comparing
 
 
 class Examination(NamedTuple):
-    """Why a case of a workload cannot be executed, and else how long a pass takes by its programs, roughly; ``None``
-    where nothing is known.
+    """The reason why a case of a workload cannot be executed, else the rough time of a pass by its programs; ``None``
+    if unknown.
     """
 
     reason: str | None = None
@@ -159,8 +161,8 @@ class Examination(NamedTuple):
 
 
 class ProgramFeasibility:
-    """Asks the same only once. A workload in a file of the user's own is traced by a copy of this process, since it may
-    loop or crash: what it does then is for the parties to tell.
+    """Predicts refusals and times of workloads; caches results. A copy of this process traces a workload from a user's
+    file, since it may loop or crash; the parties report such failures.
     """
 
     def __init__(self, deadline_s: float = DEADLINE_S, memory_mb: int = Budget().memory_mb) -> None:
@@ -172,7 +174,7 @@ class ProgramFeasibility:
     def examined(
         self, workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None
     ) -> Examination:
-        """What is known of a case of the workload."""
+        """The known facts of a case of the workload."""
         has_several_inputs = INPUTS_PER_PASS.of(case.dimensions) is not None
         key = (workload.name, workload.options, case.parameters, declared.variant, data, has_several_inputs)
         if key not in self._known:
@@ -181,8 +183,8 @@ class ProgramFeasibility:
         return self._known[key]
 
     def server_mb(self, workload: AnyWorkload, case: Case) -> int | None:
-        """The MiB that the server keeps beside keys and ciphertexts, roughly; ``None`` where nothing is known of it.
-        Nothing is made to tell it.
+        """The rough memory of the server besides keys and ciphertexts, in MiB; ``None`` if unknown. Creates none of the
+        server's data.
         """
         key = (workload.name, workload.options, case.parameters)
         if key not in self._memory:
@@ -198,7 +200,7 @@ class ProgramFeasibility:
             return contained(ask, self._limits).value
         except (TimeoutError, MemoryError):
             self._endless.add(workload.name)
-        except Exception:  # whatever the workload does: its trial will tell
+        except Exception:  # whatever the workload raises, its trial reports it
             return None
         return None
 
@@ -217,7 +219,7 @@ def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data:
     except Unsupported as error:
         where = user_workloads.innermost(error)
         return Examination(f"{where}: {error}" if where else str(error))
-    except Exception:  # whatever the workload does: its trial will tell
+    except Exception:  # whatever the workload raises, its trial reports it
         return Examination()
     needed = keys_of(programs.values()) if requested is None else requested
     reason = _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
@@ -225,7 +227,7 @@ def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data:
 
 
 def _stage_s(program: Program) -> float:
-    """Seconds of a program, with the vectors that the client encrypts and decrypts for it."""
+    """Seconds of a program, including the client's encryption and decryption of its vectors."""
     ring_dimension, top = program.parameters.ring_dimension, len(program.parameters.moduli)
     vectors = len(program.inputs) + len(program.outputs) + len(program.constants)
     seconds = ring_dimension * top * vectors * _CLIENT_S
@@ -241,20 +243,20 @@ def _stage_s(program: Program) -> float:
 
 
 def _expected_parameters(spec: ParameterSpec) -> Parameters | None:
-    """The parameters with the largest primes of the sizes asked for; ``None`` where a library's default decides."""
+    """The parameters with the largest primes of the requested sizes; ``None`` if they depend on a library's default."""
     if spec.modulus_bits is None and spec.scheme != "ckks":
         return None
     return registry.load("cleartext").resolve(spec)
 
 
 def _inputs(workload: AnyWorkload, case: Case, data_set: Known | None) -> list[Any]:
-    """An input; of several two, which stand for all."""
+    """A sample of the inputs: one, or two to represent several."""
     data = None if data_set is None else _data(data_set)
     return [workload.input(_SEED + i, data) for i in range(min(2, INPUTS_PER_PASS.of(case.dimensions) or 1))]
 
 
 def _data(data_set: Known) -> DataSet:
-    """A data set, or random numbers of its shape in its place where it is not shipped: programs go by shapes."""
+    """A data set, or random numbers of its shape if it is not shipped, since programs depend only on shapes."""
     if data_set.name in DATA_SETS:
         return DATA_SETS[data_set.name]()
     rows, columns = min(data_set.rows, _ROWS), tuple(f"column {i}" for i in range(data_set.features))
@@ -267,14 +269,14 @@ def _server_mb(workload: AnyWorkload, case: Case) -> int | None:
     try:
         parameters = _expected_parameters(case.parameters)
         needed_bytes = 0 if parameters is None else workload.server_bytes(parameters)
-    except Exception:  # parameters or a size that cannot be: asked once more where that is told
+    except Exception:  # impossible parameters or size: another call reports the reason
         return None
     return -(-needed_bytes >> 20) or None
 
 
 def reason_against_memory(needed_mb: int | None, memory_mb: int | None) -> str | None:
-    """Why a server that keeps so much has no room where a party has ``memory_mb``; ``None``: one of them is not known,
-    or it has.
+    """The reason why a server with this demand exceeds a party's ``memory_mb``; ``None`` if it fits, or either value is
+    unknown.
     """
     if needed_mb is None or memory_mb is None or needed_mb <= memory_mb:
         return None
@@ -298,7 +300,9 @@ def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: D
 
 
 def _reason_against_chain(parameters: Parameters, declared: Declaration) -> str | None:
-    """Where the library chooses its primes, these tell nothing of security."""
+    """The security objection to a modulus chain. None for a library that chooses its primes, since these parameters do
+    not determine its security.
+    """
     if declared.chooses_primes:
         return None
     return parameter_selection.reason_against(parameters.spec, parameters.ring_dimension, parameters.log_qp)

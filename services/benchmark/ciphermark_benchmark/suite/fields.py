@@ -1,4 +1,4 @@
-"""What the forms of all experiments have in common: variants, rings, primes, dimensions, operations, budget."""
+"""The common part of all experiments' forms: variants, rings, primes, dimensions, operations, budget."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def distinct(values: list[T]) -> list[T]:
-    """Refuse a list that names something twice."""
+    """Return the list; raise ``ValueError`` for duplicates."""
     for index, value in enumerate(values):
         if value in values[:index]:
             raise ValueError(f"{value!r} is listed twice")
@@ -47,12 +47,12 @@ Several = Annotated[list[T], Field(min_length=1), AfterValidator(distinct)]
 
 
 def as_list(value: Any) -> list[Any]:
-    """A list; one value as a list of one."""
+    """The value as a list; a single value becomes a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def field_of(varied: Varied) -> tuple[Any, Any]:
-    """A dimension as a field of the form: its type, and what pydantic is told of it."""
+    """A dimension as a field of the form: its type, and pydantic's field information."""
     number = Annotated[int, Field(ge=1, le=varied.most)]
     kind: Any = Several[number] if varied.is_list else number
     description = varied.dimension.sentence
@@ -63,7 +63,7 @@ def field_of(varied: Varied) -> tuple[Any, Any]:
 
 
 def owned(varied: Varied) -> Any:
-    """A validator: what has no default is written where it is varied, and nowhere else."""
+    """A validator: a dimension without a default is required where it is varied, and refused elsewhere."""
     name = varied.dimension.name
     owners = [row.name for row in KINDS.values() if varied in row.varied]
 
@@ -149,7 +149,7 @@ Security = Annotated[
 
 
 def asked_security(value: Literal[128, 192, 256, "none"] | SecurityText) -> tuple[int, security.Table]:
-    """The level, 0 for none, and its table."""
+    """The security level, 0 for none, and its table."""
     if isinstance(value, SecurityText):
         return value.bits, _TABLES[value.table]
     return (0 if value == "none" else value), "2018"
@@ -181,7 +181,7 @@ class BootstrappingText(Strict):
         return self
 
     def parameters(self) -> BootstrappingParameters:
-        """As a parameter set holds them."""
+        """The parameters as in a parameter set."""
         first, last = self.level_budget
         return BootstrappingParameters((first, last), self.slots, self.iterations, self.precision_bits)
 
@@ -207,13 +207,13 @@ _WEEK_S = 7 * 24 * 3600
 _LARGEST_MEMORY_MB = 1 << 24
 _WIDEST = 0.5
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
-# What a budget with max_ci_half_width ends at, where it does not say.
+# Defaults of the limits of a budget with max_ci_half_width.
 _MAX_SAMPLES = 64
 _MAX_TIME_S = 10.0
 
 
 def _share(value: Any) -> Any:
-    """``2%`` as 0.02; whatever else as it is."""
+    """``2%`` as 0.02; other values unchanged."""
     percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     share = float(percent[1]) / 100 if percent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= _WIDEST:
@@ -311,7 +311,7 @@ class BudgetText(Strict):
         return None
 
     def _too_short(self) -> str | None:
-        """Of two times only those are compared that were written: defaults give way."""
+        """The objection to contradictory times. Only explicit times are compared; defaults adapt."""
         written = {name: getattr(self, name) for name in ("min_time_s", "max_time_s", "timeout_s")}
         times = [(name, s) for name, s in written.items() if name in self.model_fields_set and s is not None]
         for (shorter, less_s), (longer, more_s) in pairwise(times):
@@ -321,7 +321,7 @@ class BudgetText(Strict):
 
     @property
     def budget(self) -> Budget:
-        """What it comes to, with all that it leaves open."""
+        """The resulting budget, with defaults for all missing keys."""
         written = self.model_dump(exclude={"max_samples", "max_time_s"})
         if self.max_ci_half_width is None:
             return Budget(**written)
@@ -334,7 +334,7 @@ PRODUCTS = where(lambda row: row.is_product)
 
 
 def _texts(name: str) -> Iterator[str]:
-    """One name as cases write it: with each of its default arguments, where it has arguments."""
+    """The texts of an operation in cases: one for each default argument, if it has arguments."""
     if name not in OPERATIONS:
         yield name
         return
@@ -342,7 +342,7 @@ def _texts(name: str) -> Iterator[str]:
 
 
 def defaults(kind: str) -> tuple[str, ...]:
-    """The operations that an experiment takes where a suite names none."""
+    """The operations of an experiment if a suite names none."""
     return tuple(text for name in KINDS[kind].defaults for text in _texts(name))
 
 
@@ -368,13 +368,13 @@ def _call(name: Any, argument: Any) -> str:
 
 
 def kind_of(text: str, kind: str) -> str:
-    """The kind of the cases that an operation makes in an experiment: another one where only that has it."""
+    """The kind of an operation's cases in an experiment: another kind if only that one has the operation."""
     row = KINDS[kind]
     return kind if row.also is None or text.partition("(")[0] in row.operations else row.also
 
 
 def require_known(text: str, kind: str) -> None:
-    """Raise ``ValueError`` for an operation that an experiment does not take, or for wrong arguments."""
+    """Raise ``ValueError`` for an operation that is not in an experiment, or for invalid arguments."""
     row, name = KINDS[kind], text.partition("(")[0]
     operations = row.operations if row.also is None else (*row.operations, *KINDS[row.also].operations)
     now = renamed.VALUES.get(text, "")

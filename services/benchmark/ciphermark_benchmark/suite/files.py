@@ -1,4 +1,4 @@
-"""Reading suite files: every mistake is told with file, line and remedy."""
+"""Reads suite files; every error names file, line and remedy."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, families
 
 _LARGEST_BYTES = 1 << 20
-# Values and characters with every alias written out: no suite without aliases comes to more.
+# Values and characters with every alias expanded: no suite without aliases exceeds this.
 _LARGEST_EXPANDED = 4 * _LARGEST_BYTES
 MAX_TRIALS = 20_000
-# How many complaints are told: looking for better ones takes time by the square of their number.
+# Limit of reported errors: the search for better ones takes quadratic time.
 _MAX_PROBLEMS = 500
 # Lists of an experiment that do not multiply its cases.
 _NOT_VARIED = ("modulus_bits", "allow")
-# What to say instead of pydantic's own words, by its type of complaint.
+# Messages in place of pydantic's, by its type of error.
 _TEXTS = {
     "int_type": "must be a whole number, not {input}",
     "float_type": "must be a number, not {input}",
@@ -52,7 +52,7 @@ Location = tuple[int | str, ...]
 def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
     """Read and check a suite file; returns the suite and the text as written.
 
-    ``path`` is as :func:`spelled_out` takes it. Raises ``UserError`` that names file, line and remedy.
+    ``path`` is as for :func:`spelled_out`. Raises ``UserError`` that names file, line and remedy.
     """
     text, origin = text_of(path), str(spelled_out(path))
     suite = parse(text, origin, data_sets)
@@ -61,14 +61,14 @@ def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
 
 
 def require_size(suite: Suite, origin: str) -> None:
-    """Raise ``UserError`` for a suite of more trials than one may have."""
+    """Raise ``UserError`` for a suite with too many trials."""
     trials = sum(map(_cases, suite.experiments)) * suite.budget.processes
     if trials > MAX_TRIALS:
         raise UserError(f"{origin}: the suite has {trials} trials; the maximum is {MAX_TRIALS}: split it")
 
 
 def _cases(experiment: BaseModel) -> int:
-    """How many cases an experiment of any form comes to: the product of the lengths of its lists."""
+    """The number of cases of an experiment of any form: the product of the lengths of its lists."""
     lists = {name: getattr(experiment, name) for name in type(experiment).model_fields}
     lists |= lists.pop("options", {})
     if isinstance(experiment, ExperimentText) and experiment.operations is None:
@@ -79,10 +79,10 @@ def _cases(experiment: BaseModel) -> int:
 
 
 def text_of(path: Path) -> str:
-    """A suite file as written; raises ``UserError`` for what cannot be one."""
+    """The text of a suite file; raises ``UserError`` if it is unreadable or too large."""
     path = spelled_out(path)
     try:
-        with path.open(encoding="utf-8") as file:  # or a device, whose size is unknown
+        with path.open(encoding="utf-8") as file:  # possibly a device, whose size is unknown
             text = file.read(_LARGEST_BYTES + 1)
         if len(text) > _LARGEST_BYTES:
             raise UserError(f"{path}: a suite of more than 1 MiB is not one")
@@ -99,16 +99,16 @@ def text_of(path: Path) -> str:
 
 
 def spelled_out(path: Path) -> Path:
-    """A bare name, such as ``quick``, means the suite of that name that comes with Ciphermark, unless a file is called
-    so.
+    """The path of a suite: a bare name, such as ``quick``, means the shipped suite of that name,
+    unless a file has it.
     """
     is_short = len(path.parts) == 1 and not path.exists() and path.name in shipped.names()
     return shipped.path(path.name) if is_short else path
 
 
 def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
-    """Check a suite's text; ``origin`` is the name that errors begin with. ``data_sets`` finds those that the suite
-    names; without it shipped ones alone are known.
+    """Check a suite's text; errors begin with ``origin``. ``data_sets`` finds the data sets that the suite names;
+    without it, only shipped ones are known.
     """
     try:
         document = _document(text, origin)
@@ -137,7 +137,7 @@ def plain(text: str, origin: str) -> dict[str, Any]:
 def _document(text: str, origin: str) -> Any:
     try:
         parser = YAML(typ="rt")
-        parser.composer.warn_double_anchors = False  # an anchor that is written again is YAML
+        parser.composer.warn_double_anchors = False  # repeated anchors are valid YAML
         return parser.load(io.StringIO(text))
     except MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
@@ -149,7 +149,7 @@ def _document(text: str, origin: str) -> Any:
         ) from None
     except YAMLError as error:
         raise UserError(f"{origin}: not YAML: {error}") from None
-    except (AttributeError, IndexError, KeyError, TypeError):  # the parser's own, of a value under a tag
+    except (AttributeError, IndexError, KeyError, TypeError):  # the parser's own errors, under a tag
         raise UserError(
             f"{origin}: not YAML: a tag (such as !!bool), a merge key (<<) or a list as a key has a value that it "
             "cannot have; a suite needs none of these"
@@ -157,10 +157,10 @@ def _document(text: str, origin: str) -> Any:
 
 
 def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
-    """Plain dicts, lists and scalars of a parsed document; the round-trip types carry the line numbers.
+    """Plain dicts, lists and scalars of a parsed document, whose round-trip types carry the line numbers.
 
-    ``by_identity`` holds what is done: aliases stay one object, however often they are used. Raises ``ValueError`` for
-    a number that no message could tell.
+    ``by_identity`` holds converted objects: an alias stays one object, however often it is used. Raises ``ValueError``
+    for a number that no message can show.
     """
     if id(value) in by_identity:
         return by_identity[id(value)]
@@ -184,7 +184,9 @@ def _plain(value: Any, by_identity: dict[int, Any]) -> Any:
 
 
 def _expanded(value: Any, by_identity: dict[int, float]) -> float:
-    """Values and characters of a plain document with every alias written out; infinite where it contains itself."""
+    """The number of values and characters of a plain document with every alias expanded; infinite if it contains
+    itself.
+    """
     if isinstance(value, str):
         return 1 + len(value)
     if not isinstance(value, (dict, list)):
@@ -197,13 +199,13 @@ def _expanded(value: Any, by_identity: dict[int, float]) -> float:
 
 
 def _require_tellable(value: Any) -> None:
-    """Raise ``ValueError`` for a number of too many digits: in base 16 it was read all the same."""
+    """Raise ``ValueError`` for a number with too many decimal digits, which base 16 allows in the text."""
     if isinstance(value, int):
         str(value)
 
 
 def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin: str) -> list[str]:
-    """One sentence per place, in the order of lines: of several complaints about one place the first is sentences."""
+    """One sentence per place, in the order of lines: the first of several errors about one place."""
     placed = [(_real_location(problem["loc"], document), problem) for problem in problems]
     sentences: dict[Location, tuple[int, str]] = {}
     for place, problem in placed:
@@ -213,8 +215,9 @@ def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin:
 
 
 def _is_far_fetched(problem: ErrorDetails) -> bool:
-    """Of what may be a word or a number, a list or a mapping: the complaint that something else is not the word, that a
-    word is not the rest, or that what is none is no mapping."""
+    """Whether an error is misleading for a union of types: a value of another type is no listed word, a word is not of
+    the other types, or a value is no mapping.
+    """
     if problem["type"] == "model_type":
         return True
     if isinstance(problem["input"], str):
@@ -230,7 +233,7 @@ def _has_better(place: Location, placed: Iterable[tuple[Location, ErrorDetails]]
 
 
 def _real_location(location: Location, document: CommentedMap) -> Location:
-    """The part of pydantic's location that exists in the document: it adds names of union members."""
+    """The part of pydantic's location that exists in the document; pydantic adds names of union members."""
     real: list[int | str] = []
     node: Any = document
     for step in location:
@@ -250,7 +253,7 @@ def _line(location: Location, document: CommentedMap) -> int:
     line = 1
     for step in location:
         lines = node.lc.data or {}
-        if step in lines:  # a merged key has its line where it was written: the merging item's will do
+        if step in lines:  # a merged key has its line elsewhere: use the merging item's
             line = lines[step][0] + 1
         node = node[step]
     return line
@@ -283,7 +286,7 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
 
 
 def _of_other_form(location: Location) -> str | None:
-    """Where a key belongs that experiments of this form lack and those of another have."""
+    """A hint for a key that experiments of this form lack and those of another form have."""
     *_, form, key = (None, *location)
     other = {"measured": "family", "family": "measured"}.get(str(form))
     if other is None or key not in FORMS[other].model_fields:
@@ -293,7 +296,7 @@ def _of_other_form(location: Location) -> str | None:
 
 
 def _known_keys(location: Location) -> list[str]:
-    """The keys that the form has below a location, as pydantic has it."""
+    """The keys of the form below a location, in pydantic's terms."""
     model: type[BaseModel] = Suite
     for step in location:
         if step in model.model_fields:

@@ -1,5 +1,5 @@
-"""Suites: the YAML form, checked at the edge, and its page of documentation. What they mean is decided in
-:mod:`.plan`.
+"""The YAML form of suites, checked on input, and its page of documentation. :mod:`.plan` decides the meaning of a
+suite.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ if TYPE_CHECKING:
     KindName = str
 else:
     KindName = Literal[tuple(KINDS)]
-# Kinds whose chain has a length of its own: that many multiplications are what `for-depth` makes room for.
+# Kinds with repetitions: `for-depth` makes room for this number of multiplications.
 _REPEATING = tuple(row.name for row in KINDS.values() if any(v.dimension is REPETITIONS for v in row.varied))
 
 _DEEPEST = 1024
-_LARGEST_SIZE = 1 << 40  # elements: 8 TB in the clear
+_LARGEST_SIZE = 1 << 40  # elements: 8 TB unencrypted
 
-# The mappings of a suite, in the order of the page: name of the definition, heading, what it is.
+# The mappings of a suite, in the order of the page: name of the definition, heading, description.
 _SECTIONS = (
     ("", "A suite", "The keys at the top of a file."),
     ("BudgetText", "`budget`", "The sampling budget of each trial."),
@@ -101,7 +101,7 @@ _SCHEMES_WITH: dict[str, tuple[Scheme, ...]] = {"scale_bits": ("ckks",), "plain_
 
 
 def _require_scheme_with(name: str, schemes: Sequence[Scheme]) -> None:
-    """Raise ``ValueError`` for a key that none of the schemes has; whatever is given where no scheme is known."""
+    """Raise ``ValueError`` for a key that applies to none of the schemes; no scheme known, no error."""
     if schemes and not {*schemes} & {*_SCHEMES_WITH[name]}:
         raise ValueError(
             f"{name} is for {' and '.join(_SCHEMES_WITH[name])}, and this is {', '.join(schemes)}"
@@ -171,7 +171,7 @@ class Matrix(Strict):
     )
 
     def dimensions(self) -> list[dict[str, Value]]:
-        """Every combination of what this kind alone varies, under the names of its dimensions."""
+        """Every combination of the dimensions that only this kind varies, by their names."""
         names = [varied.dimension.name for varied in KINDS[self.kind].varied]
         return [
             dict(zip(names, values, strict=True))
@@ -233,7 +233,7 @@ class Matrix(Strict):
     def _operations_exist(cls, value: list[str] | None, info: ValidationInfo) -> list[str] | None:
         kind: str | None = info.data.get("kind")
         if kind is None:
-            return value  # an unknown kind is complaint enough
+            return value  # the unknown kind is already an error
         for text in value or ():
             require_known(text, kind)
         return value
@@ -339,7 +339,7 @@ class WorkloadText(Strict):
 
     @property
     def settled(self) -> dict[str, dict[str, Value]]:
-        """Of the options that name files: all of them with what follows from those, by what the suite says."""
+        """The options that name files, with the values that follow from the files, by their text in the suite."""
         return self._settled
 
     def chosen(self) -> Iterator[tuple[str, dict[str, Value]]]:
@@ -418,7 +418,7 @@ else:
 
 
 def form_of(experiment: Any) -> str:
-    """Which form an experiment has, by what is written as its kind."""
+    """The form of an experiment, by its kind as written."""
     is_family = isinstance(experiment, dict) and experiment.get("kind") in families(WORKLOADS)
     return "family" if is_family else "measured"
 
@@ -451,17 +451,17 @@ class Suite(Strict):
 
     @property
     def variants(self) -> set[str]:
-        """All variants that it names."""
+        """All variants that the suite names."""
         return {name for experiment in self.experiments for name in experiment.variants}
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the suite form. Which variants and operations exist is checked when a suite is read."""
+    """The JSON Schema of the suite form. Names of variants and operations are checked when a suite is read."""
     return Suite.model_json_schema()
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """The documentation page, in Markdown."""
     return "\n".join([_BEGINNING, *_sections(json_schema())])
 
 
@@ -487,7 +487,7 @@ def _default(field: Mapping[str, Any], is_required: bool) -> str:
 
 
 def _values(field: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """What a field may be, in words, from its JSON Schema."""
+    """The possible values of a field, as text, from its JSON Schema."""
     if "anyOf" in field:
         several = [_values(item, definitions) for item in field["anyOf"] if item.get("type") != "null"]
         return " or ".join(dict.fromkeys(several))
@@ -527,7 +527,7 @@ def _range(field: Mapping[str, Any]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """A value as a suite has it, on one line; of a mapping what is set."""
+    """A value in suite syntax, on one line; of a mapping, the keys that are set."""
     if isinstance(value, dict):
         value = {name: item for name, item in value.items() if item is not None}
     yaml = YAML(typ="safe")

@@ -1,5 +1,5 @@
-"""From suite to plan: cases, what is impossible and why, the order of execution, and how many processes a suite needs
-side by side. Pure.
+"""Turns a suite into a plan: cases, unsupported cases with reasons, the order of execution, and the number of
+concurrent processes. Pure.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from ciphermark_workloads.parameters import Override, reason_against, recommende
 
 _SMALL_PRIME_BITS = 30
 _SMALL_PRIME_RING = 8192
-_SMALLEST_RING = 1024  # of the security tables: where the search for a ring begins
-# All variants of a comparison group take turns, so their processes are there together.
-PER_CORE = 24  # all but one of them wait; but each has to be started, and to make its keys
+_SMALLEST_RING = 1024  # of the security tables; the search for a ring begins here
+# All variants of a comparison group are interleaved, so their processes exist at the same time.
+PER_CORE = 24  # all but one wait, but each has to start and to make its keys
 MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
 MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
 WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
@@ -53,9 +53,9 @@ _UNSUPPORTED: Status = "unsupported"
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case; ``reason`` it cannot be executed here, ``status`` it comes to then; MiB its server keeps, if known.
-    ``expected`` are the parameters that it will have, as far as they are known without the library; with
-    ``is_estimate`` the library may choose others. ``pass_s`` is what a pass of a workload takes by its programs.
+    """A case; ``reason`` why it cannot be executed here, with its resulting ``status``; its server's memory in MiB, if
+    known. ``expected`` are its parameters, as far as known without the library; with ``is_estimate``, the library may
+    choose others. ``pass_s`` is the time of a workload's pass by its programs.
     """
 
     case: Case
@@ -69,14 +69,14 @@ class PlannedCase:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonGroup:
-    """Trials of one case by different variants: they take turns, sample by sample."""
+    """Trials of one case by different variants, interleaved sample by sample."""
 
     trials: tuple[Trial, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Comparison groups whose workers are the same: one worker per variant, one set of keys."""
+    """Comparison groups with common workers: one worker per variant, one set of keys."""
 
     parameters: ParameterSpec
     threads: int
@@ -86,7 +86,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run executes, in order, and what it cannot."""
+    """The trials that a run executes, in order, and those that it cannot execute."""
 
     blocks: tuple[Block, ...]
     unsupported: tuple[Refused, ...]
@@ -103,12 +103,12 @@ class Plan:
 
     @property
     def outcomes(self) -> int:
-        """How many outcomes it comes to: one for each trial, executed or not."""
+        """The number of outcomes: one for each trial, executed or not."""
         return len(self.trials) + len(self.unsupported)
 
 
 class _Candidate(NamedTuple):
-    """A case, what stands against it before anything is resolved or traced for it, and the workload that it is of."""
+    """A case, the reason against it before any resolution or tracing, and its workload."""
 
     case: Case
     reason: str | None
@@ -119,8 +119,8 @@ class _Candidate(NamedTuple):
 def cases(
     suite: Suite, available: Mapping[str, Availability], deadline_s: float = DEADLINE_S
 ) -> list[PlannedCase]:
-    """Every case of a suite once, in the order of the file. ``available`` has all its variants; what a user's file is
-    asked for takes ``deadline_s`` at most.
+    """Every case of a suite once, in file order. ``available`` covers all its variants. Calls into a user's file take
+    at most ``deadline_s``.
     """
     by_key: dict[str, PlannedCase] = {}
     parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s, suite.budget.memory_mb)
@@ -146,7 +146,7 @@ def cases(
 
 
 def _candidates(suite: Suite, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
-    """Every case as often as the suite has it, without tracing a workload, which takes seconds."""
+    """Every case as often as the suite has it, without tracing workloads, which takes seconds."""
     for experiment in suite.experiments:
         if isinstance(experiment, WorkloadText):
             yield from _workload_cases(experiment, available)
@@ -155,7 +155,7 @@ def _candidates(suite: Suite, available: Mapping[str, Availability]) -> Iterator
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
-    """Order the cases: blocks and comparison groups shuffled by the suite's seed; those that lead come first."""
+    """Order the cases: blocks and comparison groups, shuffled by the suite's seed; leading groups come first."""
     budget = suite.budget.budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
@@ -182,9 +182,9 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
 
 
 def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGroup]:
-    """Of each experiment, vector size and data pattern the comparison group that comes first in the suite, of those
-    that have the most variants. What its workers tell for all that follow, such as how long encryption takes, is told
-    of the same case in every run, and by as many variants interleaved as can be.
+    """The leading comparison groups: for each experiment, vector length and data pattern the group with the most
+    variants, the first of several in the suite. Its workers measure values for all later groups, such as encryption
+    times. These then come from the same case in every run, with as many variants interleaved as possible.
     """
     leaders: dict[tuple[str, int, str], ComparisonGroup] = {}
     for item in comparison_groups:
@@ -196,7 +196,7 @@ def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGro
 
 
 def without(plan: Plan, done: set[str]) -> Plan:
-    """The plan less the trials whose ids are in ``done``."""
+    """The plan without the trials whose ids are in ``done``."""
     blocks = []
     for block in plan.blocks:
         rest = [
@@ -210,9 +210,9 @@ def without(plan: Plan, done: set[str]) -> Plan:
 
 
 def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> Trial:
-    """Its id is derived, so that a resumed run knows what it has already executed."""
+    """A trial with a derived id, so that a resumed run recognizes completed trials."""
     identity = uuid.uuid5(uuid.UUID(run_id), f"{case.key}/{process}")
-    # a data set is split alike for all that is done with it, and vectors are the same for all operations
+    # all cases of a data set share its split, and all operations share their vectors
     about = (
         DATA_SET.of(case.dimensions)
         or replace(case, variant="", experiment="", operation="", dimensions={}).key
@@ -248,7 +248,9 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """What of the matrix decides the parameter set; without a ring dimension the smallest is searched for."""
+    """The part of the matrix that determines the parameter set; without a ring dimension, the smallest secure one is
+    used.
+    """
 
     scheme: Scheme
     ring_dimension: int | None
@@ -259,7 +261,7 @@ class _Point:
 def _spec(
     experiment: ExperimentText, point: _Point, operations: Sequence[str]
 ) -> tuple[ParameterSpec, str | None]:
-    """The parameter set of one point of the matrix, in which these operations are executed, and why it cannot exist."""
+    """The parameter set of one point of the matrix for these operations, and the reason why it cannot exist, if any."""
     bits = experiment.modulus_bits
     depth = (experiment.depth or point.repetitions) if bits == "for-depth" else None
     chain = None if isinstance(bits, str) else tuple(bits)
@@ -295,11 +297,11 @@ def _spec(
 
 
 def _largest_result(kind: str, operations: Sequence[str]) -> float | None:
-    """The largest magnitude of a ckks result in an experiment, whose operands are at most 1; ``None`` where nothing
-    bounds it: what is repeated may add up.
+    """The largest magnitude of a CKKS result in an experiment with operands of at most 1; ``None`` if unbounded, since
+    repetitions may add up.
     """
     calls = [read(text) for text in operations if text.partition("(")[0] in OPERATIONS]
-    if any(call.keys.bootstrapping for call in calls):  # whose primes are the library's business
+    if any(call.keys.bootstrapping for call in calls):  # the library chooses their primes
         return None
     largest = max((call.largest_result for call in calls), default=1.0)
     is_repeated = any(varied.dimension in (REPETITIONS, MAX_REPETITIONS) for varied in KINDS[kind].varied)
@@ -307,7 +309,7 @@ def _largest_result(kind: str, operations: Sequence[str]) -> float | None:
 
 
 def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> int:
-    """t; where the ring dimension is searched for, one that gives slots at as many as its size allows."""
+    """t; if the smallest secure ring is searched for, a t with slots at as many ring dimensions as its size allows."""
     modulus = experiment.plain_modulus
     if modulus.value is None:
         assert modulus.bits is not None
@@ -323,7 +325,7 @@ def _plain_modulus(experiment: ExperimentText, ring_dimension: int | None) -> in
 
 
 def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> str | None:
-    """Why a chain cannot be: whatever a library may choose by itself is left to the library."""
+    """The objection to a modulus chain, if any. Choices that belong to the library are not checked."""
     small = [bits for bits in _inner_bits(spec) if bits < _SMALL_PRIME_BITS]
     is_large = spec.ring_dimension_is_minimum or spec.ring_dimension >= _SMALL_PRIME_RING
     if spec.scheme == "ckks" and is_large and small and "small-primes" not in experiment.allow:
@@ -342,13 +344,12 @@ def _reason_against_chain(spec: ParameterSpec, experiment: ExperimentText) -> st
 
 
 def _inner_bits(spec: ParameterSpec) -> tuple[int, ...]:
-    """Sizes of primes that are known before a library is asked; in a ckks modulus modulus chain for a depth, the
-    scale's."""
+    """Prime sizes that are known without a library; in a CKKS modulus chain for a depth, those of the scale."""
     return spec.modulus_bits or ((spec.scale_bits,) if spec.depth and spec.scale_bits else ())
 
 
 def _log_qp(spec: ParameterSpec) -> float:
-    """log2(QP) of the largest primes of the asked sizes; the worker checks what the library really takes."""
+    """log2(QP) of the largest primes of the requested sizes; the worker checks the library's actual primes."""
     assert spec.modulus_bits is not None
     return sum(
         math.log2(prime)
@@ -364,8 +365,8 @@ def _reason_against(case: Case, available: Availability) -> str | None:
 
 
 def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
-    """Of the schemes asked for, a workload has those that it offers; where no data set is named, one input is made of
-    the trial's seed.
+    """The cases of a workload: the requested schemes that it offers. Without a data set, the input derives from the
+    trial's seed.
     """
     data_sets = [None] if experiment.data_sets is None else [item.known for item in experiment.data_sets]
     for name, options in experiment.chosen():
@@ -385,7 +386,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
             source = {} if data is None else {DATA_SET.name: data.name}
             several = (
                 {} if inputs_per_pass == 1 else {INPUTS_PER_PASS.name: inputs_per_pass}
-            )  # absent for one
+            )  # absent for a single input
             case = Case(
                 variant=variant,
                 experiment=experiment.kind,
@@ -417,7 +418,7 @@ def _override(experiment: WorkloadText, ring_dimension: int | None) -> Override:
 def _parameters(
     workload: AnyWorkload, scheme: Scheme, declared: Declaration, override: Override
 ) -> tuple[ParameterSpec, str | None]:
-    """The parameter set, and why it cannot be: then it has no plaintext modulus."""
+    """The parameter set, and the reason why it cannot exist, if any; then it has no plaintext modulus."""
     try:
         return recommended(workload, scheme, declared, override), None
     except Unsupported as error:
@@ -439,7 +440,7 @@ def _reason_against_workload(case: Case, workload: AnyWorkload, available: Avail
 
 
 class Refused(NamedTuple):
-    """A trial that is not executed, and what it comes to."""
+    """A trial that is not executed, with its resulting status and reason."""
 
     trial: Trial
     reason: str
@@ -455,18 +456,18 @@ class Capacity:
 
     @property
     def most(self) -> int:
-        """The most processes that are started side by side."""
+        """The maximum number of concurrent processes."""
         return min(PER_CORE * self.cores, self.memory_mb // MB_EACH)
 
     def needed(self, variants: int, has_workloads: bool) -> int:
-        """Processes of so many variants side by side: a worker each, and those that measure memory, of which some wait;
-        or two parties each.
+        """The number of concurrent processes of so many variants: one worker each and the memory workers, of which some
+        wait; or two parties each.
         """
         of_memory = min(MEMORY_WORKERS_PER_CORE * self.cores, variants)
         return 2 * variants if has_workloads else variants + of_memory
 
     def reason_against(self, variants: int, has_workloads: bool) -> str | None:
-        """Why so many variants cannot be compared here; ``None`` where they can."""
+        """The reason why so many variants cannot be compared here; ``None`` if they can."""
         needed = self.needed(variants, has_workloads)
         if needed <= self.most:
             return None
@@ -485,9 +486,9 @@ def capacity_of(facts: Host) -> Capacity:
 def reason_against_suite(
     suite: Suite, available: Mapping[str, Availability], chosen: Collection[str], capacity: Capacity
 ) -> str | None:
-    """Why a suite, less the variants that were not chosen (none chosen: all are), cannot be executed where these can be
-    used; ``None`` where it can, as far as its cases are known: the one rule of the command line and of REST. No
-    workload is traced for it. What has parameters and threads in common shares workers, whichever experiments it is of.
+    """The reason why a suite, restricted to the chosen variants (none chosen: all), cannot be executed with these
+    available; ``None`` if it can, as far as its cases are known. The command line and REST share this rule, which
+    traces no workload. Experiments with common parameters and threads share workers.
     """
     places: dict[tuple[ParameterSpec, int, bool], set[str]] = {}
     for item in _candidates(suite, available):

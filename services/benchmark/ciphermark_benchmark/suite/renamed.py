@@ -1,4 +1,4 @@
-"""Words of earlier suites, each with the one that took its place: errors about an old word name the new one."""
+"""Words of earlier suites with their replacements, for errors about an old word."""
 
 from __future__ import annotations
 

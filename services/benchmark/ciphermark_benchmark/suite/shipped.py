@@ -1,4 +1,4 @@
-"""The suites that come with Ciphermark: files of this package, each known by its name."""
+"""The shipped suites: files of this package, each known by its name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1] / "suites"
-_SENTENCE = re.compile(r"^(.*?\.)(?: .*)?$")  # and what follows it
+_SENTENCE = re.compile(r"^(.*?\.)(?: .*)?$")  # and the rest of the line
 _ESTIMATE = re.compile(r"^# Estimated time: (\d+) s", re.MULTILINE)
 
 
@@ -16,14 +16,12 @@ def names() -> list[str]:
 
 
 def path(name: str) -> Path:
-    """Where the suite of that name is, or would be."""
+    """The path of a shipped suite, whether it exists or not."""
     return FOLDER / f"{name}.yaml"
 
 
 def purpose(text: str) -> str:
-    """What a suite says first of itself: the comment at its beginning, to the end of its first sentence; empty where
-    there is none. Pure.
-    """
+    """The purpose of a suite: the first sentence of the comment at its beginning; empty without a comment. Pure."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -33,8 +31,8 @@ def purpose(text: str) -> str:
 
 
 def estimated_s(text: str) -> float:
-    """What a shipped suite says that it takes on the host of estimates, with all its libraries. A test compares it with
-    the plan, which takes seconds to make. Pure.
+    """The duration that a shipped suite declares for the reference host with all its libraries. A test compares it with
+    the plan, which takes seconds to compute. Pure.
     """
     stated = _ESTIMATE.search(text)
     assert stated is not None, "a shipped suite states its estimated time"
