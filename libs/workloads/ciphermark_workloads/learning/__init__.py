@@ -1,1 +1,1 @@
-"""Classifiers that are trained on encrypted data, or in the clear, and applied to encrypted rows."""
+"""Classifiers trained on encrypted data, or in the clear, and applied to encrypted rows."""

@@ -1,4 +1,4 @@
-"""Classifiers, workloads of the family learning: tables and their split, and how good the scores of test rows are."""
+"""Classifiers, the workloads of the family learning: tables, their split, and the quality of scores of test rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth, Workl
 class Table:
     """Rows of a data set: ``features`` of shape (rows, columns), ``labels`` of shape (rows,), each 0.0 or 1.0.
 
-    A table equals itself alone, so that it can be the key of what was found out about it.
+    Tables are compared by identity, so that a table can be the key of results derived from it.
     """
 
     features: Floats
@@ -32,7 +32,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A data set, split: features are z-scores by the mean and deviation of the training rows."""
+    """A data set, split. Features are z-scores by the mean and deviation of the training rows."""
 
     train: Table
     test: Table
@@ -40,7 +40,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a model says about the test rows: a score each (positive: class 1), and its parameters where known.
+    """A model's scores of the test rows (positive: class 1), and its parameters where known.
 
     ``weights`` has shape (1 + columns,): the score of a row x is weights[0] + weights[1:]·x.
     """
@@ -60,8 +60,8 @@ TEST_SHARE = 0.2
 def split(data: DataSet, seed: int, test_share: float = TEST_SHARE) -> Task:
     """A random split; features become z-scores by mean and deviation of the training rows.
 
-    A feature that is constant in the training rows becomes 0. Raises ``Unsupported`` where all are, where the training
-    rows are all of one class, or where no row is left to test.
+    A feature that is constant in the training rows becomes 0. Raises ``Unsupported`` where all features are constant,
+    where the training rows have only one class, or where no test row is left.
     """
     count = len(data.labels)
     order = np.random.default_rng(seed).permutation(count)
@@ -74,7 +74,9 @@ def split(data: DataSet, seed: int, test_share: float = TEST_SHARE) -> Task:
         )
     rows = data.features[train]
     deviation = rows.std(axis=0)
-    deviation[(np.ptp(rows, axis=0) == 0) | (deviation == 0)] = np.inf  # differences whose squares are 0, too
+    deviation[(np.ptp(rows, axis=0) == 0) | (deviation == 0)] = (
+        np.inf
+    )  # also where squares of differences are 0
     if np.isinf(deviation).all():
         raise Unsupported(
             f"{data.name}: no column has two different values in the {len(train)} training rows of seed {seed}: there "
@@ -84,32 +86,33 @@ def split(data: DataSet, seed: int, test_share: float = TEST_SHARE) -> Task:
     return Task(*(Table(scores[chosen], data.labels[chosen]) for chosen in (train, test)))
 
 
-# Share of rows that must agree with the plaintext run. bfv and bgv compute with features rounded to integers: a row
-# close to the boundary may fall on the other side of it.
+# Required share of rows that agree with the plaintext run. bfv and bgv compute with features rounded to integers, which
+# can move a row close to the boundary across it.
 _MIN_AGREEMENT = 1.0
 _MIN_AGREEMENT_EXACT = 0.99
-# A row this close to the boundary, relative to the largest score, has either class in ckks: the circuits were never
-# seen to err by 2^-17, and of a thousand splits of Boston two have a row that close.
+# A row this close to the boundary, relative to the largest score, may have either class in ckks. No observed error of
+# the circuits reached 2^-17, and two of a thousand splits of Boston have a row that close.
 _BOUNDARY = 2.0**-16
 _ROUNDING = 2.0**-48  # relative to the largest score
-_MAX_NOISE = 1.0  # likewise, in ckks: few rows may agree by chance with scores that mean nothing
+_MAX_NOISE = 1.0  # likewise, in ckks: a few rows may agree with meaningless scores by chance
 _MAX_BITS = 1074.0  # precision of scores without any error: the smallest float is 2^-1074
 
 
 def quality(found: Result, reference: Result, expected: Result, labels: Floats, scheme: Scheme) -> Judgement:
     """Compare the scores of all rows with the reference's, with ``expected`` and with ``labels`` (rows,).
 
-    ``expected`` is what the circuit computes when nothing goes wrong: the reference in ckks, in bfv and bgv the same
-    algorithm in fixed point, which the scores must equal.
+    ``expected`` is the circuit's result without noise: the reference in ckks; in bfv and bgv the same algorithm in
+    fixed point, which the scores must equal.
 
-    ``accuracy`` and ``agreement`` are shares of rows whose class is the label, or the reference's class (in ckks, a row
-    on the boundary agrees with both); ``mse`` is the mean squared difference between predicted class and label;
-    ``noise_error`` the largest difference of scores from ``expected``, relative to its largest score;
-    ``rounding_error`` (bfv and bgv alone) likewise that of ``expected`` from the reference. Scores that are not finite
-    agree with nothing.
+    - ``accuracy`` and ``agreement``: shares of rows whose class is the label, or the reference's class. In ckks a row
+      on the boundary agrees with both.
+    - ``mse``: the mean squared difference between predicted class and label.
+    - ``noise_error``: the largest difference of scores from ``expected``, relative to its largest score.
+    - ``rounding_error`` (bfv and bgv only): likewise, the difference of ``expected`` from the reference.
 
-    In the accuracy, errors are those from the reference, ``incorrect_slots`` counts rows that do not agree, and
-    ``tolerance`` is the smallest score of the reference: a smaller error changes the class of no row.
+    Scores that are not finite agree with nothing. In the accuracy, errors are those from the reference, and
+    ``incorrect_slots`` counts rows that do not agree. ``tolerance`` is the smallest score of the reference: a smaller
+    error does not change the class of any row.
     """
     if found.scores.shape != reference.scores.shape:
         raise ValueError(f"{len(found.scores)} rows were scored, and {len(reference.scores)} were to be")
@@ -156,7 +159,9 @@ def _relative_error(found: Result, right: Result) -> float:
 
 
 def _inexactness(scores: Floats, expected: Floats) -> str | None:
-    """Scores are whole numbers times a unit: what floats lose when they are scaled is far less than one."""
+    """The fault of inexact scores, or ``None``. Scores are whole numbers times a unit: rounding errors of scaled floats
+    are far below one unit.
+    """
     astray = np.abs(scores - expected) > _ROUNDING * np.abs(expected).max()
     if not astray.any():
         return None
@@ -197,8 +202,8 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Classifier(Workload[Task, Result]):
-    """Stage ``train`` makes a model of the training rows, on encrypted data or in the clear; stage ``infer`` scores the
-    test rows by it.
+    """Stage ``train`` makes a model from the training rows, encrypted or in the clear; stage ``infer`` scores the test
+    rows with it.
     """
 
     family = "learning"
@@ -222,7 +227,7 @@ class Classifier(Workload[Task, Result]):
 
 
 class TrainedInBlocks(Classifier):
-    """Both stages on ciphertexts, rows in blocks of slots; labels are hidden too."""
+    """Both stages on ciphertexts, rows in blocks of slots; labels are encrypted, too."""
 
     stages = TRAINED_ENCRYPTED
 
@@ -231,5 +236,5 @@ class TrainedInBlocks(Classifier):
         return KeyRequest.of(relinearization=True, rotations=powers(1, parameters.ring_dimension // 2))
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """The number of columns, which tells the size of a block."""
+        """The number of columns, which determines the size of a block."""
         return {"columns": np.array([task.train.features.shape[1]], dtype=np.float64)}

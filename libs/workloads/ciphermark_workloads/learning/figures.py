@@ -35,7 +35,7 @@ _PHASE_NAMES = {"prepare_s": "prepare", "train_s": "train", "infer_s": "infer"}
 def draw_phases(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each phase by workload and variant, logarithmic, one small chart per phase.
 
-    Options, security levels, threads and parameters of one workload stand apart: their times are not to be compared.
+    Options, security levels, threads and parameters of a workload are separate: their times are not comparable.
     """
     cases = _named(rows)
     times = [
@@ -50,8 +50,8 @@ def draw_phases(rows: Sequence[Row]) -> Chart | None:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that were measured with their workload in words, its level too where libraries came out at several, and
-    what tells its cases apart.
+    """The measured rows with a text for their workload. It includes the level where libraries reached several, and the
+    properties that distinguish its cases.
     """
     measured = [row for row in rows if row["security_2018"] is not None]
     levels: dict[tuple[str, str], set[int | None]] = defaultdict(set)
@@ -127,7 +127,9 @@ QUALITY = (
 
 
 def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """How right encrypted learning is, by data set; then, by workload and level, who trains and infers fastest."""
+    """The accuracy of encrypted learning by data set; then, by workload and level, the fastest variants in training and
+    inference.
+    """
     secure = [row for row in every if row["status"] == "ok" and row["security_2018"] is not None]
     agreements = [row for row in secure if row["agreement"] is not None]
     differing = [row for row in agreements if row["agreement"] < 1]
@@ -223,11 +225,11 @@ _OF_DETAILS = (
     "Serialization: of both parties",
     "Transfer: messages, blobs and waiting",
 )
-_MORE = ("mse", "rounding_error", "expansion")  # of the results, for those who look closely
+_MORE = ("mse", "rounding_error", "expansion")  # further details of the results
 
 
 def _with_stages(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """The results that are ok, each with its stages."""
+    """The successful results, each with its stages."""
     results, stages = answers
     of_case: dict[str, list[Row]] = {}
     for row in stages:
@@ -243,7 +245,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
 
 
 def _stage_costs(rows: Sequence[Row], wanted: Wanted) -> Iterator[Printed]:
-    """Stage by stage, the variants in the order of ``rows``; the name of a stage stands in its first row."""
+    """The stages with the variants in the order of ``rows``; the name of a stage is in its first row."""
     if wanted.is_detailed:
         stages = [stage for row in rows for stage in row["stages"]]
         names = list(dict.fromkeys(stage["stage"] for stage in stages))

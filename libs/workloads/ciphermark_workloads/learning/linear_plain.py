@@ -1,6 +1,6 @@
 """Linear models trained in the clear and applied to encrypted rows: one ciphertext per column.
 
-A row's score takes one product per column and no rotation, and all test rows share a ciphertext.
+A row's score takes one product per column and no rotation; all test rows share a ciphertext.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RING = 4096
 _PLAIN_MODULUS_BITS = 28
-# What a column and a weight of 1 become. In ckks both are encoded at one scale, since TenSEAL knows no other; the
-# factors share out what the single prime holds.
+# The values of a column and a weight of 1. In ckks both are encoded at one scale, since TenSEAL supports no other; the
+# factors divide the range of the single prime.
 _EXACT = 2.0**9, 2.0**9
 _REAL = 2.0**5, 2.0**-7
-_LARGEST_SCORE, _LARGEST_FEATURE = 2.0**9, 2.0**16  # what the ckks parameters have room for
+_LARGEST_SCORE, _LARGEST_FEATURE = 2.0**9, 2.0**16  # limits of the ckks parameters
 
 
 @dataclass(frozen=True, slots=True)
 class PlainLinear(Classifier):
-    """Inference alone. ``train`` makes the weights of training rows, the bias first."""
+    """Inference only. ``train`` makes the weights of training rows, the bias first."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ class PlainLinear(Classifier):
         )
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """One prime for the data; the other is not used, but some libraries insist on it."""
+        """One prime for the data. The other is unused, but some libraries require it."""
         self.require_scheme(scheme)
         if scheme == "ckks":
             return ParameterSpec("ckks", _RING, (60, 49), scale_bits=26)
@@ -76,11 +76,11 @@ class PlainLinear(Classifier):
         require_real_room(self.reference(task).scores, _LARGEST_SCORE, "a score")
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """Training makes the weights, the bias first."""
+        """The weights from training, the bias first."""
         return {"weights": self._model(task)} if stage == "train" else {}
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
-        """The columns of as many test rows as there are slots, then those of the next ones."""
+        """The columns for as many test rows as there are slots, then those for the next rows."""
         rows = task.test.features * _factors(parameters)[0]
         chunks = range(0, len(rows), parameters.slots)
         columns = [column for start in chunks for column in rows[start : start + parameters.slots].T]
@@ -91,7 +91,7 @@ class PlainLinear(Classifier):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """The scores, a row in each slot, by the weights that are not 0, and the bias."""
+        """The scores, one row per slot, from the nonzero weights and the bias."""
         bias, *weights = public["weights"]
         if not any(weights):
             raise Unsupported("all weights are 0: the model predicts the same for every row")
@@ -99,7 +99,7 @@ class PlainLinear(Classifier):
         return linear_models.scores(evaluator, inputs, encode(evaluator, inputs[0], float(bias), weights))
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
-        """See :class:`Workload`. The client is not told the weights."""
+        """See :class:`Workload`. The client does not receive the weights."""
         scores = np.concatenate(outputs)[: len(task.test.labels)]
         if parameters.spec.scheme != "ckks":
             scores = centred(scores, parameters)
@@ -115,8 +115,8 @@ class PlainLinear(Classifier):
         return Result(self._whole_scores(task) / np.prod(_EXACT))
 
     def _model(self, task: Task) -> Floats:
-        """The trained weights; where all are small, times a power of two: what is rounded must tell them apart, and no
-        score changes its sign.
+        """The trained weights, multiplied by a power of two where all are small: rounded weights must remain distinct,
+        and no score changes its sign.
         """
         weights = self.train(task.train)
         _, exponent = np.frexp(np.abs(weights[1:]).max())
@@ -131,8 +131,9 @@ class PlainLinear(Classifier):
 
 
 def _encoded_reals(evaluator: Evaluator, like: Handle, bias: float, weights: Sequence[float]) -> Scorer:
-    """The bias goes with the column of the largest weight, as a shift: not every library adds a plaintext at the scale
-    of a product."""
+    """The bias is added to the column of the largest weight, as a shift: some libraries cannot add a plaintext at the
+    scale of a product.
+    """
     factor, weight_factor = _REAL
     slots, resolution = evaluator.parameters.slots, weight_factor * (evaluator.parameters.scale or 1.0)
     largest = int(np.argmax(np.abs(weights)))

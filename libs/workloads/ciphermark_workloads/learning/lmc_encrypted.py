@@ -26,13 +26,13 @@ from ciphermark_workloads.workload import Arrays, Handles
 _RING = 8192
 _PLAIN_MODULUS_BITS = 32
 _FRACTION_BITS = 3  # of a training row in bfv and bgv
-# What a mean of 1 becomes there with many rows, at least, and which share of the room scores may take.
+# The minimum value of a mean of 1 there with many rows, and the share of the room for scores.
 _MIN_UNIT, _SHARE = 2.0**11, 0.8
 _ROOM = 2.0**15  # above the scale in the first prime of the ckks modulus chain, less the sign
 
 
 class EncryptedLinearMeans(TrainedInBlocks):
-    """Both stages on ciphertexts; labels are hidden too."""
+    """Both stages on ciphertexts; labels are encrypted, too."""
 
     name = "lmc-encrypted"
     title = "linear means, trained on encrypted data"
@@ -75,7 +75,7 @@ class EncryptedLinearMeans(TrainedInBlocks):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """The model; then the scores and, as it is, the model."""
+        """The model; then the scores and the unchanged model."""
         block = power_of_two(int(public["columns"][0]))
         if stage == "train":
             return linear_models.train(evaluator, inputs, block)
@@ -109,8 +109,8 @@ def _is_real(parameters: Parameters) -> bool:
 
 
 def _unit(task: Task, parameters: Parameters) -> float:
-    """What a mean of 1 becomes: 1 in ckks; in fixed point as much as keeps a training row's fraction bits, or of many
-    rows, which make up for each other's rounding, as much as there is room for.
+    """The value of a mean of 1. It is 1 in ckks. In fixed point it is large enough to keep a training row's fraction
+    bits. For many rows, whose rounding errors cancel, it is as large as there is room for.
     """
     if _is_real(parameters):
         return 1.0
@@ -124,14 +124,16 @@ def _unit(task: Task, parameters: Parameters) -> float:
 
 
 def _scaled_classes(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:
-    """Rows divided by the size of their class: they sum up to unit times the class mean."""
+    """Rows divided by the size of their class: their sum is the unit times the class mean."""
     unit = _unit(task, parameters)
     one, zero = (rows * (unit / len(rows)) for rows in training.by_class(task.train))
     return (one, zero) if _is_real(parameters) else (_rounded(one), _rounded(zero))
 
 
 def _rounded(rows: Floats) -> Floats:
-    """Whole numbers whose sum over the rows is the rounded sum: each row makes up for the rounding before it."""
+    """Whole numbers whose sum over the rows is the rounded sum: each row compensates the rounding error of the rows
+    before it.
+    """
     return np.diff(np.rint(np.cumsum(rows, axis=0)), axis=0, prepend=0.0)
 
 
@@ -146,14 +148,14 @@ def _model(task: Task, parameters: Parameters) -> tuple[Floats, Floats]:
 
 
 def _scores(task: Task, parameters: Parameters) -> Floats:
-    """What the circuit computes of a test row, in the clear."""
+    """The circuit's results for a test row, in the clear."""
     w, m = _model(task, parameters)
     scores: Floats = (_doubled_tests(task, parameters) - m) @ w
     return scores
 
 
 def _products(task: Task, parameters: Parameters) -> Floats:
-    """What ckks must hold: test rows, doubled, and sums of products whatever of them cancels out."""
+    """The range of values in ckks: test rows, doubled, and sums of products without any cancellation."""
     w, m = _model(task, parameters)
     tests = _doubled_tests(task, parameters)
     return np.concatenate([np.abs(tests).max(axis=1), np.abs(tests - m) @ np.abs(w)])

@@ -1,7 +1,7 @@
 """Linear means as published: one ciphertext per row, squared distances to both class means.
 
-It needs no rotation, so that TenSEAL has all of it: the client adds up the columns of what it decrypts. Labels are
-shown to the server, which adds up the classes. What the other workloads gain is measured against this one.
+It needs no rotation, so TenSEAL supports all of it: the client adds up the columns of the decrypted result. Labels are
+in the clear for the server, which adds up the classes. This is the baseline for the gains of the other workloads.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RING = 8192
 _PLAIN_MODULUS_BITS = 50
-# What a feature of 1 becomes in bfv, by the model: means that are not divided leave less room.
+# The value of a feature of 1 in bfv, by model: undivided means leave less room.
 _PLAIN_UNIT, _ENCRYPTED_UNIT = 256.0, 22.0
 _ROOM = 2.0**19  # above the scale in the first prime of the ckks modulus chain, less the sign
 
 
 @dataclass(frozen=True, slots=True)
 class PerRowLinearMeans(Classifier):
-    """The score is the distance to the mean of class 0 less that to the mean of class 1, both squared."""
+    """The score is the squared distance to the mean of class 0 minus that to the mean of class 1."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ class PerRowLinearMeans(Classifier):
         return ParameterSpec("bfv", 2 * _RING, (56, 56, 56, 56, 60), plain_modulus=modulus)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """For the squares."""
+        """The relinearization key of the squares."""
         return KeyRequest.of(relinearization=True)
 
     def require_room(self, task: Task, parameters: Parameters) -> None:
@@ -75,7 +75,7 @@ class PerRowLinearMeans(Classifier):
             require_room(self._whole_squares(task, parameters), parameters)
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """The sizes of the classes, and of training in the clear their means."""
+        """The sizes of the classes; with training in the clear, also their means."""
         one, zero = training.by_class(task.train)
         sizes = {"sizes": np.array([len(one), len(zero)], dtype=np.float64)}
         if self._hides_model:
@@ -84,7 +84,7 @@ class PerRowLinearMeans(Classifier):
         return sizes | {"means": means} if stage == "train" else {}
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
-        """A vector per row; in training those of class 1 first."""
+        """A vector per row; in training, rows of class 1 come first."""
         rows = np.concatenate(training.by_class(task.train)) if stage == "train" else task.test.features
         if parameters.spec.scheme == "ckks":
             return list(rows)
@@ -109,7 +109,7 @@ class PerRowLinearMeans(Classifier):
         return [_difference(managed, parameters, "sub_plain", row, means) for row in inputs]
 
     def output(self, outputs: Sequence[Vector], task: Task, parameters: Parameters) -> Result:
-        """See :class:`Workload`. Of an encrypted model the client learns the scores alone."""
+        """See :class:`Workload`. The client learns only the scores of an encrypted model."""
         columns = task.test.features.shape[1]
         differences = np.stack([output[:columns] for output in outputs])
         if parameters.spec.scheme != "ckks":
@@ -163,7 +163,7 @@ class PerRowLinearMeans(Classifier):
 
 
 def _common(parameters: Parameters, sizes: Sequence[int]) -> int:
-    """The factor of test rows against means that are not divided: the least common multiple of the sizes; 1 in ckks."""
+    """The factor of test rows for undivided means: the least common multiple of the sizes; 1 in ckks."""
     one, zero = sizes
     return 1 if parameters.spec.scheme == "ckks" else one * zero // gcd(one, zero)
 

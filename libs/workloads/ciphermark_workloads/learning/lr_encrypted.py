@@ -33,13 +33,13 @@ from ciphermark_workloads.workload import Arrays, Handles
 
 @dataclass(frozen=True, slots=True)
 class EncryptedLogisticRegression(TrainedInBlocks):
-    """Gradient steps and inference on ciphertexts; labels are hidden too, as signs of the rows."""
+    """Gradient steps and inference on ciphertexts; labels are encrypted, too, as signs of the rows."""
 
     name: str
     title: str
     descent: Descent
     ring_dimension: int
-    # Where each product has a prime: the first, above the others by what scores need.
+    # For one prime per product: the first prime exceeds the others by the bits that scores need.
     roomy_bits: tuple[int, int]
     schemes: tuple[Scheme, ...] = ("ckks",)
 
@@ -67,7 +67,7 @@ class EncryptedLogisticRegression(TrainedInBlocks):
         require_real_room(self.reference(task).scores, room, "a score")
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
-        """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
+        """All of ``Z``, then all of ``Z2``; test rows preceded by 1."""
         values, shrinkage = task.train.features.shape[1] + 1, training.shrinkage(task.train, self.descent)
         if stage == "infer":
             return Blocks.of(parameters, values).packed(with_ones(task.test.features * shrinkage) / RHO)
@@ -79,7 +79,7 @@ class EncryptedLogisticRegression(TrainedInBlocks):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """The model; then the scores and, as it is, the model."""
+        """The model; then the scores and the unchanged model."""
         block = power_of_two(int(public["columns"][0]) + 1)
         if stage == "train":
             half = len(inputs) // 2
@@ -108,11 +108,11 @@ def twice(rows: Floats) -> Floats:
 
 _FIXED_RING = 16384
 _PLAIN_MODULUS_BITS = 47
-_UNIT = 2.0**5  # what a feature of 1 becomes
+_UNIT = 2.0**5  # the value of a feature of 1
 
 
 class FixedPointRegression(TrainedInBlocks):
-    """Two gradient steps and inference in whole numbers; labels are hidden too, as signs of the rows."""
+    """Two gradient steps and inference in whole numbers; labels are encrypted, too, as signs of the rows."""
 
     name = "lr-fixed-encrypted"
     title = "logistic regression with a linear sigmoid in exact fixed point, trained on encrypted data"
@@ -132,11 +132,11 @@ class FixedPointRegression(TrainedInBlocks):
         require_room(_whole(with_ones(task.test.features)) @ _whole_weights(task), parameters)
 
     def public(self, stage: str, task: Task, parameters: Parameters) -> Arrays:
-        """The number of columns, and κ: the learning rate, which the client chose for its training rows."""
+        """The number of columns, and κ: the learning rate that the client chose for its training rows."""
         return {**super().public(stage, task, parameters), "kappa": np.array([_kappa(task)])}
 
     def vectors(self, stage: str, task: Task, parameters: Parameters) -> list[Vector]:
-        """All of ``Z``, then all of ``Z2``; test rows with a 1 before them."""
+        """All of ``Z``, then all of ``Z2``; test rows preceded by 1."""
         values = task.train.features.shape[1] + 1
         if stage == "infer":
             tests = _whole(with_ones(task.test.features))
@@ -147,7 +147,7 @@ class FixedPointRegression(TrainedInBlocks):
     def circuit(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> list[Handle]:
-        """The model; then the scores and, as it is, the model."""
+        """The model; then the scores and the unchanged model."""
         block = power_of_two(int(public["columns"][0]) + 1)
         if stage == "train":
             half = len(inputs) // 2
@@ -185,7 +185,7 @@ def _kappa(task: Task) -> float:
 
 
 def _whole_weights(task: Task) -> Floats:
-    """What the circuit computes in training, in the clear: exact, far below 2^53."""
+    """The circuit's training result in the clear: exact, far below 2^53."""
     z = _whole(training.signed_rows(task.train))
     start = z.sum(axis=0)
     weights: Floats = _kappa(task) * start - z.T @ (z @ start)

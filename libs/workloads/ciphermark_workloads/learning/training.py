@@ -1,4 +1,4 @@
-"""The algorithms in the clear, in floating point: what encrypted runs are compared with, and models for them.
+"""The algorithms in the clear, in floating point: references for encrypted runs, and models for them.
 
 Weights have shape (1 + columns,), the bias first.
 """
@@ -33,7 +33,7 @@ def by_class(table: Table) -> tuple[Floats, Floats]:
 
 
 def linear_means(table: Table) -> Floats:
-    """w = m₁ − m₀ and the bias −w·(m₁ + m₀)/2; raises ``Unsupported`` where w is no more than rounding errors."""
+    """w = m₁ − m₀ and the bias −w·(m₁ + m₀)/2; raises ``Unsupported`` where w consists of rounding errors only."""
     one, zero = (rows.mean(axis=0) for rows in by_class(table))
     if np.abs(one - zero).max() < _SAME_MEAN:
         raise Unsupported("both classes have the same mean: linear means cannot separate them")
@@ -41,17 +41,17 @@ def linear_means(table: Table) -> Floats:
 
 
 def signed_rows(table: Table) -> Floats:
-    """z = (2y − 1)·(1, x), a row each."""
+    """z = (2y − 1)·(1, x), one row each."""
     signed: Floats = (2 * table.labels - 1)[:, None] * with_ones(table.features)
     return signed
 
 
 def shrinkage(table: Table, descent: Descent) -> float:
-    """What features are multiplied by before gradient steps, at most 1.
+    """The factor of features before gradient steps, at most 1.
 
-    Steps of a fixed rate go astray where many columns say the same: margins u of the first product leave the range of
-    the cubic sigmoid at once. Up to 14 later steps bring them back (Boston Housing has 13 at most); larger ones are
-    shrunk to 6.
+    Steps at a fixed rate diverge where many columns are correlated: margins u of the first product leave the range of
+    the cubic sigmoid at once. Later steps correct margins of up to 14 (Boston Housing has at most 13); larger ones are
+    reduced to 6.
     """
     z = signed_rows(table)
     ahead = (1 + descent.momentum) * descent.rate / 2 * z.mean(axis=0)
@@ -88,8 +88,8 @@ def two_linear_steps(table: Table, alpha: float) -> Floats:
 def fitting_alpha(table: Table) -> float:
     """The α of :func:`two_linear_steps` whose scores, times a factor, come closest to ±1 on the training rows.
 
-    A choice of the client, made on training rows alone: accuracy falls fast on both sides of it. Made once for a table,
-    since many of its steps ask for it.
+    The client chooses it from training rows only: accuracy falls fast on both sides of it. It is computed once per
+    table, since many of its steps need it.
     """
     z = signed_rows(table)
 

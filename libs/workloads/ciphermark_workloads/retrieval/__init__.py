@@ -1,1 +1,1 @@
-"""The family ``retrieval``: one element of a server's database, by an index that the server does not learn."""
+"""The family ``retrieval``: one element of a server's database, by an index that is hidden from the server."""

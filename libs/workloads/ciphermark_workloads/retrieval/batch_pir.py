@@ -1,14 +1,11 @@
 """Batches: several elements at once, by a probabilistic batch code over FastPIR.
 
-Buckets lie side by side: of g buckets, g a power of two, the elements at one position are neighbours in the slots, and
-columns come back g slots further each. So one answer has an element of each of g buckets, and rotations serve all.
+Every element lies in three of b = 1.5k buckets, and k indices are looked up in k different buckets (Angel et al., "PIR
+with compressed queries and amortized query processing", IEEE S&P 2018). Each of three hash functions has a third of the
+buckets. The contents of buckets follow from n and k alone, so client and server exchange nothing.
 
-The code is a probabilistic batch code: every element lies in three of b = 1.5k buckets, and k indices are looked up in
-as many buckets, one in each (Angel et al., "PIR with compressed queries and amortized query processing", IEEE S&P
-2018).
-
-A third of the buckets belongs to each of three hash functions. What is in which bucket follows from n and k alone, so
-that client and server need not tell each other.
+In a group of g buckets, g a power of two, elements at the same position are neighbors in the slots, and each column
+returns g slots further. One answer thus has an element of each of g buckets, and rotations serve all of them.
 """
 
 from __future__ import annotations
@@ -38,9 +35,8 @@ _Words: TypeAlias = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Buckets:
-    """``buckets`` and ``positions`` tell of every element its bucket by each hash function, and where in the bucket it
-    is, both of shape (n, 3); ``elements`` what is there, of shape (elements of the fullest bucket, buckets), −1 where
-    nothing is.
+    """``buckets`` and ``positions`` give, for each element and hash function, its bucket and its place there; both have
+    shape (n, 3). ``elements`` has shape (elements of the fullest bucket, buckets), with −1 for empty places.
     """
 
     buckets: Integers
@@ -54,12 +50,12 @@ class Buckets:
 
     @property
     def count(self) -> int:
-        """How many buckets there are."""
+        """The number of buckets."""
         return int(self.elements.shape[1])
 
     def element_at(self, first: int, buckets: int, start: int, stop: int) -> Integers:
-        """The elements at positions from ``start`` to before ``stop`` of as many buckets from the ``first`` on: of
-        shape (positions, buckets), −1 where there is none.
+        """The elements at positions from ``start`` to before ``stop`` of ``buckets`` buckets from ``first`` on: shape
+        (positions, buckets), −1 for empty places.
         """
         elements = np.full((stop - start, buckets), -1, dtype=np.int64)
         there = self.elements[start:stop, first : first + buckets]
@@ -68,13 +64,13 @@ class Buckets:
 
 
 def bucket_count(wanted: int) -> int:
-    """b: a bucket and a half for each index, a third of them for each hash function."""
+    """b: one and a half buckets for each index, a third of all for each hash function."""
     return HASHES * -(-wanted // 2)
 
 
 @lru_cache(maxsize=4)
 def batch_code(elements: int, wanted: int) -> Buckets:
-    """The code for n elements of which k are wanted at once; both parties make it once."""
+    """The code for n elements and queries of k; both parties compute it once."""
     share = -(-wanted // 2)
     buckets = np.stack(
         [_hashed(elements, number) % share + number * share for number in range(HASHES)], axis=1
@@ -91,7 +87,7 @@ def batch_code(elements: int, wanted: int) -> Buckets:
 
 
 def matched(choices: Sequence[Sequence[int]]) -> list[int] | None:
-    """A choice of each, all different; ``None`` where there is none. By augmenting paths, which overlook none."""
+    """One choice of each, all different; ``None`` where there is none. Augmenting paths make the search complete."""
     owners: dict[int, int] = {}
 
     def placed(item: int, seen: set[int]) -> bool:
@@ -110,8 +106,8 @@ def matched(choices: Sequence[Sequence[int]]) -> list[int] | None:
 
 
 def _hashed(elements: int, number: int) -> Integers:
-    """A hash of 63 bits of each index: the finalizer of SplitMix64 (Steele et al., OOPSLA 2014), at three places far
-    apart of its sequence.
+    """A hash of 63 bits of each index: the finalizer of SplitMix64 (Steele et al., OOPSLA 2014), at three distant
+    places of its sequence.
     """
     words: _Words = np.arange(elements, dtype=np.uint64) + np.uint64(1 + (number << 40))
     words *= np.uint64(0x9E3779B97F4A7C15)
@@ -121,13 +117,13 @@ def _hashed(elements: int, number: int) -> Integers:
 
 
 class Options(queries.IndexOptions, frozen=True):
-    """The database, and how many of its elements are asked for at once."""
+    """The database, and the number of elements that are requested at once."""
 
     wanted: Annotated[int, msgspec.Meta(ge=16, le=1024, description="elements per query of a client")] = 64
 
 
 class BatchPir(ColumnRetrieval[Sequence[int]]):
-    """The input is k different indices, made of the seed; the output their elements one after the other, k·S bytes."""
+    """The input is k different indices, made from the seed; the output is their elements in sequence, k·S bytes."""
 
     name = "batch-pir"
     title = "private retrieval of several elements of a database at once (batch code over FastPIR)"
@@ -135,7 +131,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
     pass_s = 0.3
 
     def require_scheme(self, scheme: Scheme) -> None:
-        """Raise ``Unsupported`` for another scheme, and for more elements than there are."""
+        """Raise ``Unsupported`` for another scheme, and for more requested elements than exist."""
         super().require_scheme(scheme)
         options = self.options
         if options.wanted > options.elements:
@@ -148,7 +144,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return database + super().server_bytes(parameters)
 
     def outline(self, parameters: Parameters) -> Workload[Sequence[int], Integers]:
-        """Of as many elements as a row has slots, or as are wanted: some blocks, and a few columns."""
+        """A database with as many elements as a row has slots, or as are requested: some blocks, and a few columns."""
         options, row = self.options, parameters.ring_dimension // 2
         return self.with_less(
             {
@@ -162,28 +158,27 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return Work(options.elements * options.element_bytes, options.element_bytes, options.wanted)
 
     def groups(self, layout: Layout) -> int:
-        """How many answers there are: the buckets, as many of them in each as the stride."""
+        """The number of answers: the buckets, in groups of as many as the stride."""
         return -(-bucket_count(self.options.wanted) // layout.stride)
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return user_records.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> Sequence[int]:
-        """As many indices of all, each alike likely, no two of them equal."""
+        """Distinct indices, drawn uniformly."""
         options = self.options
         drawn = np.random.default_rng(seed).choice(options.elements, size=options.wanted, replace=False)
         return [int(index) for index in drawn]
 
     def require_room(self, given: Sequence[int], parameters: Parameters) -> None:
-        """Raise ``Unsupported`` for indices that find no bucket each. There is no second round for the rest: that it is
-        asked for would tell the server something of the indices.
+        """Raise ``Unsupported`` for indices without an assignment to distinct buckets. There is no second round for the
+        rest: requesting one would reveal information about the indices to the server.
         """
         self._places(given)
 
     def vectors(self, stage: str, given: Sequence[int], parameters: Parameters) -> list[Vector]:
-        """A vector for each block of each group of buckets. In a bucket that none of the indices is looked up in,
-        nothing is selected. Raises ``UserError`` for indices that the database does not have, and as
-        :meth:`require_room` does.
+        """A vector for each block of each group of buckets; it selects nothing in a bucket without a lookup. Raises
+        ``UserError`` for indices outside of the database, and as :meth:`require_room` does.
         """
         layout, places = self.layout(parameters), self._places(given)
         return [
@@ -213,7 +208,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return np.concatenate(elements)
 
     def database(self) -> Database:
-        """What the server has."""
+        """The server's database."""
         return queries.database_of(self.options)
 
     def _rows_of(self, whole: Rows, layout: Layout, group: int) -> Callable[[int], Rows]:
@@ -227,7 +222,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return rows_of
 
     def _places(self, given: Sequence[int]) -> list[tuple[int, int]]:
-        """Of each index the bucket that it is looked up in, and where it is there."""
+        """For each index: the bucket of its lookup, and its position there."""
         options, code = self.options, self._code()
         missing = [index for index in given if not 0 <= index < options.elements]
         if missing:
@@ -250,7 +245,9 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
         return batch_code(self.options.elements, self.options.wanted)
 
     def layout_at(self, row: int, bits: int) -> Layout:
-        """With as many buckets side by side as a row has room for, up to the first power of two that has all."""
+        """The layout with as many neighboring buckets as a row has room for, up to the first power of two that holds
+        all.
+        """
         size, code = self.options.element_bytes, self._code()
         width = max(1, row // Layout(1, size, row, bits).columns)
         stride = min(1 << (width.bit_length() - 1), 1 << (code.count - 1).bit_length())
@@ -258,7 +255,7 @@ class BatchPir(ColumnRetrieval[Sequence[int]]):
 
 
 def _in_group(layout: Layout) -> Callable[[tuple[int, int]], tuple[int, int]]:
-    """What a bucket and a position there are in a layout of groups: the group, and the number of the element in it."""
+    """A function from a bucket and a position to a group's layout: the group, and the number of the element in it."""
 
     def placed(place: tuple[int, int]) -> tuple[int, int]:
         group, neighbour = divmod(place[0], layout.stride)

@@ -1,13 +1,13 @@
-"""FastPIR, and what other protocols over its columns have in common: the layout of elements, vectors of a query,
+"""FastPIR, and the common part of other protocols over its columns: the layout of elements, vectors of a query,
 parameters, answers (Ahmad et al., "Addra: Metadata-private voice communication over fully untrusted infrastructure",
 OSDI 2021).
 
-The N slots of bfv and bgv are two rows of R = N/2. An element has one slot of each row, in a *block* of R elements, and
-a symbol there in each of several *columns*: of its first half in the first row, of its second half in the second. So a
-block of a column is one plaintext.
+The N slots of bfv and bgv are two rows of R = N/2. An element has one slot of each row, in a *block* of R elements. In
+each of several *columns* that slot holds a symbol: of the element's first half in the first row, of its second half in
+the second. A block of a column is thus one plaintext.
 
-A symbol of w bits is kept as itself plus 1, which is below t: no plaintext is 0 then, and libraries refuse the product
-of a ciphertext with 0. A slot of 0 holds no symbol, and shows an answer that went wrong.
+A symbol of w bits is stored plus 1, which is below t. No plaintext is then 0, since libraries refuse the product of a
+ciphertext with 0. A slot of 0 holds no symbol, and reveals an incorrect answer.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from ciphermark_workloads.workload import Arrays, Handles, Input, Stage, Workloa
 class Layout:
     """``elements`` elements of ``element_bytes`` bytes, in rows of ``row`` slots that hold ``symbol_bits`` bits each.
 
-    Column j comes back ``stride`` times j slots further. So as many elements as the stride, a power of two, can be
-    asked for at once where their numbers differ modulo the stride: one answer has them side by side.
-    Raises ``Unsupported`` for elements of more columns than a row has slots for.
+    Column j returns ``stride`` times j slots further. One query can thus request as many elements as the stride, a
+    power of two, where their numbers differ modulo the stride: one answer has them in neighboring slots. Raises
+    ``Unsupported`` for elements of more columns than a row has slots for.
     """
 
     elements: int
@@ -88,11 +88,11 @@ class Layout:
         return block * self.row, min((block + 1) * self.row, self.elements)
 
     def store_bytes(self, primes: int) -> int:
-        """The database as plaintexts in NTT form: N words of 8 bytes for each prime."""
+        """The size of the database as plaintexts in NTT form: N words of 8 bytes for each prime."""
         return self.blocks * self.columns * 2 * self.row * primes * 8
 
     def server_bytes(self, primes: int) -> int:
-        """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+        """The server's memory during preparation: the store, and each plaintext as a vector and in coefficient form."""
         return self.elements * self.element_bytes + self.store_bytes(primes + 2)
 
 
@@ -106,8 +106,8 @@ def max_bytes(row: int, symbol_bits: int) -> int:
     return 2 * (row * symbol_bits // 8)
 
 
-# Elements whose symbols are made at a time: what so many take in between is small enough for memory to be used again,
-# which costs a fraction of new memory.
+# The number of elements whose symbols are made at once: temporary arrays of this size reuse memory, which costs a
+# fraction of new memory.
 _TOGETHER = 256
 FEW_BYTES = 16  # of an element, enough for several columns where a slot has up to 20 bits
 
@@ -124,8 +124,8 @@ def block_vectors(rows: Rows, layout: Layout) -> Integers:
 
 
 def query_vectors(indices: Iterable[int], layout: Layout) -> list[Vector]:
-    """What is encrypted to ask for elements, which differ modulo the stride: a vector of 2R slots for each block, all 0
-    but for the slots of the elements in their blocks, which are 1.
+    """The vectors of a query for elements that differ modulo the stride: 2R slots for each block, 1 in the slots of the
+    elements in their blocks, and 0 elsewhere.
     """
     slots = np.zeros((layout.blocks, 2, layout.row), dtype=np.int64)
     for index in indices:
@@ -135,7 +135,7 @@ def query_vectors(indices: Iterable[int], layout: Layout) -> list[Vector]:
 
 
 def element(answer: Vector, index: int, layout: Layout) -> Integers:
-    """The element in the slots of an answer to the query for it: S bytes, ``database.NO_BYTE`` where none is."""
+    """The element in the slots of an answer to its query: S bytes, ``database.NO_BYTE`` for invalid symbols."""
     _, slot = layout.place(index)
     places = (slot + layout.stride * np.arange(layout.columns)) % layout.row
     halves = database.bytes_of(answer.reshape(2, -1)[:, places] - 1, layout.half_bytes, layout.symbol_bits)
@@ -156,8 +156,8 @@ RowsOf: TypeAlias = Callable[[int], Rows]
 def answered(
     evaluator: Evaluator, query: Handles, layout: Layout, rows_of: RowsOf
 ) -> tuple[list[Handle], Handle]:
-    """One ciphertext for a query of ``layout.blocks`` ciphertexts, after the sum of each column's products;
-    ``rows_of`` makes the elements of a block, at most R of them, of shape (count, S).
+    """The answer to a query of ``layout.blocks`` ciphertexts: the sum of each column's products, and the ciphertext of
+    the answer. ``rows_of`` makes the elements of a block, at most R of them, of shape (count, S).
     """
     blocks = [block_vectors(rows_of(block), layout) for block in range(layout.blocks)]
     store = [[block[column] for block in blocks] for column in range(layout.columns)]
@@ -168,12 +168,12 @@ SIGMA = 3.2  # deviation of the error of an encryption with the secret key, a co
 
 
 def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: float) -> float:
-    """The largest noise that decrypts right, q/2t, divided by the standard deviation of an answer's noise.
+    """The largest noise that decrypts correctly, q/2t, divided by the standard deviation of an answer's noise.
 
-    A fresh error of this ``deviation`` a coefficient is multiplied by a plaintext of N coefficients that are uniform
-    modulo t, of standard deviation t/√12, and nq·ncol such products are added up: their independent errors grow by
-    √(N·nq·ncol). A coefficient is normal, so of N of them one is too large with a chance below 2^-26 at a ratio of 7,
-    and below 2^-37 at 8 (N = 4096). The key switches of rotations add less than a hundredth of it.
+    A fresh error with this ``deviation`` per coefficient is multiplied by a plaintext of N coefficients that are
+    uniform modulo t, with standard deviation t/√12. An answer adds up nq·ncol such products: their independent errors
+    grow by √(N·nq·ncol). Coefficients are normal, so any of N is too large with a probability below 2^-26 at a ratio of
+    7, and below 2^-37 at 8 (N = 4096). The key switches of rotations add less than a hundredth.
     """
     terms = 2 * layout.row * layout.blocks * layout.columns
     largest = log_q - 1 - log2(plain_modulus)
@@ -181,26 +181,28 @@ def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: flo
 
 
 def secret_deviation(_: int) -> float:
-    """Of the error of an encryption with the secret key: :data:`SIGMA`, in every ring."""
+    """The deviation of the error of an encryption with the secret key: :data:`SIGMA`, in every ring."""
     return SIGMA
 
 
 def switched_deviation(ring_dimension: int) -> float:
-    """Of the error of an encryption with the public key under the whole chain, switched to the data primes, as SEAL
-    does: what rounding both polynomials leaves, of which one is multiplied by a ternary secret.
+    """The deviation of the error of an encryption with the public key under the whole chain, switched to the data
+    primes, as in SEAL. It is the rounding error of both polynomials, one of which is multiplied by a ternary secret.
     """
     return sqrt((2 * ring_dimension / 3 + 1) / 12)
 
 
 def uncentred_deviation(ring_dimension: int) -> float:
-    """As :func:`switched_deviation` in SEAL's bgv, which rounds down: errors have a mean of half a step too, and its
-    product with a secret adds three times the variance; for one key in some hundred more than fifteen times.
+    """As :func:`switched_deviation` in SEAL's bgv, which rounds down: errors also have a mean of half a step. Its
+    product with a secret adds three times the variance, and more than fifteen times for about one key in a hundred.
     """
     return 4 * switched_deviation(ring_dimension)
 
 
 def public_deviation(ring_dimension: int) -> float:
-    """Of the error of an encryption with the public key under the data primes: e·u + e₀ + e₁·s with ternary u and s."""
+    """The deviation of the error of an encryption with the public key under the data primes: e·u + e₀ + e₁·s with
+    ternary u and s.
+    """
     return SIGMA * sqrt(4 * ring_dimension / 3 + 1)
 
 
@@ -210,44 +212,46 @@ _MIN_RATIO = 8.0  # see noise_ratio
 
 _Choices = Sequence[tuple[int, tuple[int, ...]]]
 
-# N, and prime sizes with the special prime last. 106 bits are what the 2024 table allows at N = 4096, and up to 50 bits
-# a prime has HEXL's fastest arithmetic. The last is taken for what has room in none.
+# N, and prime sizes with the special prime last. The 2024 table allows 106 bits at N = 4096, and HEXL's arithmetic is
+# fastest for primes of up to 50 bits. The last choice is used where none has room.
 _ONE_PRIME: _Choices = ((4096, (50, 56)), *((ring, (60, 60)) for ring in (8192, 16384, 32768)))
 # For libraries that take a special prime of 60 bits, and primes of at most 56 for data.
 _ROOMY: _Choices = ((8192, (56, 60)), *((ring, (56, 56, 60)) for ring in (8192, 16384, 32768)))
 
 
 class ColumnRetrieval(Queried[Input, Integers]):
-    """Whatever is asked for, the server's answers are inner products with columns, and rotations of them."""
+    """A protocol whose answers are inner products with columns, and rotations of them."""
 
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
-    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
+    is_literal = True  # otherwise equal plaintexts would be multiplied once, and the cost depend on data
 
     @abstractmethod
     def layout_at(self, row: int, bits: int) -> Layout:
-        """Of one answer, in rows of R slots with w bits each; raises ``Unsupported`` for elements that are too long."""
+        """The layout of one answer, in rows of R slots with w bits each; raises ``Unsupported`` for elements that are
+        too long.
+        """
 
     @abstractmethod
     def tables(self, layout: Layout) -> Iterable[RowsOf]:
-        """What each answer is over: the elements of each of its blocks. The database is made here."""
+        """The elements of each block, for each answer. The database is made here."""
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 4096, one prime of 50 bits for data and one of 56 to switch keys, while noise and elements fit. For
-        libraries that take primes as asked for, and encrypt under the whole chain.
+        """N = 4096, one prime of 50 bits for data and one of 56 for key switching, where noise and elements fit. For
+        libraries that use the requested primes, and encrypt under the whole chain.
         """
         deviation = uncentred_deviation if scheme == "bgv" else switched_deviation
         return self._first(scheme, _ONE_PRIME, deviation)
 
     def seeded_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """For queries that are encrypted with the secret key, under the data primes alone."""
+        """Parameters for queries that are encrypted with the secret key, under the data primes only."""
         return self._first(scheme, _ONE_PRIME, secret_deviation)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
-        """For libraries that choose their own primes, and encrypt under those for data."""
+        """Parameters for libraries that choose their own primes, and encrypt under the data primes."""
         return self._first(scheme, _ROOMY, public_deviation)
 
     def _first(self, scheme: Scheme, choices: _Choices, deviation: Callable[[int], float]) -> ParameterSpec:
@@ -273,7 +277,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """The sum of each column's products, and the answers, which are sums of these, turned."""
+        """The sum of each column's products, and the answers, which are sums of these, rotated."""
         layout, products, answers = self.layout(evaluator.parameters), list[Handle](), list[Handle]()
         for number, rows_of in enumerate(self.tables(layout)):
             query = inputs[number * layout.blocks : (number + 1) * layout.blocks]
@@ -282,7 +286,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
         return {"products": products, "rotations": answers}
 
     def groups(self, layout: Layout) -> int:
-        """How many answers there are to a query."""
+        """The number of answers to a query."""
         return 1
 
     def server_bytes(self, parameters: Parameters) -> int:
@@ -294,7 +298,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
         return self.groups(layout) * layout.blocks
 
     def layout(self, parameters: Parameters) -> Layout:
-        """Of one answer; raises ``Unsupported`` for elements that are too long."""
+        """The layout of one answer; raises ``Unsupported`` for elements that are too long."""
         return self.layout_at(parameters.ring_dimension // 2, symbol_bits(parameters.plain_modulus or 0))
 
 
@@ -315,7 +319,7 @@ class FastPir(IndexRetrieval, ColumnRetrieval[int]):
         )
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
-        """A vector for each block; raises ``UserError`` for an index that the database does not have."""
+        """A vector for each block; raises ``UserError`` for an index outside of the database."""
         self.require_index(given)
         return query_vectors([given], self.layout(parameters))
 

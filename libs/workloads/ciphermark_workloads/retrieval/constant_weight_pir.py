@@ -1,4 +1,4 @@
-"""Retrieval by keyword, where keywords are numbers that constant-weight codes select by; and as it was published."""
+"""Retrieval by keyword, where keywords are numbers that constant-weight codes select; also in its published form."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _WORD = 8  # bytes of a coefficient modulo a prime, and of a slot before it is e
 
 
 def max_plaintexts(table: KeywordTable, records: int) -> int:
-    """At most so many plaintexts have as many records, whatever their keywords are."""
+    """The maximum number of plaintexts for ``records`` records, regardless of their keywords."""
     return table.chunks * min(records, table.shelves)
 
 
 def server_bytes(table: KeywordTable, records: int, primes: int, ciphertexts: int) -> int:
-    """What a server holds: the records, each plaintext as a vector, in coefficient form and in NTT form, and as
-    many ciphertexts.
+    """The server's memory: the records, each plaintext as a vector, in coefficient form and in NTT form, and
+    ``ciphertexts`` ciphertexts.
     """
     polynomial = table.slots * _WORD
     store = max_plaintexts(table, records) * (primes + 2) * polynomial
@@ -43,7 +43,7 @@ _OUTLINE_BITS = 2  # of shelves: four of them, two of which have their upper pla
 
 
 class Options(queries.KeywordOptions, frozen=True):
-    """The records, and how many keywords there can be."""
+    """The records, and the number of possible keywords."""
 
     records: Annotated[
         int, msgspec.Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
@@ -67,7 +67,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
     parts: ClassVar[tuple[str, str]] = ("lower places", "upper places")
 
     def require_scheme(self, scheme: Scheme) -> None:
-        """Raise ``Unsupported`` for another scheme, and for more records than there are keywords."""
+        """Raise ``Unsupported`` for another scheme, and for more records than keywords."""
         super().require_scheme(scheme)
         options = self.options
         if options.records > 1 << options.keyword_bits:
@@ -77,7 +77,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
             )
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the expansion's rotations, told without making the database, and of the product."""
+        """The keys of the expansion's rotations, which do not depend on the database, and of the product."""
         steps = expansion.steps(parameters.ring_dimension, self.layout(parameters).length)
         return KeyRequest.of(relinearization=True, rotations=steps)
 
@@ -87,11 +87,11 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
         return server_bytes(layout, self.options.records, primes, ciphertexts)
 
     def ciphertexts(self, layout: KeywordTable) -> int:
-        """How many a server holds at once: of each code place one, and one in NTT form."""
+        """The number of ciphertexts in the server's memory at once: one for each code place, and one in NTT form."""
         return 2 * layout.length
 
     def outline(self, parameters: Parameters) -> Workload[int, Integers]:
-        """Of four shelves at most, all of which are full where there are as many records."""
+        """A database of at most four shelves, all of which are full where there are enough records."""
         options, shared = self.options, self.layout(parameters).shared_bits
         bits = min(options.keyword_bits, shared + _OUTLINE_BITS)
         return self.with_less({"records": min(options.records, 1 << bits), "keyword_bits": bits})
@@ -107,7 +107,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
         return {int(keyword): number for keyword, number in own.numbers.items()}
 
     def another(self, generator: np.random.Generator) -> int:
-        """Each alike likely of those that the database does not have; where it has all, one of them."""
+        """A keyword that is not in the database, drawn uniformly; one of the database where it has all."""
         keywords = np.sort(np.fromiter(self.numbers(), dtype=np.int64))
         free = (1 << self.options.keyword_bits) - keywords.size
         if free == 0:
@@ -119,7 +119,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """The slots of 2^(−rounds)·(X^a + X^b), a and b the places of the keyword's code word. Raises ``UserError`` for
-        a keyword that no database of these options can have.
+        a keyword outside of the range of these options.
         """
         bits = self.options.keyword_bits
         if not 0 <= given < 1 << bits:
@@ -133,7 +133,7 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """The query's expansion, and two ``parts`` of the selection. The database is made and laid out here."""
+        """The query's expansion, and two ``parts`` of the selection. Makes the database and its layout."""
         layout = self.layout(evaluator.parameters)
         places = expansion.expanded(evaluator, inputs[0], layout.length)
         shelves = layout.stored(dict(zip(self.numbers(), self.values(), strict=True)))
@@ -147,8 +147,8 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
         codes: Sequence[constant_weight.Code],
         stores: Sequence[Sequence[Vector]],
     ) -> tuple[list[Handle], list[Handle]]:
-        """What each of the two ``parts`` ends with: the second with the selected plaintext of each store, which has one
-        for each code.
+        """The results of each of the two ``parts``. The second has the selected plaintext of each store, which has one
+        plaintext for each code.
         """
         return constant_weight.grouped(evaluator, places, codes, stores)
 
@@ -160,13 +160,15 @@ class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
         return self.absent() if value is None else value
 
     def layout(self, parameters: Parameters) -> KeywordTable:
-        """Raises ``Unsupported`` for keywords of too many bits."""
+        """The layout of records; raises ``Unsupported`` for keywords of too many bits."""
         options = self.options
         return KeywordTable.of(options.keyword_bits, options.value_bytes, parameters, self.max_shared_bits)
 
 
 class PublishedConstantWeightPir(ConstantWeightPir):
-    """As published, in bfv: a record a plaintext, and a product of ciphertexts with its relinearization a record."""
+    """As published, in bfv: one record per plaintext, and one product of ciphertexts with its relinearization per
+    record.
+    """
 
     name = "constant-weight-pir-published"
     title = "private retrieval of a record by its keyword (constant-weight codes, as published)"
@@ -176,7 +178,7 @@ class PublishedConstantWeightPir(ConstantWeightPir):
     parts = ("code words", "records")
 
     def ciphertexts(self, layout: KeywordTable) -> int:
-        """Of each code place one, and of each record one, and one in NTT form."""
+        """One for each code place, one for each record, and one in NTT form."""
         return layout.length + 2 * max_plaintexts(layout, self.options.records)
 
     def selected(
@@ -191,13 +193,15 @@ class PublishedConstantWeightPir(ConstantWeightPir):
 
 @lru_cache(maxsize=2)
 def _numbers(records: int, bits: int, seed: int) -> dict[int, int]:
-    """Keywords of generated records, no two of them equal, and the number of each record."""
+    """Keywords of generated records, all different, and the number of each record."""
     drawn = np.random.default_rng([seed, bits]).choice(1 << bits, size=records, replace=False)
     return {int(keyword): number for number, keyword in enumerate(drawn)}
 
 
 def _complaint(keyword: bytes, bits: int) -> str | None:
-    """What is wrong with a keyword of a file: one of ASCII digits, without leading zeros, is right below 2^bits."""
+    """The fault of a keyword of a file. A valid keyword has ASCII digits, without leading zeros, and is below
+    2^bits.
+    """
     text = keyword.decode()
     is_number = text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
     if is_number and int(text) < 1 << bits:

@@ -14,18 +14,18 @@ Rows: TypeAlias = npt.NDArray[np.uint8]  # an element each, of shape (count, S)
 
 
 class Database(Protocol):
-    """What a server has, by index."""
+    """The server's data, by index."""
 
     def rows(self, start: int, stop: int) -> Rows:
         """The elements from ``start`` to before ``stop``, 0 ≤ start < stop ≤ n: of shape (stop − start, S)."""
 
 
-_CHUNK = 1024  # elements that are made together: any of them without those before
+_CHUNK = 1024  # elements that are generated together, independently of earlier ones
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """``elements`` elements of ``element_bytes`` bytes, all values from 0 to 255 alike often, made of a seed."""
+    """``elements`` elements of ``element_bytes`` bytes, uniform from 0 to 255, made from a seed."""
 
     elements: int
     element_bytes: int
@@ -40,25 +40,25 @@ class Generated:
         return np.concatenate(parts)
 
 
-@lru_cache(maxsize=1)  # who takes few elements after few others makes each chunk once
+@lru_cache(maxsize=1)  # sequential reads of a few elements make each chunk once
 def _chunk(element_bytes: int, seed: int, number: int) -> Rows:
     generator = np.random.default_rng([seed, number])
     return generator.integers(0, 256, (_CHUNK, element_bytes), dtype=np.uint8)
 
 
 Integers: TypeAlias = npt.NDArray[np.int64]
-NO_BYTE = -1  # in an element: what was decrypted is no symbol
+NO_BYTE = -1  # in an element: the decrypted value is not a symbol
 
 
 def count_of(size: int, bits: int) -> int:
-    """Symbols of as many bytes: ⌈8·size/w⌉."""
+    """Number of symbols for ``size`` bytes: ⌈8·size/w⌉."""
     return -(-8 * size // bits)
 
 
 def symbols_of(rows: Rows, bits: int) -> Integers:
     """The symbols in [0, 2^w) of rows of bytes, w < 32, of shape (count, symbols of a row)."""
     unit = gcd(8, bits)  # divides both a byte and a symbol
-    each, size = 8 // unit, bits // unit  # symbols and bytes of what repeats
+    each, size = 8 // unit, bits // unit  # symbols and bytes of the repeated unit
     count = count_of(rows.shape[1], bits)
     filled = np.zeros((len(rows), -(-count // each), size), dtype=np.uint8)
     filled.reshape(len(rows), -1)[:, : rows.shape[1]] = rows
@@ -69,7 +69,9 @@ def symbols_of(rows: Rows, bits: int) -> Integers:
 
 
 def _symbol(groups: npt.NDArray[np.uint8], first: int, bits: int) -> npt.NDArray[np.uint32]:
-    """Of each group of bytes the ``bits`` bits from the ``first`` on; what a shift loses is of the symbol before."""
+    """For each group of bytes, the ``bits`` bits from ``first`` on; bits lost in a shift belong to the symbol
+    before.
+    """
     end = first + bits
     total = np.zeros(groups.shape[:2], dtype=np.uint32)
     for place in range(first // 8, -(-end // 8)):
@@ -80,7 +82,9 @@ def _symbol(groups: npt.NDArray[np.uint8], first: int, bits: int) -> npt.NDArray
 
 
 def bytes_of(symbols: Integers, size: int, bits: int) -> Integers:
-    """The inverse of :func:`symbols_of` for rows of ``size`` bytes: :data:`NO_BYTE` where a number is no symbol."""
+    """The inverse of :func:`symbols_of` for rows of ``size`` bytes: :data:`NO_BYTE` for numbers that are not
+    symbols.
+    """
     is_none = (symbols < 0) | (symbols >> bits != 0)
     digits = (symbols[..., np.newaxis] >> np.arange(bits - 1, -1, -1)) & 1
     lost = np.broadcast_to(is_none[..., np.newaxis], digits.shape)

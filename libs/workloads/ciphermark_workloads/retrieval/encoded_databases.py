@@ -1,5 +1,5 @@
-"""What a server of retrieval reads for an answer, and how fast this host's memory gives as many bytes: no answer is
-sooner than its store is read once, unless a cache holds it.
+"""The bytes that a server of retrieval reads for an answer, and this host's memory bandwidth for as many bytes. Reading
+the store once is a lower bound of an answer's time, unless a cache holds it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ MEMORY_BANDWIDTH = register(
     )
 )
 
-# Fewer bytes are read before another thread has begun, and no cache that cores have to themselves holds more.
+# With fewer bytes, one thread would finish before another begins; no private cache of a core holds more.
 _LEAST, _MOST = 1 << 20, 1 << 28
 _READINGS = 5
 
 
 def results(program: Program, threads: int) -> Mapping[str, float]:
-    """Of the program of an answer, by the names of metrics. Takes about a tenth of a second."""
+    """The results for an answer's program, by the names of metrics. Takes about a tenth of a second."""
     size = program.plaintext_bytes
     if not size:
         return {}
@@ -52,8 +52,8 @@ def results(program: Program, threads: int) -> Mapping[str, float]:
 
 
 def bandwidth(size_bytes: int, threads: int) -> float:
-    """Bytes a second, the median of some readings: each thread reads its share of as many bytes, of 1 MiB at least and
-    256 MiB at most, again and again until together they have read 256 MiB.
+    """Bytes per second, the median of several readings. Each thread repeatedly reads its share of ``size_bytes``,
+    limited to 1 MiB to 256 MiB, until all threads together have read 256 MiB.
     """
     values = np.ones(min(max(size_bytes, _LEAST), _MOST) // 8, dtype=np.uint64)
     shares = np.array_split(values, threads)
@@ -68,6 +68,6 @@ def bandwidth(size_bytes: int, threads: int) -> float:
 
 
 def _read(share: npt.NDArray[np.uint64], rounds: int) -> None:
-    """Bound by memory, and without the lock of the interpreter."""
+    """Read the share; limited by memory, and without the lock of the interpreter."""
     for _ in range(rounds):
         np.bitwise_or.reduce(share)

@@ -35,7 +35,7 @@ _ASKED_FOR = (
 
 
 def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Who answers soonest by each protocol, for each database, length of what is got, scheme and level."""
+    """The fastest variant of each protocol, for each database, length of the retrieved data, scheme and level."""
     for row in sentences.fastest(every, _ASKED_FOR, "answer_s"):
         yield (
             f"{row['operation']} in {row['scheme'].upper()} over {size(row['database_size'])} at "
@@ -45,9 +45,10 @@ def tell_answers(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def draw_answers(rows: Sequence[Row]) -> Chart | None:
-    """Time of an answer by the size of the database, one small chart per protocol, scheme and length of what is got.
+    """Time of an answer by the size of the database, one small chart per protocol, scheme and length of the retrieved
+    data.
 
-    Levels, threads and several queries in a pass stand apart: their times are not to be compared.
+    Levels, threads and several queries in a pass are separate: their times are not comparable.
     """
     timed = [row for row in rows if row["answer_s"]]
     if not timed:
@@ -90,9 +91,9 @@ _MARKS = (
 
 
 def draw_moved(rows: Sequence[Row]) -> Chart | None:
-    """Bytes of query and answer against the answer's time, both for each element that is got: a mark for each protocol
-    and variant, one small chart for each database and length of an element. A line joins those that no other beats in
-    both, the Pareto front: one for each kind of encryption.
+    """Bytes of query and answer against the answer's time, both for each retrieved element: a mark for each protocol
+    and variant, one small chart for each database and length of an element. A line joins the Pareto front, one for each
+    kind of encryption.
     """
     cases = _with_front(rows)
     if not cases:
@@ -127,8 +128,8 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_at_once(rows: Sequence[Row]) -> Chart | None:
-    """Time of an element by how many a pass brings, one small chart for each database and length of an element. A line
-    joins cases that differ in the number of queries alone.
+    """Time per element by the number of elements in a pass, one small chart for each database and length of an element.
+    A line joins cases that differ only in the number of queries.
     """
     cases = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
     if not cases:
@@ -156,7 +157,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
 
 
 def _alike(row: Row) -> str:
-    """What cases that differ in the number of queries alone have in common."""
+    """The common text of cases that differ only in the number of queries."""
     options = {name: value for name, value in row["dimensions"].items() if name != "inputs_per_pass"}
     return f"{row['operation']} {row['variant']} {row['parameter_set_id']} {sorted(options.items())}"
 
@@ -166,7 +167,7 @@ def _counts(rows: Sequence[Row]) -> alt.Axis:
 
 
 def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows whose bytes and time are known, each with the small chart that it is in, and whether none beats it."""
+    """The rows with known bytes and time, each with its small chart, and whether it is on the front."""
     cases = [
         {
             **row,
@@ -187,7 +188,9 @@ def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _beats(one: Row, other: Row) -> bool:
-    """Whether it is better in one and worse in none, in the same small chart and encrypted alike."""
+    """Whether a row is better in one criterion and worse in none, in the same small chart and with the same
+    encryption.
+    """
     mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
     alike = [(row["what"], row["encryption"]) for row in (one, other)]
     is_better = mine != its and mine[0] <= its[0] and mine[1] <= its[1]
@@ -209,13 +212,13 @@ def _database(row: Row) -> str:
 
 
 def _got(row: Row) -> str:
-    """How much a query brings; how many there are in a pass, where not one."""
+    """The size of a query's result, and the number of queries in a pass, if not one."""
     queries = f"{row['inputs']} queries" if row["inputs"] > 1 else ""
     return charting.joined(f"{formats.size(row['answered_size'])} retrieved", queries, sentences.threads(row))
 
 
 def _percentage(value: float | None) -> str:
-    """Of shares that may be far below a thousandth."""
+    """Format shares that may be far below a thousandth."""
     return formats.NOTHING if value is None else f"{formats.digits(100 * value)}%"
 
 
@@ -285,7 +288,7 @@ _ABOUT_STORES = (
 
 
 def price_of_element(row: Row, prices: Prices) -> float | None:
-    """What it costs to answer, for each element that is got: the CPU time of the answer, and the bytes of it."""
+    """The price of an answer per retrieved element: the answer's CPU time, and its bytes."""
     cpu_s, download, elements = row["answer_cpu_s"], row["download"], row["inputs"] * (row["answers"] or 0)
     if cpu_s is None or download is None or not elements:
         return None
@@ -300,7 +303,7 @@ def _asked_for(rows: Sequence[Row]) -> Iterator[Cells]:
 
 
 def _listed_database(row: Row) -> str:
-    """Its size, what a query brings of it, and how it was asked, where not by one query on one thread."""
+    """The size of the database, the size of a query's result, and the number of queries and threads, if not one."""
     parts = [
         formats.brief_size(row["database_size"]),
         f"{formats.brief_size(row['answered_size'])} retrieved",

@@ -1,12 +1,12 @@
-"""MulPIR and SealPIR: encrypted monomials select from a grid of plaintexts, one of its rows and one of its columns.
+"""MulPIR and SealPIR: encrypted monomials select a row and a column of a grid of plaintexts.
 
 MulPIR (Ali et al., "Communication–computation trade-offs in PIR", USENIX Security 2021) multiplies ciphertexts: a
-product selects by both places. In SealPIR (Angel et al., "PIR with compressed queries and amortized query processing",
-IEEE S&P 2018) what a row's selection leaves of each column is selected again, word by word, and the client decrypts
-twice.
+product selects by both places. SealPIR (Angel et al., "PIR with compressed queries and amortized query processing",
+IEEE S&P 2018) first selects the row in each column. It then selects a column of these results, word by word, and the
+client decrypts twice.
 
-Elements lie side by side in the slots of a plaintext, as many as fit whole; one that is longer than a plaintext takes
-several, its *chunks*, in as many grids. The plaintexts form a grid that is filled column by column.
+Elements lie in neighboring slots of a plaintext, as many as fit completely. An element that is longer than a plaintext
+takes several, its *chunks*, in as many grids. The plaintexts fill a grid column by column.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """n1 rows and n2 columns of at least M places together: the fewest columns, each of which costs a product of
-        ciphertexts, for which the query is expanded in no more rounds than a square's.
+        """n1 rows and n2 columns of at least M places together. It has the fewest columns, each of which costs a
+        product of ciphertexts, for which the query's expansion takes no more rounds than a square's.
         """
         side = isqrt(self.plaintexts)
         rows = side + (side * side < self.plaintexts)
@@ -97,11 +97,13 @@ class Grid:
 
     @property
     def selections(self) -> tuple[int, ...]:
-        """How many ciphertexts each one of a query expands to: a row's and a column's place together, of one."""
+        """The number of selections that each ciphertext of a query expands to: here one holds row and column
+        together.
+        """
         return (sum(self.shape),)
 
     def selected(self, index: int) -> list[list[int]]:
-        """Which of them are 1 for an element: of each ciphertext of a query."""
+        """For each ciphertext of a query, the numbers of the selections that are 1 for an element."""
         row, column, _ = self.place(index)
         return [[row, self.shape[0] + column]]
 
@@ -117,8 +119,8 @@ class Grid:
         return min(first, self.elements), min(first + self.per_plaintext, self.elements)
 
     def plaintext(self, rows: Rows, chunk: int) -> Vector:
-        """The plaintext of these elements, of shape (N,), in [1, t): symbols are kept as themselves plus 1 (no
-        plaintext is 0, and a decrypted 0 is no symbol), and what is filled up as a symbol of 0.
+        """The plaintext of these elements, of shape (N,), in [1, t). Symbols are stored plus 1: no plaintext is 0, and
+        a decrypted 0 is not a symbol. The padding is a symbol of 0.
         """
         parts = database.symbols_of(rows, self.symbol_bits)[:, chunk * self.slots : (chunk + 1) * self.slots]
         slots = np.ones(self.slots, dtype=np.int64)
@@ -126,19 +128,19 @@ class Grid:
         return slots
 
     def element(self, chunks: list[Vector], index: int) -> Integers:
-        """The element in the slots of an answer: S bytes, :data:`.database.NO_BYTE` where no symbol is."""
+        """The element in the slots of an answer: S bytes, :data:`.database.NO_BYTE` for invalid symbols."""
         *_, first = self.place(index)
         symbols = np.concatenate(chunks)[first : first + self.symbols] - 1
         element: Integers = database.bytes_of(symbols[np.newaxis], self.element_bytes, self.symbol_bits)[0]
         return element
 
     def store_bytes(self, primes: int) -> int:
-        """The database as plaintexts in NTT form: N words of 8 bytes for each prime."""
+        """The size of the database as plaintexts in NTT form: N words of 8 bytes for each prime."""
         rows, columns = self.shape
         return self.chunks * rows * columns * self.slots * primes * 8
 
     def server_bytes(self, primes: int) -> int:
-        """What a server holds while it prepares: the store, and each plaintext as a vector and in coefficient form."""
+        """The server's memory during preparation: the store, and each plaintext as a vector and in coefficient form."""
         return self.elements * self.element_bytes + self.store_bytes(primes + 2)
 
 
@@ -148,7 +150,7 @@ class SquareGrid(Grid):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """n1 ≥ n2: ⌊√M⌋ each, and one more of the rows, then of the columns, where that is not enough."""
+        """n1 ≥ n2: ⌊√M⌋ each, and one more row, then one more column, where that is not enough."""
         side = isqrt(self.plaintexts)
         rows = side + (side * side < self.plaintexts)
         return rows, side + (rows * side < self.plaintexts)
@@ -173,18 +175,18 @@ class GridRetrieval(IndexRetrieval):
         return self.layout(parameters).server_bytes(len(parameters.moduli))
 
     def outline(self, parameters: Parameters) -> Workload[int, Integers]:
-        """Of two rows and two columns of plaintexts at most."""
+        """A database of at most two rows and two columns of plaintexts."""
         most = 4 * self.layout(parameters).per_plaintext
         return self.with_less({"elements": min(self.options.elements, most)})
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the expansion's rotations, told without making the database."""
+        """The keys of the expansion's rotations, which do not depend on the database."""
         most = max(self.layout(parameters).selections)
         return KeyRequest.of(rotations=expansion.steps(parameters.ring_dimension, most))
 
     def vectors(self, stage: str, given: int, parameters: Parameters) -> list[Vector]:
         """A polynomial for each ciphertext of a query, by its slots: 2^(−rounds)·ΣX^k, k the places that it selects.
-        Raises ``UserError`` for an index that the database does not have.
+        Raises ``UserError`` for an index outside of the database.
         """
         self.require_index(given)
         layout = self.layout(parameters)
@@ -196,7 +198,7 @@ class GridRetrieval(IndexRetrieval):
     def layers(
         self, stage: str, evaluator: Evaluator, inputs: Handles, state: Handles, public: Arrays
     ) -> Mapping[str, list[Handle]]:
-        """The query's expansion, what a row's selection leaves of each column, and the answer."""
+        """The query's expansion, the row's selection of each column, and the answer."""
         rows, columns = self.expanded(evaluator, inputs)
         entries, answer = self.selected(evaluator, rows, columns)
         return {"expansion": [*rows, *columns], "first dimension": entries, "second dimension": answer}
@@ -205,8 +207,8 @@ class GridRetrieval(IndexRetrieval):
     def selected(
         self, evaluator: Evaluator, rows: Handles, columns: Handles
     ) -> tuple[list[Handle], list[Handle]]:
-        """What ``rows`` select of each column, a ciphertext each, and the answer, which ``columns`` select of these.
-        The database is made and laid out here.
+        """The results of ``rows`` for each column, a ciphertext each, and the answer, which ``columns`` select from
+        these. Makes the database and its layout.
         """
 
     def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
@@ -216,11 +218,11 @@ class GridRetrieval(IndexRetrieval):
         return self.layout(parameters).element(list(outputs), given)
 
     def layout(self, parameters: Parameters) -> Grid:
-        """Raises ``Unsupported`` for a database that is too large for one query."""
+        """The grid of the database; raises ``Unsupported`` for a database that is too large for one query."""
         return self.Layout.of(self.options.elements, self.options.element_bytes, parameters)
 
     def expanded(self, evaluator: Evaluator, inputs: Handles) -> tuple[list[Handle], list[Handle]]:
-        """The selections of a row and of a column that a query expands to."""
+        """The row and column selections that a query expands to."""
         layout = self.layout(evaluator.parameters)
         entries = [
             entry
@@ -250,8 +252,8 @@ class OfProducts(Queried[Input, Integers]):
         return ("add", "sub", "mul", "mul_plain", "rotate")
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 8192 and three primes of 50 bits, the size up to which HEXL has its fastest arithmetic: secure enough for
-        192 bits, and with room for the noise of every database that options allow.
+        """N = 8192 and three primes of 50 bits, the maximum size for HEXL's fastest arithmetic: 192-bit secure, and
+        with room for the noise of every database that the options allow.
         """
         self.require_scheme(scheme)
         return ParameterSpec(scheme, 8192, (50, 50, 50), plain_modulus=PLAIN_MODULUS)
@@ -269,7 +271,7 @@ class MulPir(OfProducts[int], GridRetrieval):
     pass_s = 1.0
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the expansion's rotations, and of the product."""
+        """The keys of the expansion's rotations, and of the product."""
         return super().keys(parameters) | KeyRequest.of(relinearization=True)
 
     def selected(
@@ -284,13 +286,12 @@ class MulPir(OfProducts[int], GridRetrieval):
         return [entry for entries, _ in answers for entry in entries], [answer for _, answer in answers]
 
 
-# The first prime above 2^20 that gives slots at N = 4096: of a plaintext that is uniform below 2^20 it is as large as
-# need be.
+# The first prime above 2^20 with slots at N = 4096: large enough for plaintexts that are uniform below 2^20.
 _SEAL_PIR_MODULUS = 1073153
 
 
 class SealPir(GridRetrieval):
-    """SealPIR: see :mod:`ciphermark_circuits.words`. In bfv, where ciphertexts are kept by their coefficients."""
+    """SealPIR: see :mod:`ciphermark_circuits.words`. In bfv, where ciphertexts are stored by their coefficients."""
 
     name = "seal-pir"
     title = "private retrieval of an element of a database by its index (SealPIR)"
@@ -323,15 +324,15 @@ class SealPir(GridRetrieval):
         return every, answer
 
     def decrypted(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Vector]:
-        """The plaintext of each chunk: first its words are decrypted, then the ciphertext that they are."""
+        """The plaintext of each chunk: decrypts its words, then the ciphertext that they form."""
         return [owner.decrypt(item) for item in self._inner(owner, results)]
 
     def opened(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
-        """Both layers: the words of each chunk, and the ciphertexts that they are."""
+        """Both layers: the words of each chunk, and the ciphertexts that they form."""
         return [*results, *self._inner(owner, results)]
 
     def _inner(self, owner: KeyOwner, results: Sequence[Handle]) -> list[Handle]:
-        """The ciphertext of each chunk, of its words."""
+        """The ciphertext of each chunk, formed from its words."""
         slots = np.stack([owner.decrypt(item) for item in results])
         parts = [*coefficients.coefficients_of(Ring.of(owner.parameters), slots)]
         share = words.count_of(owner.parameters)

@@ -1,13 +1,12 @@
 """Retrieval by keyword: cuckoo hashing over FastPIR.
 
-The four parts of the table lie side by side: places with the same position are neighbours in the slots, and columns
-come back four slots further each. So one answer has the records of all places where a keyword's may be, for the work of
-one.
+The table has four parts, and a record may have one place in each (Pagh and Rodler, ESA 2001; Fotakis et al., STACS
+2003). A record is a tag of 8 bytes, which is a keyed hash of the keyword, the length of the value in 2 bytes, and the
+value. The possible places of a record follow from its keyword and the seed of the hash; its actual place depends on all
+records.
 
-The table has four parts, with one place in each that a record may have (Pagh and Rodler, ESA 2001; Fotakis et al.,
-STACS 2003). A record is a tag of 8 bytes, which is a keyed hash of the keyword, the length of the value in 2 bytes, and
-the value. Where a record may be follows from its keyword and the seed of the hash; the place that it has, from all of
-them.
+Places with the same position in the four parts are neighbors in the slots, and each column returns four slots further.
+One answer thus has the records of all possible places of a keyword, at the cost of one.
 """
 
 from __future__ import annotations
@@ -35,21 +34,21 @@ TAG_BYTES = 8
 LENGTH_BYTES = 2
 HEAD_BYTES = TAG_BYTES + LENGTH_BYTES
 KEYWORD_BYTES = 16
-_LOAD = 0.9  # of places that are taken; 0.977 is where there is no arrangement any more (four places each)
+_LOAD = 0.9  # of places that are taken; above 0.977 no arrangement exists (four places each)
 _EVICTIONS = 500
 _NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where records of ``count`` keywords may be: places are numbered so that the part is the number modulo four."""
+    """The possible places of ``count`` keywords: places are numbered so that the part is the number modulo four."""
 
     count: int
     hash_seed: int
 
     @property
     def places(self) -> int:
-        """Of all parts together."""
+        """The number of places in all parts together."""
         return PARTS * int(np.ceil(self.count / _LOAD / PARTS))
 
     def choices(self, keyword: bytes) -> tuple[int, ...]:
@@ -59,7 +58,7 @@ class Table:
         return tuple(int(word) % height * PARTS + part for part, word in enumerate(words))
 
     def tag(self, keyword: bytes) -> bytes:
-        """What a record of the keyword begins with; another keyword has the same with a chance of 2^-64."""
+        """The first bytes of a keyword's record; another keyword has the same tag with a probability of 2^-64."""
         return self._hashed(keyword, b"tag", TAG_BYTES)
 
     def record(self, keyword: bytes, value: bytes) -> bytes:
@@ -67,9 +66,9 @@ class Table:
         return self.tag(keyword) + len(value).to_bytes(LENGTH_BYTES, "big") + value
 
     def arranged(self, keywords: Sequence[bytes]) -> Integers:
-        """The number of the keyword in each place, −1 where none is.
+        """The number of the keyword in each place, −1 for empty places.
 
-        Raises ``UserError`` for a keyword that is there twice, and ``Unsupported`` where one finds no place after 500
+        Raises ``UserError`` for a duplicate keyword, and ``Unsupported`` where a keyword has no place after 500
         evictions.
         """
         if len(set(keywords)) < len(keywords):
@@ -108,10 +107,10 @@ class Table:
 
 
 def value_in(record: Integers, tag: bytes) -> Integers | None:
-    """The value in a record with this tag; ``None`` in one with another tag, or of no keyword. Bytes are as
-    ``database.bytes_of`` has them.
+    """The value in a record with this tag; ``None`` for a record with another tag, or without a keyword. Bytes are in
+    the form of ``database.bytes_of``.
 
-    Raises ``ValueError`` for what is no record.
+    Raises ``ValueError`` for an invalid record.
     """
     length = int(record[TAG_BYTES]) << 8 | int(record[TAG_BYTES + 1])
     if (record < 0).any() or length > record.size - HEAD_BYTES:
@@ -122,7 +121,7 @@ def value_in(record: Integers, tag: bytes) -> Integers | None:
 
 
 def generated(count: int, seed: int) -> list[bytes]:
-    """Keywords of 16 bytes, made of a seed; two of them are equal with a chance below n²·2^-129."""
+    """Keywords of 16 bytes, made from a seed; two of them are equal with a probability below n²·2^-129."""
     drawn: Rows = np.random.default_rng([seed, PARTS]).integers(
         0, 256, (count, KEYWORD_BYTES), dtype=np.uint8
     )
@@ -133,7 +132,7 @@ _BYTES_TO_ARRANGE = 1000  # of Python's, for a record in the table
 
 
 class Options(queries.KeywordOptions, frozen=True):
-    """The records, and where they are."""
+    """The records, and their location."""
 
     hash_seed: Annotated[
         int, msgspec.Meta(ge=0, lt=1 << 32, description="seed of the keywords' positions")
@@ -152,8 +151,9 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
         return super().server_bytes(parameters) + arranged
 
     def outline(self, parameters: Parameters) -> Workload[bytes, Integers]:
-        """Of as many records as a row has slots, of a few bytes each. Of fewer records the table is their own, since in
-        it not all of them may find a place; of more it is one in which a test found that all do.
+        """A database with as many records as a row has slots, of a few bytes each. A smaller database keeps its own
+        table, in which some records may find no place. For a larger one, a test has found a place for every record of
+        the outline.
         """
         options, row = self.options, parameters.ring_dimension // 2
         if options.records > row:
@@ -177,7 +177,7 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
         return columns.query_vectors(self._table().choices(given), self.layout(parameters))
 
     def tables(self, layout: Layout) -> list[RowsOf]:
-        """Raises ``UserError`` and ``Unsupported`` as :meth:`Table.arranged`."""
+        """The elements of each block; raises ``UserError`` and ``Unsupported`` as :meth:`Table.arranged`."""
         records = self._records()
         return [lambda block: records[slice(*layout.members(block))]]
 
@@ -195,7 +195,7 @@ class KeywordPir(KeywordRetrieval[bytes], ColumnRetrieval[bytes]):
         return _numbers(self.options.records, self.options.database_seed) if own is None else own.numbers
 
     def _records(self) -> Rows:
-        """What is in each place of the table: of shape (places, bytes of a record), zeros where there is none."""
+        """The content of each place of the table: shape (places, bytes of a record), zeros for empty places."""
         options, table, names = self.options, self._table(), [*self.numbers()]
         values = [*self.values()]
         records = np.zeros((table.places, HEAD_BYTES + options.value_bytes), dtype=np.uint8)

@@ -1,11 +1,11 @@
-"""Where records lie that constant-weight codes select: on *shelves*, which are plaintexts. Pure.
+"""The layout of records that constant-weight codes select: on *shelves*, which are plaintexts. Pure.
 
-Keywords are numbers. Those that are alike but for their lowest bits share a shelf: the lowest bits say where on it, the
-others are the number that is coded. A record that is longer than a plaintext takes several, its *chunks*, and a shelf
-has one record then.
+Keywords are numbers. Keywords that differ only in their lowest bits share a shelf. The lowest bits give the place on
+it, and the other bits are the encoded number. A record that is longer than a plaintext takes several, its *chunks*; a
+shelf then has one record.
 
-Numbers are code words of two ones (constant weight: Mahdavi and Kerschbaum, "Constant-weight PIR: single-round
-keyword PIR via constant-weight equality operators", USENIX Security 2022).
+Numbers are code words of two ones (constant weight: Mahdavi and Kerschbaum, "Constant-weight PIR: single-round keyword
+PIR via constant-weight equality operators", USENIX Security 2022).
 
 A code word of length m is the pair of places a < b that are 1. In the combinatorial number system number k is the pair
 with k = b·(b − 1)/2 + a, so m places are enough for m·(m − 1)/2 numbers.
@@ -63,7 +63,7 @@ class KeywordTable:
 
     @property
     def symbols(self) -> int:
-        """Symbols of a record, which is the length of the value and the value."""
+        """Symbols of a record, which consists of the value's length and the value."""
         return database.count_of(LENGTH_BYTES + self.value_bytes, self.symbol_bits)
 
     @property
@@ -73,13 +73,13 @@ class KeywordTable:
 
     @property
     def shared_bits(self) -> int:
-        """The lowest bits of a keyword, by which records on a shelf differ: as many as there is room for."""
+        """The lowest bits of a keyword, which differ between records on a shelf: as many as there is room for."""
         room = max(1, self.slots // self.symbols)
         return min(room.bit_length() - 1, self.keyword_bits, self.max_shared_bits)
 
     @property
     def shelves(self) -> int:
-        """How many there can be."""
+        """The maximum number of shelves."""
         return 1 << (self.keyword_bits - self.shared_bits)
 
     @property
@@ -88,12 +88,12 @@ class KeywordTable:
         return length(self.shelves)
 
     def code(self, keyword: int) -> Code:
-        """Of the shelf of a keyword, 0 ≤ keyword < 2^keyword_bits."""
+        """The code of a keyword's shelf, 0 ≤ keyword < 2^keyword_bits."""
         return code(keyword >> self.shared_bits)
 
     def stored(self, records: Mapping[int, bytes]) -> dict[Code, list[Vector]]:
         """The plaintexts of each shelf that is not empty, a vector of shape (N,) for each chunk, in the order of the
-        shelves' numbers. Symbols are kept as themselves plus 1, and slots without a record are 0.
+        shelves' numbers. Symbols are stored plus 1, and slots without a record are 0.
         """
         shelves: dict[Code, Integers] = {}
         for keyword in sorted(records):
@@ -102,9 +102,9 @@ class KeywordTable:
         return {code: [*shelf.reshape(self.chunks, self.slots)] for code, shelf in shelves.items()}
 
     def value(self, chunks: list[Vector], keyword: int) -> Integers | None:
-        """The value of a keyword in the slots of an answer: ``None`` where there is no record, of which slots are 0.
+        """The value of a keyword in the slots of an answer: ``None`` where all slots are 0, since there is no record.
 
-        Raises ``ValueError`` for what is no record.
+        Raises ``ValueError`` for an invalid record.
         """
         entries = np.concatenate(chunks)[self._place(keyword)]
         if not entries.any():
@@ -117,7 +117,7 @@ class KeywordTable:
         return record[LENGTH_BYTES : LENGTH_BYTES + length]
 
     def _place(self, keyword: int) -> slice:
-        """The slots of a record, those of all chunks one after the other."""
+        """The slots of a record, in sequence over all chunks."""
         first = (keyword & ((1 << self.shared_bits) - 1)) * self.symbols
         return slice(first, first + self.symbols)
 
@@ -129,7 +129,7 @@ class KeywordTable:
 
 
 def length(count: int) -> int:
-    """The fewest places for as many numbers, count ≥ 1: the smallest m with m·(m − 1)/2 ≥ count."""
+    """The minimum number of places for ``count`` numbers, count ≥ 1: the smallest m with m·(m − 1)/2 ≥ count."""
     return _upper(count - 1) + 1
 
 

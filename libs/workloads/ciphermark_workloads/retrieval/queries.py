@@ -1,5 +1,5 @@
-"""What is common to all retrieval, by an index and by a keyword: options, how queries are encrypted
-and what a query is over.
+"""The common part of retrieval by index and by keyword: options, the encryption of queries, and the data that a query
+covers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ciphermark_workloads.workload import Input, Judgement, Layered, Output, Sta
 
 
 class Queries(msgspec.Struct, frozen=True):
-    """The options that all protocols of retrieval have."""
+    """The options of all retrieval protocols."""
 
     public_key_queries: Annotated[
         bool,
@@ -41,8 +41,8 @@ class Queries(msgspec.Struct, frozen=True):
 
 
 class Queried(Layered[Input, Output]):
-    """Queries are encrypted with the secret key and written with seeds where a library writes such: half the bytes, and
-    a fifth of the noise. Published protocols that encrypt with the public key are shown by the option.
+    """Queries are encrypted with the secret key and written with seeds where a library supports this: half the bytes,
+    and a fifth of the noise. An option selects the public key, as in published protocols.
     """
 
     family = "retrieval"
@@ -53,18 +53,18 @@ class Queried(Layered[Input, Output]):
 
     @abstractmethod
     def work(self) -> Work:
-        """What a query is over, and what it brings."""
+        """The data that a query covers, and the data that it retrieves."""
 
     def with_less(self, values: Mapping[str, Value]) -> Workload[Input, Output]:
-        """Itself over a generated database, with some options changed: see :meth:`outline`."""
+        """This workload over a generated database, with some options changed: see :meth:`outline`."""
         return self.with_options({**msgspec.to_builtins(self.options), "database": "", **values})
 
     def server_results(self, program: Program, threads: int) -> Mapping[str, float]:
-        """The store that it answers from: see :mod:`.encoded_databases`."""
+        """The results for its store: see :mod:`.encoded_databases`."""
         return encoded_databases.results(program, threads)
 
     def judge(self, found: Output, truth: Truth[Input, Output]) -> Judgement:
-        """Byte for byte; :meth:`work` in results."""
+        """Compares byte for byte; results include :meth:`work`."""
         return replace(super().judge(found, truth), results=self.work().results)
 
 
@@ -95,7 +95,7 @@ ANSWERED_SIZE = register(
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Of one query: the bytes that its answer is over, and how many elements of how many bytes it brings."""
+    """For one query: the number of bytes that its answer covers, and the number and size of the retrieved elements."""
 
     database_bytes: int
     element_bytes: int
@@ -112,7 +112,7 @@ class Work:
 
 
 class IndexOptions(Queries, frozen=True):
-    """The database. The index that a client asks for is no option: the server is told all options."""
+    """The database. The index is not an option, since the server receives all options."""
 
     elements: Annotated[int, Meta(ge=1, le=1 << 22, description="elements of the database")] = 4096
     element_bytes: Annotated[
@@ -122,18 +122,18 @@ class IndexOptions(Queries, frozen=True):
 
 
 class IndexRetrieval(Queried[int, Integers]):
-    """The input is an index, 0 ≤ index < n, made of the seed; the output the bytes of the element there."""
+    """The input is an index, 0 ≤ index < n, made from the seed; the output the bytes of the element there."""
 
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
     Options = IndexOptions
-    is_literal = True  # else equal plaintexts would be multiplied once, and the work depend on the database
+    is_literal = True  # otherwise equal plaintexts would be multiplied once, and the cost depend on data
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return user_records.element_options(name, data, values)
 
     def input(self, seed: int, data: Any) -> int:
-        """One index of all, alike likely."""
+        """An index, drawn uniformly."""
         return int(np.random.default_rng(seed).integers(self.options.elements))
 
     def work(self) -> Work:
@@ -141,7 +141,7 @@ class IndexRetrieval(Queried[int, Integers]):
         return Work(options.elements * options.element_bytes, options.element_bytes)
 
     def require_index(self, index: int) -> None:
-        """Raise ``UserError`` for an index that the database does not have."""
+        """Raise ``UserError`` for an index outside of the database."""
         if not 0 <= index < self.options.elements:
             raise UserError(
                 f"there is no element {index}: the database has {self.options.elements}, numbered from 0"
@@ -152,23 +152,25 @@ class IndexRetrieval(Queried[int, Integers]):
         return element
 
     def database(self) -> Database:
-        """What the server has."""
+        """The server's database."""
         return database_of(self.options)
 
 
 def database_of(options: IndexOptions) -> Database:
-    """Made of the seed, or the user's own; raises ``UserError`` where that is not in this process's folder."""
+    """A database made from the seed, or the user's own; raises ``UserError`` where that is not in this process's
+    folder.
+    """
     if options.database:
         return user_records.elements(options.database, options.elements, options.element_bytes)
     return Generated(options.elements, options.element_bytes, options.database_seed)
 
 
 ABSENT = -2  # the output for a keyword that the database does not have: no byte, and not NO_BYTE
-_ABSENT_SHARE = 0.25  # of the keywords that are asked for
+_ABSENT_SHARE = 0.25  # of the requested keywords
 
 
 class KeywordOptions(Queries, frozen=True):
-    """The records. The keyword that a client asks for is no option: the server is told all options."""
+    """The records. The keyword is not an option, since the server receives all options."""
 
     records: Annotated[
         int, Meta(ge=1, le=1 << 20, description="records of the database, each with a keyword")
@@ -178,8 +180,8 @@ class KeywordOptions(Queries, frozen=True):
 
 
 class KeywordRetrieval(Queried[Input, Integers]):
-    """The input is a keyword, three of four times one that the database has; the output the bytes of its value, or
-    :data:`ABSENT` alone.
+    """The input is a keyword, with a probability of three in four one in the database; the output is the bytes of its
+    value, or :data:`ABSENT` alone.
     """
 
     @abstractmethod
@@ -188,18 +190,18 @@ class KeywordRetrieval(Queried[Input, Integers]):
 
     @abstractmethod
     def another(self, generator: np.random.Generator) -> Input:
-        """A keyword that the database does not have, as long as there is one."""
+        """A keyword that is not in the database, as long as one exists."""
 
     def with_file(self, option: str, name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
         return user_records.record_options(name, data, values)
 
     def work(self) -> Work:
-        """Of the values alone: whatever else records have is the protocol's."""
+        """The work for the values only: other parts of records belong to the protocol."""
         options = self.options
         return Work(options.records * options.value_bytes, options.value_bytes)
 
     def input(self, seed: int, data: Any) -> Input:
-        """A keyword that the database has, each alike likely, or another."""
+        """A keyword of the database, drawn uniformly, or another keyword."""
         generator = np.random.default_rng(seed)
         if generator.random() < _ABSENT_SHARE:
             return self.another(generator)
@@ -229,11 +231,11 @@ class KeywordRetrieval(Queried[Input, Integers]):
         return user_records.records(options.database, options.records, options.value_bytes)
 
     def absent(self) -> Integers:
-        """The output for a keyword that the database does not have."""
+        """The output for a keyword that is not in the database."""
         return np.full(1, ABSENT, dtype=np.int64)
 
     def no_record(self) -> Integers:
-        """The output where what was decrypted is no record."""
+        """The output for a decrypted value that is not a record."""
         return np.full(self.options.value_bytes, NO_BYTE, dtype=np.int64)
 
     def _generated(self) -> Generated:

@@ -1,7 +1,7 @@
-"""Databases of a user's own, read from files and checked as a whole before anything is made of them.
+"""Users' databases, read from files and checked completely before use.
 
-``.bin`` is elements one after the other, of a size that is told beside it. ``.csv`` is an element a line for retrieval
-by index, all equally long, and a keyword and a value a line for retrieval by keyword. There is no header.
+``.bin`` is a sequence of elements, whose size is an option. ``.csv`` has one element per line for retrieval by index,
+all of equal length, and a keyword and a value per line for retrieval by keyword. There is no header.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SEED = "database_seed"
 _FORMS = "a database is a file records.bin or records.csv"
 
 
-Complaint: TypeAlias = Callable[[bytes], str | None]  # what is wrong with a keyword, if anything
+Complaint: TypeAlias = Callable[[bytes], str | None]  # the fault of a keyword, if any
 
 
 def _no_complaint(_: bytes) -> None:
@@ -53,14 +53,15 @@ class Records:
 
     @property
     def value_bytes(self) -> int:
-        """Of the longest value."""
+        """The length of the longest value."""
         return max(map(len, self.values))
 
 
 def element_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict[str, Value]:
-    """The options of retrieval by index from a file: n and S follow from it, but S of ``.bin``, which has to be there.
+    """The options of retrieval by index from a file: n and S follow from it, except for S of ``.bin``, which must be
+    given.
 
-    Raises ``UserError`` for what is no database, and for an n or S that is said otherwise.
+    Raises ``UserError`` for an invalid database, and for other given values of n or S.
     """
     size = values.get("element_bytes")
     rows = _elements(name, data, size if isinstance(size, int) else None)
@@ -71,8 +72,8 @@ def element_options(name: str, data: bytes, values: Mapping[str, Value]) -> dict
 def record_options(
     name: str, data: bytes, values: Mapping[str, Value], complaint: Complaint = _no_complaint
 ) -> dict[str, Value]:
-    """The options of retrieval by keyword from a file, of which all keywords have to be such that there is no
-    ``complaint`` of them; raises ``UserError`` as :func:`element_options` does.
+    """The options of retrieval by keyword from a file. Raises ``UserError`` as :func:`element_options` does, and for a
+    keyword with a ``complaint``.
     """
     table = _records(name, data, complaint)
     return _agreed(name, values, {"records": len(table.values), "value_bytes": table.value_bytes})
@@ -80,7 +81,9 @@ def record_options(
 
 @lru_cache(maxsize=2)
 def elements(name: str, count: int, element_bytes: int) -> Stored:
-    """The elements of a kept file; raises ``UserError`` where it is not here, or they are others than told."""
+    """The elements of a stored file; raises ``UserError`` where it is missing, or its elements differ from the
+    options.
+    """
     rows = _elements(name, user_workloads.file_content(name), element_bytes)
     if rows.shape != (count, element_bytes):
         raise UserError(
@@ -91,7 +94,7 @@ def elements(name: str, count: int, element_bytes: int) -> Stored:
 
 @lru_cache(maxsize=2)
 def records(name: str, count: int, value_bytes: int) -> Records:
-    """The records of a kept file; raises ``UserError`` as :func:`elements` does."""
+    """The records of a stored file; raises ``UserError`` as :func:`elements` does."""
     table = _records(name, user_workloads.file_content(name))
     if (len(table.values), table.value_bytes) != (count, value_bytes):
         raise UserError(
@@ -127,7 +130,7 @@ def _of_bin(name: str, data: bytes, size: int | None) -> Rows:
 
 
 def _of_csv(name: str, data: bytes, size: int | None) -> Rows:
-    """Elements of lines, whose bytes are those of the text in UTF-8."""
+    """Elements from lines, as the bytes of the text in UTF-8."""
     rows: list[bytes] = []
     for line, (element,) in _lines(name, data, 1, "an element"):
         rows.append(element)
@@ -177,7 +180,9 @@ def _required(name: str, data: bytes) -> bytes:
 
 
 def _lines(name: str, data: bytes, fields: int, words: str) -> Iterator[tuple[int, list[bytes]]]:
-    """Line numbers and fields, in UTF-8; raises ``UserError`` for lines of another number of fields, or none."""
+    """Line numbers and fields, in UTF-8; raises ``UserError`` for lines with another number of fields, or without any
+    line.
+    """
     try:
         text = data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
