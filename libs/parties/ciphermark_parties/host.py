@@ -109,7 +109,7 @@ def _place(request: object) -> Place:
     return type(request).__name__, stage
 
 
-# A comparison group has a session of every variant at a time: as many as Ciphermark's own variants, to the last.
+# A comparison group has a session of every variant at a time: the limit is the number of Ciphermark's own variants.
 SESSIONS = 8
 
 

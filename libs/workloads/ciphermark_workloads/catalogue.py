@@ -75,7 +75,7 @@ def _installed() -> tuple[dict[str, AnyWorkload], dict[str, str]]:
         try:
             for workload in _loaded(entry):
                 add(workloads, workload)
-        except Exception as error:  # whatever another package does wrong
+        except Exception as error:  # any fault of another package
             broken[entry.name] = f"{entry.value}: {type(error).__name__}: {error}"
     return workloads, broken
 

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 
 
 def faults(workload: AnyWorkload) -> list[str]:
-    """What is wrong in what a workload declares. Raises what its methods raise."""
+    """The faults of a workload's declarations. Raises the exceptions of its methods."""
     missing = [name for name in ("name", "title", "schemes") if not getattr(workload, name, None)]
     if missing:
         return [f"it says no {name}" for name in missing]

@@ -420,7 +420,7 @@ _folders: list[Path] = []
 
 
 def file_name(file: str, data: bytes) -> str:
-    """The name of a file in results. Equal names have equal contents, whatever the file's folder."""
+    """The name of a file in results. Equal names imply equal content, regardless of the folder."""
     path = Path(file)
     return named(path.stem, hashlib.sha256(data).hexdigest()) + path.suffix.lower()
 

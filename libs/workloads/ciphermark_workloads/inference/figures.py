@@ -1,4 +1,4 @@
-"""Figures of the family inference: what the class of an encrypted image costs, moves and is worth."""
+"""Charts of the family inference: cost, transfer and accuracy of classifying encrypted images."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PLACE = ("operation", "options", "scheme", "images", "threads", "security_shown
 
 
 def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Who classifies soonest by each network, for each scheme, level and number of images in a pass."""
+    """The fastest variant for each network, scheme, level and number of images in a pass."""
     for row in sentences.fastest(every, _PLACE, "infer_s"):
         several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
         threads = "" if row["threads"] == 1 else f", {row['threads']} threads"

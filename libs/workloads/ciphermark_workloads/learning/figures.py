@@ -1,4 +1,4 @@
-"""Figures of the family learning."""
+"""Charts of the family learning."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Logistic(_OnRange):
     reach = REACH
 
     class Options(function.Options, frozen=True):
-        """Of the workload."""
+        """Options of the workload."""
 
         degree: Annotated[int, msgspec.Meta(ge=3, le=159, description="degree of the polynomial, odd")] = 79
 

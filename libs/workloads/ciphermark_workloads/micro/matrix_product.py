@@ -24,7 +24,7 @@ _TOLERANCE = 1e-4
 
 
 class SideOptions(msgspec.Struct, frozen=True):
-    """Of products."""
+    """Options of products."""
 
     side: Annotated[
         int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices, a power of two")
@@ -108,7 +108,7 @@ class MatrixProduct(_Product):
     title = "product of two matrices, row by row"
 
     class Options(SideOptions, frozen=True):
-        """Of the workload."""
+        """Options of the workload."""
 
         blocks: Annotated[
             int, msgspec.Meta(ge=1, le=64, description="copies of a matrix in a ciphertext, a power of two")
@@ -116,7 +116,7 @@ class MatrixProduct(_Product):
 
     @property
     def min_slots(self) -> int:
-        """Those of all copies."""
+        """The slots of all copies."""
         return self._grid().slots
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:

@@ -56,7 +56,7 @@ class Sign(_AwayFromZero):
     title = "sign on [−1, −0.01] and [0.01, 1]"
 
     class Options(function.Options, frozen=True):
-        """Of the workload."""
+        """Options of the workload."""
 
         degrees: Annotated[
             str,

@@ -270,7 +270,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
         return ParameterSpec(scheme, ring, chain, plain_modulus=PLAIN_MODULUS)
 
     def keys(self, parameters: Parameters) -> KeyRequest:
-        """Those of the answer's rotations, said here so that a client need not make the database to know them."""
+        """The keys of the answer's rotations, listed here so that a client need not make the database."""
         layout = self.layout(parameters)
         return KeyRequest.of(rotations=selection.steps(layout.columns, layout.stride))
 
@@ -309,7 +309,7 @@ class FastPir(IndexRetrieval, ColumnRetrieval[int]):
     title = "private retrieval of an element of a database by its index (FastPIR)"
 
     def outline(self, parameters: Parameters) -> Workload[int, Integers]:
-        """Of two blocks at most, and a few"""
+        """A database of at most two blocks, and a few columns."""
         options, row = self.options, parameters.ring_dimension // 2
         return self.with_less(
             {

@@ -54,7 +54,7 @@ class Options(queries.KeywordOptions, frozen=True):
 
 
 class ConstantWeightPir(OfProducts[int], KeywordRetrieval[int]):
-    """Keywords are numbers of so many bits: :mod:`.keyword_table`, :mod:`ciphermark_circuits.constant_weight`."""
+    """Keywords are numbers of fixed length: :mod:`.keyword_table`, :mod:`ciphermark_circuits.constant_weight`."""
 
     name = "constant-weight-pir"
     title = "private retrieval of a record of a database by its keyword (constant-weight codes)"

@@ -1,4 +1,4 @@
-"""Figures of the family retrieval: what a query costs, moves and brings."""
+"""Charts of the family retrieval: cost, transfer and result size of a query."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Grid:
 
     @property
     def plaintexts(self) -> int:
-        """Of one chunk of all elements: M = ⌈n/elements of a plaintext⌉."""
+        """The plaintexts of one chunk of all elements: M = ⌈n/elements of a plaintext⌉."""
         return -(-self.elements // self.per_plaintext)
 
     @property

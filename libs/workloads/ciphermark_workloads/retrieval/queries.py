@@ -103,7 +103,7 @@ class Work:
 
     @property
     def results(self) -> Mapping[str, float]:
-        """By the names of metrics."""
+        """The results, by the names of metrics."""
         return {
             DATABASE_SIZE.name: float(self.database_bytes),
             ANSWERS.name: float(self.elements),

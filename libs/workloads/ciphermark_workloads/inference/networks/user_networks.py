@@ -208,7 +208,7 @@ def _labels(name: str, labels: npt.NDArray[Any], count: int) -> Labels:
 
 
 def _whole(values: npt.NDArray[Any], count: int) -> list[int]:
-    """So many whole numbers from 0 on; raises ``ValueError`` for others."""
+    """``count`` whole numbers, at least 0; raises ``ValueError`` for others."""
     if values.shape != (count,):
         raise ValueError(f"{count} integers are required, not an array of {values.shape}")
     if not all(0 <= value <= _LARGEST_WHOLE and value == int(value) for value in values.tolist()):
