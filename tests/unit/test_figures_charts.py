@@ -314,9 +314,8 @@ def test_the_chains_of_all_depths_are_one_line_and_tunings_two_charts():
         for name in ("matched", "recommended")
         for row in consecutive(count, tuning=name)
     ]
-    rows += consecutive(
-        300, label="add", vector_length=4096
-    )  # a full vector of additions hides no short one of products
+    for count in (100, 300):  # a full vector of additions hides no short one of products
+        rows += consecutive(count, label="add", vector_length=4096)
     assert {
         (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.draw_repetitions(rows))
     } == {
@@ -325,7 +324,7 @@ def test_the_chains_of_all_depths_are_one_line_and_tunings_two_charts():
             for name in ("matched", "recommended")
             for n in (2, 3, 4)
         ),
-        ("add, bfv, matched tuning", "smallest secure N", 300),
+        *(("add, bfv, matched tuning", "smallest secure N", count) for count in (100, 300)),
     }
 
 
@@ -462,6 +461,24 @@ def test_where_no_small_chart_has_three_marks_or_there_is_one_n_all_are_rows_of_
     assert {row["row"] for row in chart["data"]["values"]} == (
         {"add, N = 4096", "add, N = 8192", "mul, N = 8192"} if several else {"add", "mul"}
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "drawn", "title"),
+    [
+        ({"a": 1}, {"a"}, None),
+        ({"a": 3, "b": 4}, {"a", "b"}, None),
+        ({"a": 3, "b": 2, "c": 1}, {"a"}, ["In the table only: b; c"]),
+        ({"a": 2, "b": 1}, set(), ["In the table only: a; b"]),
+        ({}, set(), None),
+    ],
+)
+def test_small_charts_have_three_marks_or_are_named_as_rows_of_the_table(counts, drawn, title):
+    rows, rest = charting.enough(
+        [{"what": name} for name, count in counts.items() for _ in range(count)], "what"
+    )
+    assert {row["what"] for row in rows} == drawn
+    assert rest.get("title") == title
 
 
 def test_equal_values_are_stated_once():

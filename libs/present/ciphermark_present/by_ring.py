@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +11,6 @@ from ciphermark_present import charting, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
-MIN_MARKS = 3  # of a small chart; what has fewer is a row
-_NOTE_CHARACTERS = 60  # of a line above a chart
 _ROW_PX = 12  # of a mark
 _OTHER, _JOINED = "datum.is_other", "!datum.is_other"
 
@@ -74,23 +71,18 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
         return None
     cases = sorted(_paneled(rows), key=lambda row: str(row["variant"]))
     labels = list(dict.fromkeys(row["label"] for row in _paneled(rows)))
-    panels = sorted({(labels.index(row["label"]), row["panel"]) for row in cases})
-    order = [panel for _, panel in panels]
-    marks = Counter(row["panel"] for row in cases)
-    drawn = [panel for panel in order if marks[panel] >= MIN_MARKS or len(order) == 1]
+    order = [panel for _, panel in sorted({(labels.index(row["label"]), row["panel"]) for row in cases})]
+    drawn, rest = charting.enough(cases, "panel")
     if not drawn or len({row[place] for row in cases}) == 1:
         return _rows([{**row, "at": row[place]} for row in cases], value, order, title.partition(",")[0])
     x = charting.powers_of_two((row[place] for row in cases), title, place)
     layers = _layers(cases, value, x)
     columns = {place} - {"ring_dimension"}
-    data = value.data([row for row in cases if row["panel"] in drawn], *columns)
-    charts = charting.small_charts(alt.layer(*layers, data=data), "panel", drawn, axes=("x",))
-    rest = ", ".join(panel for panel in order if panel not in drawn)
-    return (
-        charts.properties(title=textwrap.wrap(f"In the table only: {rest}", _NOTE_CHARACTERS))
-        if rest
-        else charts
-    )
+    chart = alt.layer(*layers, data=value.data(drawn, *columns))
+    panels = {row["panel"] for row in drawn}
+    return charting.small_charts(
+        chart, "panel", [panel for panel in order if panel in panels], axes=("x",)
+    ).properties(**rest)
 
 
 def _layers(cases: Sequence[Row], value: Value, x: alt.X) -> list[alt.Chart]:

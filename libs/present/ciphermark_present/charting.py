@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections import defaultdict
+import textwrap
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ciphermark_core.controls import visible
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
@@ -33,6 +34,8 @@ _UNCORRECTED = (
 )
 _APART = 10  # pixels between labels
 _MARGIN = 12  # pixels between the outermost marks and the frame
+R = TypeVar("R", bound=Row)
+
 if TYPE_CHECKING:
     import altair
 
@@ -194,6 +197,20 @@ def powers_of_two(values: Iterable[float], title: str, column: str) -> alt.X:
             labelFlush=False,
         ),
     )
+
+
+MIN_MARKS = 3  # of a small chart
+_NOTE_CHARACTERS = 60  # of a line above a chart
+
+
+def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
+    """The rows of small charts that have three marks or more, and what names the others above the charts, as properties
+    of these. One small chart alone has any number.
+    """
+    marks = Counter(row[by] for row in rows)
+    few = [name for name, count in marks.items() if count < MIN_MARKS and len(marks) > 1]
+    title = textwrap.wrap(f"In the table only: {'; '.join(few)}", _NOTE_CHARACTERS)
+    return [row for row in rows if row[by] not in few], {"title": title} if few else {}
 
 
 def log_scale() -> alt.Scale:

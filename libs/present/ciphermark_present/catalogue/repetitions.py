@@ -45,7 +45,9 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         for label in dict.fromkeys(row["label"] for row in timed)
         for row in charting.fullest([row for row in timed if row["label"] == label])
     ]
-    cases = _named(timed)
+    cases, rest = charting.enough(_named(timed), "what")
+    if not cases:
+        return None
     names = charting.variants_of(cases)
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     timings = alt.Chart().encode(
@@ -61,7 +63,7 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
     )
     points = timings.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
     chart = alt.layer(lines, points, data=charting.data(cases, *columns, median=formats.seconds))
-    return charting.small_charts(chart, "what", scales=("x", "y"))
+    return charting.small_charts(chart, "what", scales=("x",)).properties(**rest)
 
 
 def _named(rows: Sequence[Row]) -> list[Row]:

@@ -58,6 +58,9 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
         {**row, "what": charting.joined(_protocol(row), label)}
         for row, label in zip(timed, labels, strict=True)
     ]
+    cases, rest = charting.enough(cases, "what")
+    if not cases:
+        return None
     names = charting.variants_of(cases)
     sizes = [row["database_size"] for row in cases]
     columns = ("variant", "what", "database_size", "answer_s", "ring_dimension")
@@ -81,7 +84,7 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
         points,
         data=charting.data(cases, *columns, database_size=formats.size, answer_s=formats.seconds),
     )
-    return charting.small_charts(chart, "what", scales=("y",))
+    return charting.small_charts(chart, "what").properties(**rest)
 
 
 _MARKS = (
@@ -95,7 +98,7 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
     and variant, one small chart for each database and length of an element. A line joins the Pareto front, one for each
     kind of encryption.
     """
-    cases = _with_front(rows)
+    cases, rest = charting.enough(_with_front(rows), "what")
     if not cases:
         return None
     names = charting.variants_of(cases)
@@ -124,14 +127,15 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
     chart = alt.layer(
         front, points, data=charting.data(cases, *_MARKS, moved=formats.size, element_s=formats.seconds)
     )
-    return charting.small_charts(chart, "what", scales=("x", "y"))
+    return charting.small_charts(chart, "what").properties(**rest)
 
 
 def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     """Time per element by the number of elements in a pass, one small chart for each database and length of an element.
     A line joins cases that differ only in the number of queries.
     """
-    cases = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
+    timed = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
+    cases, rest = charting.enough(timed, "what")
     if not cases:
         return None
     names = charting.variants_of(cases)
@@ -153,7 +157,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
         shape=alt.Shape("operation:N", title="Protocol")
     )
     chart = alt.layer(lines, points, data=charting.data(cases, *columns, element_s=formats.seconds))
-    return charting.small_charts(chart, "what", scales=("y",))
+    return charting.small_charts(chart, "what").properties(**rest)
 
 
 def _alike(row: Row) -> str:
