@@ -1,11 +1,11 @@
 """Two builds, compared over all results of a suite, with one false-alarm rate for the family. Pure.
 
 Base and head are sampled alternately in pairs of fresh processes. Each pair yields one ratio per result, and a sign
-test over these ratios gives its verdict, as in :mod:`ciphermark_analysis.build_search`. What disturbs the host disturbs
-both builds of a pair, so no verdict rests on a correction for it.
+test over these ratios gives its verdict, as in :mod:`ciphermark_analysis.build_search`. Host interference affects both
+builds of a pair, so no verdict depends on a correction for it.
 
-A result has one false claim in either direction. Each test is made at ``error`` divided by the number of these claims
-and looks: all verdicts but *undecided* are wrong together with a probability of ``error`` at most.
+Each result allows one false claim per direction. Each test has the level ``error`` divided by the number of claims and
+looks. The probability that any verdict except *undecided* is incorrect is then at most ``error``.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 
 _DIRECTIONS = 2
 
-# Measures results in so many fresh processes of each build; all results where no names are given. Returns the time of
-# the head by that of the base, pair by pair, of these results at least.
+# Measures the named results, or all without names, in a number of fresh processes of each build. Returns the ratios
+# head/base of at least these results, pair by pair.
 Measure = Callable[[Collection[Name] | None, int], Mapping[Name, Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared(Generic[Name]):
-    """One result: the time of the head by that of the base, with the interval that its verdict rests on."""
+    """One result: the ratio of times head/base, with the interval that determines its verdict."""
 
     name: Name
     ratio: Estimate
@@ -36,14 +36,14 @@ class Compared(Generic[Name]):
 
 
 def rule_for_family(results: int, error: float) -> Rule:
-    """The rule for so many results that are judged together."""
+    """The rule for a number of results that are judged together."""
     return Rule(error / (max(1, results) * _DIRECTIONS * LOOKS))
 
 
 def compare(
     measure: Measure[Name], processes: int, error: float, threshold: float = SIGNIFICANCE_THRESHOLD
 ) -> list[Compared[Name]]:
-    """Judge all results that ``measure`` finds; undecided ones are measured once more, and judged over all pairs."""
+    """Judge all results that ``measure`` returns; undecided ones are measured once more, and judged over all pairs."""
     ratios = {name: list(values) for name, values in measure(None, processes).items()}
     rule = rule_for_family(len(ratios), error)
     verdicts = {name: _judged(rule, name, values, threshold) for name, values in ratios.items()}

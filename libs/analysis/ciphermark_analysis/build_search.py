@@ -1,14 +1,13 @@
-"""Where, in a list of builds from old to new, a case became slower: a binary search with a stated rate of error. Pure.
+"""Binary search, with a stated error rate, for the build in a list from old to new at which a case slowed down. Pure.
 
-Two builds are held side by side in several pairs of fresh processes; a pair yields one ratio of times. That the median
-ratio lies beyond a threshold is claimed by a sign test over these ratios, which assumes nothing about times but that
-processes are started independently: layout of memory and pages, which differs from process to process, counts as
-chance. Claims are made at ``error`` divided by the number of tests that there can be, so that all of them together are
-wrong with a probability of ``error`` at most.
+Two builds are compared in several pairs of fresh processes; a pair yields one ratio of times. A sign test over these
+ratios decides whether the median ratio exceeds a threshold. It assumes only that processes are started independently:
+layout of memory and pages, which differs between processes, counts as chance. Each test has the level ``error``
+divided by the maximum number of tests, so the probability of any incorrect claim is at most ``error``.
 
-The ends are compared first, against the significance threshold. A build in between counts as fast or slow by the
-geometric mean of 1 and the ratio of the ends: that finds the step where there is one. What lies so near to that mean
-that the test cannot say is reported as it is: the slowdown then has several steps.
+The ends are compared first, against the significance threshold. An intermediate build counts as fast or slow by the
+geometric mean of 1 and the ratio of the ends, which finds a single step. Builds too near to that mean for a decision
+are reported: the slowdown then has several steps.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ ERROR = 0.05
 LOOKS = 2  # an undecided test is repeated once, over all ratios
 
 Verdict = Literal["step", "several steps", "no step"]
-# Measures builds side by side in so many fresh processes each; returns time of each by that of the first, pair by pair.
+# Measures builds side by side in a number of fresh processes each; returns their time ratios to the first, by pair.
 Measure = Callable[[Sequence[str], int], Mapping[str, Sequence[float]]]
 Name = TypeVar("Name", bound=Hashable)
 Round = tuple[str, str, int | None, int]  # case, phase, repetitions and number of a sample
@@ -36,13 +35,13 @@ Round = tuple[str, str, int | None, int]  # case, phase, repetitions and number 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search came to.
+    """The result of a search.
 
-    ``ends`` is the time of the last build by that of the first. With a step it lies between the builds ``before`` and
-    ``after``, neighbours in the list, and ``step`` is the ratio of these two, measured side by side. With several the
-    slowdown lies between ``before`` and ``after``, and those in between are neither as fast as the first nor as slow
-    as the last. ``rest`` is what of the ratio of the ends the step does not explain, where that is beyond the
-    significance threshold. ``ratios`` are those of all builds that were measured, by the first.
+    ``ends`` is the ratio of the last build's time to the first's. A single step lies between the adjacent builds
+    ``before`` and ``after``; ``step`` is their ratio, measured side by side. With several steps, the slowdown lies
+    between ``before`` and ``after``, and the builds between them are neither as fast as the first nor as slow as the
+    last. ``rest`` is the part of ``ends`` that the step does not explain, where it exceeds the significance threshold.
+    ``ratios`` are those of all measured builds to the first.
     """
 
     verdict: Verdict
@@ -57,18 +56,19 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Tests at one level; ``processes`` is the least number of pairs in which one may dissent."""
+    """Tests at one level; ``processes`` is the minimum number of pairs of which one may dissent."""
 
     level: float
 
     @property
     def processes(self) -> int:
-        """How many fresh processes of each build a look takes."""
+        """The number of fresh processes of each build per look."""
         return next(n for n in range(2, 200) if tail(n, n - 1) <= self.level)
 
     def interval(self, ratios: Sequence[float]) -> Estimate:
-        """The median ratio with the interval of all thresholds that the sign test cannot say it lies beyond; without
-        bounds for too few ratios. Raises ``ValueError`` without any.
+        """The median ratio, with the interval of all thresholds on which the sign test is undecided.
+
+        Without bounds for too few ratios. Raises ``ValueError`` for no ratios.
         """
         n, ordered = len(ratios), sorted(ratios)
         dissenting = [k for k in range((n + 1) // 2) if tail(n, n - k) <= self.level]
@@ -77,7 +77,7 @@ class Rule:
         return Estimate(n, median(ratios), ordered[dissenting[-1]], ordered[n - 1 - dissenting[-1]])
 
     def side(self, ratios: Sequence[float], threshold: float) -> Literal["below", "above"] | None:
-        """On which side of a threshold the median ratio lies; ``None`` where the test cannot say."""
+        """The side of a threshold on which the median ratio lies; ``None`` where the test is undecided."""
         interval = self.interval(ratios) if ratios else Estimate(0, math.nan, None, None)
         if interval.low is None or interval.high is None:
             return None
@@ -87,13 +87,13 @@ class Rule:
 
 
 def tail(n: int, k: int) -> float:
-    """The probability of k heads or more in n throws of a fair coin."""
+    """The probability of at least k heads in n tosses of a fair coin."""
     heads = sum(math.comb(n, i) for i in range(k, n + 1))
     return float(heads / 2**n)
 
 
 def rule_for(builds: int, error: float) -> Rule:
-    """The rule for so many builds: ends, halvings and the pair at the boundary are tested, each ``LOOKS`` times."""
+    """The rule for a number of builds: ends, halvings and the pair at the step are tested, each ``LOOKS`` times."""
     halvings = max(0, math.ceil(math.log2(max(1, builds - 1))))
     return Rule(error / ((halvings + 2) * LOOKS))
 
@@ -101,7 +101,7 @@ def rule_for(builds: int, error: float) -> Rule:
 def search(
     builds: Sequence[str], measure: Measure, error: float = ERROR, threshold: float = SIGNIFICANCE_THRESHOLD
 ) -> Found:
-    """Search a list of two builds or more, from old to new."""
+    """Search a list of at least two builds, from old to new."""
     rule = rule_for(len(builds), error)
     first, last = builds[0], builds[-1]
     side, ends = _tested(rule, measure, first, last, threshold)
@@ -136,7 +136,7 @@ def search(
 def _tested(
     rule: Rule, measure: Measure, base: str, other: str, threshold: float
 ) -> tuple[Literal["below", "above"] | None, list[float]]:
-    """On which side of a threshold a build lies, and the ratios that tell."""
+    """The side of a threshold on which a build lies, and the ratios that determine it."""
     ratios: list[float] = []
     for _ in range(LOOKS):
         ratios += measure((base, other), rule.processes)[other]
@@ -166,12 +166,11 @@ def named_ratios(
     *,
     is_uncorrected: bool = False,
 ) -> dict[Name, list[float]]:
-    """The median ratio of paired times of ``head`` to those of ``base``, one for each process, of everything that
-    ``name_of`` gives a name to. Pure.
+    """The median ratios of paired times of ``head`` to ``base``, one per process, for everything with a name. Pure.
 
-    Times are corrected by how much the host slowed them. Rounds in which nobody else had the core count; all of a
-    process where there is none. That costs certainty and adds no error: builds take turns in an order drawn by lot, so
-    that a disturbance favours neither. Uncorrected, all rounds count as the clock gave them.
+    Times are corrected by their slowdown. Undisturbed rounds count, or all rounds of a process without any. That costs
+    power but adds no error: the order of interleaved builds is random, so a disturbance favors neither. With
+    ``is_uncorrected``, all rounds count as measured.
     """
     times: dict[tuple[Name, int], dict[str, dict[Round, Sample]]] = {}
     for outcome in outcomes:
@@ -191,7 +190,7 @@ def named_ratios(
 
 
 def _paired(a: Mapping[Round, Sample], b: Mapping[Round, Sample], is_uncorrected: bool) -> Iterator[float]:
-    """One ratio, over rounds that both have; nothing without any."""
+    """Yield one ratio, over rounds that both have; nothing without such rounds."""
     rounds = a.keys() & b.keys()
     if rounds and is_uncorrected:
         yield median(b[place].value / a[place].value for place in rounds)

@@ -1,9 +1,9 @@
-"""Two runs side by side, case by case, at one security level or, where asked, at any; and what their hosts explain.
+"""Comparison of two runs, case by case, at one security level or across levels, with the effects of their hosts.
 
-The reference kernel is the same work in both runs. Where it took another time, so did everything, but not
-by one factor: beside a busy neighbour it suffers most, and what waits for memory hardly. So a ratio of times is not
-corrected by the ratio of the reference kernels; its interval is widened until it holds both the ratio as measured and
-the corrected one. A difference is claimed where it stands either way.
+The reference kernel is the same work in both runs. Where its time differs, all times differ, but not by one factor:
+next to a busy neighbor the reference kernel slows down most, and memory-bound work hardly at all. A ratio of times is
+therefore not corrected by the ratio of the reference kernels. Its interval is widened to hold both the measured and the
+corrected ratio. A difference is reported only where both agree.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ PLACE = (
     "ring_dimension_is_minimum",
     "dimensions",
 )
-# How results of a metric are judged.
+# The judgement of results of a metric.
 JUDGED = ("direction", "threshold", "threshold_kind")
-# What each run has of its own; its names begin with ``a_`` or ``b_``.
+# Columns that each run has separately; their names begin with ``a_`` or ``b_``.
 OWN = (
     "n",
     "median",
@@ -93,9 +93,9 @@ _ORDER = (
 
 
 def paired(a: Iterable[Row], b: Iterable[Row]) -> list[Row]:
-    """Every row of the query ``run_results`` of two runs, with the other run's row of the same result where it has one.
+    """Join the rows of the query ``run_results`` of two runs by result; the columns of a missing row are ``None``.
 
-    A run that has none has ``None`` for all of its own. Rows come by scheme, ring dimension and falling level.
+    Rows are ordered by scheme, ring dimension and descending level.
     """
     left: dict[Any, list[Row]] = {}
     for row in a:
@@ -126,25 +126,25 @@ def _place(row: Row) -> tuple[Any, ...]:
     )
 
 
-# What readings of an undisturbed host differ by from one run to the next.
+# Differences between runs in the readings of an undisturbed host.
 _LEVEL_TOLERANCE = 1.03
 _MEMORY_TOLERANCE = 1.25  # likewise, of the memory kernel
 _TOGETHER = 0.8  # of the cases
-# What a change of the host makes of work, as powers of what it makes of the reference kernel: from pointwise operations
-# with HEXL to OpenFHE's (decisions 43 and 45).
+# Effects of a host change on work, as powers of its effect on the reference kernel: from pointwise operations with HEXL
+# to OpenFHE's (decisions 43 and 45).
 _POWERS = (0.6, 1.5)
 
 
 def reference_kernel_ratio(row: Row) -> float | None:
-    """The reference kernel's time beside run a's samples divided by that beside run b's; ``None`` where one is
-    unknown."""
+    """The reference kernel's time in run a divided by its time in run b; ``None`` where one is unknown."""
     a, b = row["a_reference_kernel_s"], row["b_reference_kernel_s"]
     return a / b if a and b else None
 
 
 def memory_ratio(row: Row) -> float:
-    """By what factor a/b the shared cache and the memory alone may have changed times: the memory kernel's ratio,
-    beyond what it differs by on undisturbed hosts. 1 where a run has no such reading.
+    """The factor a/b by which the shared cache and the memory alone may have changed times.
+
+    It is the memory kernel's ratio beyond its variation on undisturbed hosts; 1 where a run has no such reading.
     """
     a, b = row["a_memory_kernel_s"], row["b_memory_kernel_s"]
     if not a or not b:
@@ -154,14 +154,14 @@ def memory_ratio(row: Row) -> float:
 
 
 def disturbed(row: Row) -> list[str]:
-    """The runs whose result of a row is made of disturbed samples, since there are no others: nothing corrects them."""
+    """The runs whose result of a row has only disturbed samples, which cannot be corrected."""
     return [
         side for side in "ab" if row[f"{side}_undisturbed_share"] == 0 and row[f"{side}_slowdown"] is None
     ]
 
 
 def widened(ratio: Estimate, kernel_ratio: float | None) -> Estimate:
-    """A ratio of times with an interval that holds what it would be if all of a kernel's ratio were in it."""
+    """Widen the interval of a ratio of times to hold also the ratio corrected by the whole ratio of a kernel."""
     if kernel_ratio is None or ratio.low is None or ratio.high is None:
         return ratio
     return Estimate(
@@ -173,9 +173,10 @@ def widened(ratio: Estimate, kernel_ratio: float | None) -> Estimate:
 
 
 def of_hosts(row: Row) -> tuple[float, float] | None:
-    """From what ratio a/b to what ratio the hosts alone may have made of equal times, by their reference kernels: by
-    reference-kernel baselines that differ, and by what the correction of unequal slowdowns leaves. ``None`` where a run
-    has no reference kernel.
+    """The range of ratios a/b of equal times that the hosts alone may cause, by their reference kernels.
+
+    Causes are different reference-kernel baselines, and the residual error of correcting unequal slowdowns. ``None``
+    where a run has no reference kernel.
     """
     levels = reference_kernel_ratio(row)
     if levels is None:
@@ -186,20 +187,21 @@ def of_hosts(row: Row) -> tuple[float, float] | None:
 
 
 def host_remark(kernel_ratio: float | None) -> str:
-    """What to say beside a ratio of times; empty where the reference kernels agree."""
+    """The remark on the hosts of a ratio of times; empty where the reference kernels agree."""
     if kernel_ratio is None or 1 / _LEVEL_TOLERANCE <= kernel_ratio <= _LEVEL_TOLERANCE:
         return ""
     return f"host {_slower(kernel_ratio)} by its reference kernel"
 
 
 def memory_remark(memory: float) -> str:
-    """What to say beside a ratio of times that memory may have changed by this factor; empty where it did not."""
+    """The remark on a ratio of times that memory may have changed by this factor; empty for no change."""
     return "" if memory == 1 else f"shared cache and memory {_slower(memory)}"
 
 
 def drift(rows: Sequence[Row]) -> str | None:
-    """What the reference kernels say of two runs as a whole, from rows with ``ratio`` and ``reference_kernel_ratio``;
-    ``None`` without any, or where the host was the same.
+    """The remark on the hosts of two runs as a whole, from rows with ``ratio`` and ``reference_kernel_ratio``.
+
+    ``None`` without such rows, or where the host was the same.
     """
     times = [row for row in rows if row["reference_kernel_ratio"] and row["ratio"] and row["unit"] == "s"]
     if not times:
@@ -242,10 +244,10 @@ _JUDGED = (
 _told_of = itemgetter(*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED)
 COLUMNS = (*PLACE, *LEVELS, *_OWN, *_MEDIANS, *_UNDISTURBED, *_JUDGED)
 
-# From ok to one of these is worse than any result; the others say that nobody tried.
+# A change from ok to one of these is worse than any result; with the others, the case was not tried.
 FAILURES = ("incorrect", "crashed", "out_of_memory", "timeout", "budget_exhausted")
 _OTHER = {"a": "b", "b": "a"}
-# What :func:`differences` compares.
+# The parameters that :func:`differences` compares.
 TRAITS = (
     "ring_dimension",
     "log_qp",
@@ -256,17 +258,17 @@ TRAITS = (
 )
 _LONGEST = 200  # characters of an error
 
-_SAME_LOG_QP = 1.0  # bits: libraries that are asked for one chain differ by less
+_SAME_LOG_QP = 1.0  # bits: the chains of libraries for one request differ by less
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the results of two runs say about one case and metric.
+    """The judgement of two runs' results for one case and metric.
 
-    ``ratio`` is a/b, so more than 1 says that b is faster; ``kernel_ratio`` is that of the reference kernel, by which
-    the interval is widened. The interval holds together with those of all times that are compared. ``detectable`` is
-    the smallest slowdown that would probably be reported (:meth:`Family.detectable`), widened like the interval.
-    ``remark`` tells how their parameters and hosts differ.
+    ``ratio`` is a/b: above 1, b is faster. ``kernel_ratio`` is that of the reference kernel, by which the interval is
+    widened. The interval holds simultaneously with those of all compared times. ``detectable`` is the smallest slowdown
+    that would probably be reported (:meth:`Family.detectable`), widened like the interval. ``remark`` describes the
+    differences in parameters and hosts.
     """
 
     ratio: float | None
@@ -283,9 +285,10 @@ UNDECIDED = "undecided"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How the results of two runs are judged: across security levels or not, as one of so many times, and by which
-    significance ``threshold`` of times (a factor). ``None`` stands for that of each metric; where a metric's own is
-    larger than the usual one, as of first executions, the larger of both counts.
+    """The rule for the results of two runs: across security levels or not, and the number of times judged together.
+
+    ``threshold`` is the significance threshold of times (a factor), ``None`` for that of each metric. Where a metric's
+    own threshold exceeds the usual one, as for first executions, the larger of both counts.
     """
 
     across_security_levels: bool = False
@@ -294,7 +297,7 @@ class Rule:
 
     @classmethod
     def over(cls, rows: Iterable[Row], across_security_levels: bool, threshold: float | None = None) -> Rule:
-        """The rule for rows of :func:`settled` that are judged together."""
+        """Build the rule for rows of :func:`settled` that are judged together."""
         results = sum(_has_interval(row, across_security_levels) for row in rows)
         return cls(across_security_levels, threshold, Family(results))
 
@@ -307,9 +310,7 @@ class Rule:
 
 
 def settled(rows: Iterable[Row]) -> list[Row]:
-    """Rows of :func:`paired`, with one row for a case that ended with results in one run and
-    without in the other: its results have nothing to be compared with. Pure.
-    """
+    """Rows of :func:`paired`, with a single row for a case that has results in only one of the runs. Pure."""
     rows = list(rows)
     results: dict[tuple[str, Any], Row] = {}  # by side and case
     endings: set[tuple[str, Any]] = set()
@@ -347,8 +348,7 @@ def judged(row: Row, rule: Rule) -> Judgement:
 
 
 def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
-    """The judgement of two times: of a disturbed host nothing is claimed, and no more than its reference kernels
-    allow."""
+    """The judgement of two times: none for a disturbed host, and at most what the reference kernels allow."""
     ratio, kernel_ratio, memory = ratio_of(*estimates(row)), reference_kernel_ratio(row), memory_ratio(row)
     remarks = ", ".join(filter(None, (remark, host_remark(kernel_ratio), memory_remark(memory))))
     reason = _undecidable(row)
@@ -371,7 +371,7 @@ def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
 
 
 def estimates(row: Row) -> list[Estimate]:
-    """What the two runs have of a row with values in both."""
+    """The two runs' estimates of a row with values in both."""
     return [Estimate(*(row[f"{side}_{name}"] for name in ("n", "median", "low", "high"))) for side in "ab"]
 
 
@@ -414,9 +414,9 @@ def with_judgement(row: Row, rule: Rule) -> tuple[Any, ...]:
 
 
 def differences(row: Row, other: Row) -> str:
-    """How the parameters of a row are other than those it is compared with; empty where they are the same.
+    """Describe how the parameters of two compared rows differ; empty where they are the same. Pure.
 
-    Both have all of :data:`TRAITS`; what encrypts is compared where both say so. Pure.
+    Both have all of :data:`TRAITS`; the kind of encryption is compared where both report it.
     """
     phrases = security_differences(row, other)
     if row["ring_dimension"] != other["ring_dimension"]:
@@ -433,7 +433,7 @@ def differences(row: Row, other: Row) -> str:
 
 
 def security_differences(row: Row, other: Row) -> list[str]:
-    """How the security of two rows differs, in words: a level is one of a table, and either may differ."""
+    """Describe how the security of two rows differs, by level, by table, or both."""
     tables: dict[tuple[Any, Any], list[str]] = {}
     for table, name in LEVEL_BY.items():
         if row[name] != other[name]:
@@ -445,7 +445,7 @@ def security_differences(row: Row, other: Row) -> list[str]:
 
 
 def short_level(bits: int | None) -> str:
-    """A security level as a column has it; 0 stands for less than the lowest, ``None`` for one that no table rates."""
+    """A security level as text for a column; 0 means below the lowest level, ``None`` rated by no table."""
     if bits is None:
         return "unknown"
     return str(bits) if bits else "<128"
@@ -465,7 +465,7 @@ def _metric(row: Row) -> Metric:
 
 
 def _are_above_zero(row: Row) -> bool:
-    """Whether times can be divided: a transfer is the rest of a stage, which the clock may make nothing or less."""
+    """Whether times can be divided: a transfer is the rest of a stage, and clock resolution may make it 0 or less."""
     values = (row[f"{side}_{name}"] for side in "ab" for name in ("median", "low", "high"))
     return all(value > 0 for value in values if value is not None)
 
@@ -479,7 +479,7 @@ def _sides(row: Row) -> list[str]:
 
 
 def _merged(ending: Row, side: str, result: Row | None) -> Row:
-    """The ending of a case in one run, with what the other, named ``side``, tells of it where that has results."""
+    """The ending of a case in one run, with the facts of the other run, ``side``, where that has results."""
     if result is None:
         return ending
     own = {name: value for name, value in result.items() if name.startswith(f"{side}_")}
@@ -488,7 +488,7 @@ def _merged(ending: Row, side: str, result: Row | None) -> Row:
 
 
 def _ending(row: Row) -> str | None:
-    """What to say of a case that has results in one run alone."""
+    """The remark on a case with results in only one run."""
     side = row.get("results_of")
     if side is None:
         return None
@@ -499,7 +499,7 @@ def _ending(row: Row) -> str | None:
 
 
 def _told(row: Row, side: str) -> str:
-    """How a run ended that has no result."""
+    """The text for the ending of a case in a run without a result."""
     if row[f"{side}_status"] == "ok":
         return f"run {side.upper()} is ok without a valid sample"
     error = (row[f"{side}_error"] or "").partition("\n")[0]

@@ -1,10 +1,13 @@
-"""The correction of samples for what others on the host did to them: the only place that knows of it.
+"""The correction of samples for host interference, in one place.
 
-A sample says how many times as long as on an undisturbed host it took (``slowdown``: measured beside it, see
-``ciphermark_measure.interference.host_state``), or that others had the core for most of its time (``is_disturbed``).
-Three things follow. Values are divided by their slowdown. Disturbed samples are left out, unless there are no others:
-then all count as they are, and there is no interval, since they say nothing of an undisturbed host. And intervals are
-widened by what the division leaves of its own error.
+A sample has a ``slowdown``: its time relative to an undisturbed host, measured with it (see
+``ciphermark_measure.interference.host_state``). Or it ``is_disturbed``: other processes had the core for most of its
+time. The correction has three parts:
+
+- Values are divided by their slowdown.
+- Disturbed samples are left out. Without any others, all count as measured, and there is no interval, since they are no
+  evidence about an undisturbed host.
+- Intervals are widened by the residual error of the division.
 """
 
 from __future__ import annotations
@@ -19,24 +22,24 @@ from ciphermark_analysis.samples import Booleans, Floats, Integers
 from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_core.model import Sample
 
-# Operations are not all slowed alike: where the reference kernel reports a slowdown of a, an operation takes a^e times
-# as long. Exponents e differ from 1 by 0.2 (their standard deviation: docs/decisions/0043), so what a correction by a
-# leaves is a^(1 - e), of which two deviations are a^0.4. Times of two libraries have errors of their own each.
+# Operations are not slowed equally: where the reference kernel reports a slowdown of a, an operation takes a^e times
+# as long. Exponents e differ from 1 by 0.2 (their standard deviation: docs/decisions/0043), so the residual error of a
+# correction by a is a^(1 - e), of which two deviations are a^0.4. Times of two libraries have separate errors.
 _REMAINDER = 0.4
 
 
 def divided(value: float, slowdown: float | None) -> float:
-    """A value as it would have been on an undisturbed host, as far as that is known."""
+    """A value corrected by its slowdown; unchanged for an unknown one."""
     return value / (slowdown or 1.0)
 
 
 def corrected_value(sample: Sample) -> float:
-    """As :func:`divided`, of a sample."""
+    """Like :func:`divided`, for a sample."""
     return divided(sample.value, sample.slowdown)
 
 
 def counted(samples: Sequence[Sample]) -> list[float]:
-    """Corrected values of the samples that count; of all as they are where none does."""
+    """Corrected values of the undisturbed samples; without any, the values of all as measured."""
     undisturbed = [corrected_value(sample) for sample in samples if not sample.is_disturbed]
     return undisturbed or [sample.value for sample in samples]
 
@@ -44,49 +47,47 @@ def counted(samples: Sequence[Sample]) -> list[float]:
 def counted_by_round(
     rounds: Sequence[int], values: Sequence[float], slowdowns: Sequence[float | None]
 ) -> dict[int, float]:
-    """As :func:`counted`, by the number of the round; a disturbed sample has no slowdown."""
+    """Like :func:`counted`, by number of the round; a disturbed sample has no slowdown."""
     samples = list(zip(rounds, values, slowdowns, strict=True))
     undisturbed = {number: divided(value, slow) for number, value, slow in samples if slow is not None}
     return undisturbed or dict(zip(rounds, values, strict=True))
 
 
 def ignored(value: Floats) -> tuple[Floats, Booleans]:
-    """Slowdowns and disturbances of values by which they stay as the clock gave them, and all count."""
+    """Slowdowns and disturbances that leave all values as measured and let all count."""
     return np.ones_like(value), np.zeros(len(value), np.bool_)
 
 
 def corrected(
     value: Floats, slowdown: Floats, is_disturbed: Booleans, segment: Integers
 ) -> tuple[Floats, Integers]:
-    """As :func:`counted`, for each segment (0, 1, … without gaps): values, and the segment of each."""
+    """Like :func:`counted`, for each segment (0, 1, … without gaps): values, and the segment of each."""
     is_kept = counts(is_disturbed, segment)
     values = np.where(is_disturbed, value, value / slowdown)
     return values[is_kept], segment[is_kept]
 
 
 def counts(is_disturbed: Booleans, segment: Integers, may_be_disturbed: Booleans | bool = True) -> Booleans:
-    """Which samples count: the undisturbed ones of each segment. Where there are none, those of the segment that
-    ``may_be_disturbed``.
-    """
+    """Whether each sample counts: the undisturbed ones of a segment, or, without any, those that ``may_be_disturbed``."""
     is_lost = np.ones(_segments(segment), np.bool_)
     is_lost[segment[~is_disturbed]] = False
     return ~is_disturbed | (is_lost[segment] & may_be_disturbed)
 
 
 def are_lost(is_disturbed: Booleans, segment: Integers) -> Booleans:
-    """Which segments (0, 1, … without gaps) have disturbed samples only."""
+    """Whether each segment (0, 1, … without gaps) has disturbed samples only."""
     is_lost: Booleans = np.bincount(segment, ~is_disturbed) == 0
     return is_lost
 
 
 def without_intervals(estimates: Estimates, is_lost: Booleans) -> Estimates:
-    """Estimates, without an interval where one is lost."""
+    """The estimates, without an interval where ``is_lost``."""
     low, high = (np.where(is_lost, np.nan, bounds) for bounds in (estimates.low, estimates.high))
     return replace(estimates, low=low, high=high)
 
 
 def mean_slowdowns(slowdown: Floats, is_disturbed: Booleans, segment: Integers, segments: int = 0) -> Floats:
-    """Geometric mean over the undisturbed samples of each of at least ``segments`` segments; NaN without any."""
+    """Geometric means over the undisturbed samples of at least ``segments`` segments; NaN without such samples."""
     own, count = segment[~is_disturbed], _segments(segment, segments)
     with np.errstate(invalid="ignore", divide="ignore"):
         sums = np.bincount(own, np.log(slowdown[~is_disturbed]), count)
@@ -97,9 +98,7 @@ def mean_slowdowns(slowdown: Floats, is_disturbed: Booleans, segment: Integers, 
 def undisturbed_shares(
     slowdown: Floats, is_disturbed: Booleans, segment: Integers, segments: int = 0
 ) -> Floats:
-    """Of each segment, the share of samples that were slowed by so little that it shows no difference either; NaN of
-    an empty one.
-    """
+    """Per segment, the share of samples whose slowdown is too small for a significant difference; NaN if empty."""
     is_undisturbed = ~is_disturbed & (slowdown <= SIGNIFICANCE_THRESHOLD)
     count = _segments(segment, segments)
     with np.errstate(invalid="ignore"):
@@ -107,12 +106,12 @@ def undisturbed_shares(
 
 
 def widened(estimates: Estimates, factor: Floats) -> Estimates:
-    """Estimates with intervals that are wider by a factor on both sides."""
+    """The estimates, with intervals widened by a factor on both sides."""
     return replace(estimates, low=estimates.low / factor, high=estimates.high * factor)
 
 
 def widening(slowdown: Floats, base_slowdown: Floats | float = 1.0) -> Floats:
-    """By what factor an interval is wider for the errors of corrections by these slowdowns; NaN counts as none."""
+    """The factor that widens an interval for the errors of corrections by these slowdowns; NaN counts as none."""
     logarithms = (np.log(np.nan_to_num(item, nan=1.0)) for item in (slowdown, base_slowdown))
     widths: Floats = np.exp(_REMAINDER * np.sqrt(sum(item * item for item in logarithms)))
     return widths

@@ -1,10 +1,10 @@
 """Medians with intervals, of one list of values or of many at once.
 
-Intervals are order-statistic (binomial) confidence intervals of the median: distribution-free, exact in coverage, and
-made of values that were really measured. They say how well the samples of *this* run determine the median; what differs
-between runs (memory layout, host) is covered by the significance threshold of verdicts.
+Intervals are order-statistic (binomial) confidence intervals of the median: distribution-free, exact in coverage, with
+measured values as bounds. They state how well the samples of *this* run determine the median. The significance
+threshold of verdicts covers differences between runs (memory layout, host).
 
-Another interval method is another :func:`bounds`, and one more :data:`METHOD`.
+Another interval method needs another :func:`bounds` and a new :data:`METHOD`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 # The version of results and ratios. A change of any value needs a new one: databases then recompute their rows.
 METHOD = 5
 CONFIDENCE = 0.95
-# Where somebody looks at a growing sample and stops when he likes what he sees: the sizes at which there is something
-# to see, and the ranks that cover the median at all of them at once with the confidence above, for every distribution.
-# Of n independent values those below the median are a walk of n fair coins; the ranks are bounds that it stays within
-# from the first look to the last. tests/unit/test_analysis_estimates.py adds up exactly how often it does not.
+# For a growing sample with optional stopping: the sizes of its looks, and the ranks that cover the median at all of
+# them simultaneously with the confidence above, for every distribution. The number of values below the median is a walk
+# of fair coins; the ranks are bounds within which it stays from the first look to the last.
+# tests/unit/test_analysis_estimates.py computes the exact probability that it leaves them.
 LOOKS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096)
 _RANKS = (1, 2, 3, 6, 10, 15, 22, 35, 48, 76, 105, 162, 221, 340, 460, 702, 947, 1438, 1934)
 
@@ -46,7 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """As :class:`Estimate`, an element per segment; bounds are NaN where n is too small."""
+    """Like :class:`Estimate`, with an element per segment; bounds are NaN where n is too small."""
 
     n: Integers
     median: Floats
@@ -63,7 +63,7 @@ class Estimates:
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Values in ascending order within each of some segments, none of which is empty."""
+    """Values in ascending order within each segment; no segment is empty."""
 
     values: Floats
     starts: Integers
@@ -71,7 +71,7 @@ class Segments:
 
     @classmethod
     def of(cls, values: Floats, segment: Integers) -> Segments:
-        """``segment`` gives the number of each value's segment: 0, 1, … without gaps."""
+        """Sort values by segment; ``segment`` holds the number of each value's segment: 0, 1, … without gaps."""
         counts = np.bincount(segment)
         return cls(values[np.lexsort((values, segment))], np.cumsum(counts) - counts, counts)
 
@@ -80,7 +80,7 @@ class Segments:
         """The median of each segment."""
         low = self.values[self.starts + (self.counts - 1) // 2]
         high = self.values[self.starts + self.counts // 2]
-        middle: Floats = low / 2 + high / 2  # the sum may be larger than any number
+        middle: Floats = low / 2 + high / 2  # the sum may overflow
         return middle
 
     @property
@@ -139,18 +139,19 @@ def interval_rank(n: int, confidence: float = CONFIDENCE) -> int | None:
 
 
 def sequential_rank(n: int) -> int | None:
-    """As :func:`interval_rank`, for a sample whose size depends on its values: whoever stops, whenever and for whatever
-    reason, has at least :data:`CONFIDENCE` that the interval covers the median. ``None`` for n < 8.
+    """Like :func:`interval_rank`, for a sample whose size depends on its values; ``None`` for n < 8.
 
-    Between two looks it is the rank of the earlier one: what is below the median does not become less.
+    For every stopping time, the interval covers the median with at least :data:`CONFIDENCE`. Between two looks it is
+    the rank of the earlier one: the number of values below the median does not decrease.
     """
     looks = bisect_right(LOOKS, n)
     return _RANKS[looks - 1] if looks else None
 
 
 def estimate(values: Sequence[float], *, is_sequential: bool = False) -> Estimate:
-    """Median and interval of at least one value; ``is_sequential`` where their number depends on them. Raises
-    ``ValueError`` without any.
+    """Median and interval of at least one value; ``is_sequential`` where their number depends on them.
+
+    Raises ``ValueError`` for no values.
     """
     if not len(values):
         raise ValueError("nothing has no median")
@@ -161,7 +162,7 @@ def estimate(values: Sequence[float], *, is_sequential: bool = False) -> Estimat
 
 
 def verdict(ratio: Estimate, threshold: float = SIGNIFICANCE_THRESHOLD) -> Verdict:
-    """What a ratio of times a/b says about b: ``faster`` when a took longer for certain.
+    """The verdict on b from a ratio of times a/b: ``faster`` where a took significantly longer.
 
     The interval, widened by ``threshold`` on both sides, must exclude 1.
     """
@@ -175,7 +176,7 @@ def verdict(ratio: Estimate, threshold: float = SIGNIFICANCE_THRESHOLD) -> Verdi
 
 
 def ratio_of(a: Estimate, b: Estimate) -> Estimate:
-    """As :func:`ratios_of`, of two."""
+    """Like :func:`ratios_of`, for two estimates."""
     pair = (
         Estimates(
             *(np.array([math.nan if value is None else value]) for value in (x.n, x.median, x.low, x.high))
@@ -190,9 +191,9 @@ def ratios_of(a: Estimates, b: Estimates) -> Estimates:
 
     Intervals are recovered from those of the medians on the log scale (MOVER, ratio of two independent estimates:
     Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation", 2012):
-    log low = log a/b − sqrt((log a − log a.low)² + (log b.high − log b)²), and the other way round. They lie within
-    [a.low/b.high, a.high/b.low], which takes the worst of both at once. A bound of 0 or less is infinitely far on that
-    scale: the ratio then has the low bound 0, or no high one.
+    log low = log a/b − sqrt((log a − log a.low)² + (log b.high − log b)²), and log high accordingly. They lie within
+    [a.low/b.high, a.high/b.low], the worst case of both. A bound of 0 or less is infinitely far on that scale: the
+    ratio then has the low bound 0, or no high one.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         median = np.where(b.median == 0, np.nan, a.median / b.median)
@@ -203,18 +204,18 @@ def ratios_of(a: Estimates, b: Estimates) -> Estimates:
 
 
 def _distance(low: Floats, high: Floats) -> Floats:
-    """From a value to a larger one on the log scale; infinite where the smaller one is 0 or less."""
+    """The distance from a value to a larger one on the log scale; infinite where the smaller one is 0 or less."""
     distance: Floats = np.log(high) - np.log(np.maximum(low, 0.0))
     return distance
 
 
 def _factor(one: Floats, other: Floats) -> Floats:
-    """The factor of two distances on the log scale that are independent of each other."""
+    """The factor that combines two independent distances on the log scale."""
     factor: Floats = np.exp(np.hypot(one, other))
     return factor
 
 
 def inverse(ratio: Estimate) -> Estimate:
-    """The ratio the other way round; all its values are above 0."""
+    """The inverse ratio; all values must be above 0."""
     low, high = (None if bound is None else 1 / bound for bound in (ratio.high, ratio.low))
     return Estimate(ratio.n, 1 / ratio.median, low, high)

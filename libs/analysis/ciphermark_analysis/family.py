@@ -1,7 +1,7 @@
 """Several results judged together: simultaneous intervals, verdicts about a threshold, and the power of each. Pure.
 
-Of K intervals at 95%, one in twenty excludes the truth by chance. A comparison of two builds reports K results at once,
-so each interval is made wider until all of them hold together with 95%.
+One in twenty intervals at 95% excludes the true value by chance. A comparison of two builds reports K results at once,
+so each interval is widened until all of them hold simultaneously with 95%.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ _OF_ONE = _quantile(1 - ERROR / 2)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The ratios of times that one comparison judges; ``results`` (K) counts them, and the rate of false alarms of all
-    of them together is :data:`ERROR`.
+    """The ratios of times that one comparison judges; ``results`` (K) is their number.
+
+    Their joint rate of false alarms is :data:`ERROR`.
     """
 
     results: int
 
     @property
     def widening(self) -> float:
-        """Half the width of a simultaneous interval by that of a 95% interval, on the log scale:
-        z(1 − α/2K) / z(1 − α/2), with α = :data:`ERROR` and z the quantile of the normal distribution (Bonferroni).
+        """The width of a simultaneous interval divided by that of a 95% interval, on the log scale (Bonferroni).
+
+        It is z(1 − α/2K) / z(1 − α/2), with α = :data:`ERROR` and z the quantile of the normal distribution.
 
         An approximation: order-statistic intervals are not normal. In simulations of equal builds (6 to 64 samples;
         normal, exponential, heavy-tailed and bimodal times) comparisons of 200 results reported a difference in 0 to
@@ -43,7 +45,7 @@ class Family:
         return self._quantile / _OF_ONE
 
     def simultaneous(self, ratio: Estimate) -> Estimate:
-        """A ratio with its 95% interval, with the interval that holds together with those of the family."""
+        """Widen the 95% interval of a ratio to the simultaneous interval of the family."""
         if ratio.low is None or ratio.high is None:
             return ratio
         low, high = (
@@ -52,11 +54,10 @@ class Family:
         return Estimate(ratio.n, ratio.median, low, high)
 
     def detectable(self, ratio: Estimate, threshold: float) -> float | None:
-        """The smallest true slowdown (a factor) that a comparison with such an interval reports as ``slower`` with
-        probability :data:`POWER`; ``None`` without an interval.
+        """The smallest true slowdown (a factor) that is reported as ``slower`` with probability :data:`POWER`.
 
-        ``ratio`` has its 95% interval. On the log scale the standard error is half of its width by z(1 − α/2), and the
-        slowdown is log ``threshold`` + (z(1 − α/2K) + z(POWER)) times that error.
+        ``None`` without an interval. ``ratio`` has its 95% interval. On the log scale, the standard error is half of
+        its width divided by z(1 − α/2). The slowdown is log ``threshold`` + (z(1 − α/2K) + z(POWER)) times that error.
         """
         if ratio.low is None or ratio.high is None or ratio.low <= 0:
             return None
@@ -72,8 +73,9 @@ ONE = Family(1)
 
 
 def decided(ratio: Estimate, threshold: float) -> Verdict:
-    """What a ratio of times a/b says about b, by where its whole interval lies: beyond the threshold (a factor) on one
-    side, or within it on both; else nothing is decided.
+    """The verdict on b from a ratio of times a/b and a threshold (a factor).
+
+    It is decided where the whole interval lies beyond the threshold on one side, or within it on both.
     """
     if ratio.low is None or ratio.high is None:
         return "undecided"

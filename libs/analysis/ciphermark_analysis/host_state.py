@@ -1,4 +1,4 @@
-"""What hosts were like while samples were taken: the facts of the trials of a run, together."""
+"""The state of hosts during measurements, from the combined facts of a run's trials."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ _IS_SHORT = ("is_short_of_samples", "is_short_of_undisturbed")
 class HostState:
     """A row of the table ``host_state``: over the trials of a run that ended ``ok`` and timed something.
 
-    Shares and times are ``None`` where no trial reports them. ``reference_kernel_gains`` are the powers of the
-    reference kernel's slowdown by which times were corrected, each that a trial has, in ascending order: 0 where they
-    were not.
+    Shares and times are ``None`` where no trial reports them. ``reference_kernel_gains`` are the distinct powers of the
+    reference kernel's slowdown by which trials corrected times, in ascending order; 0 means no correction.
     """
 
     timed_trials: int
@@ -67,10 +66,9 @@ def host_state(trials: Sequence[Trial], method: int) -> HostState:
 
 
 def _gains(watched: Sequence[Trial]) -> list[float] | None:
-    """Trials from before the fact ``reference_kernel_gain`` were corrected by 1, and those from before ``slowdown`` not
-    at all.
+    """The gains of trials: 1 for those older than the fact ``reference_kernel_gain``, 0 for those without correction.
 
-    One whose samples were all disturbed reports no slowdown either, and has no undisturbed sample to know it by.
+    A trial with only disturbed samples reports no slowdown either; it is known by its lack of undisturbed samples.
     """
     gains = set()
     for trial in watched:

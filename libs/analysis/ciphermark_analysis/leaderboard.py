@@ -1,4 +1,4 @@
-"""Who leads over several cases: means of ratios, their intervals, and the ranks that these leave. Pure."""
+"""Ranks of variants over several cases, from means of ratios and their intervals. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The ratio of a variant to the fastest one in a case, with its interval and the times that it is made of."""
+    """The ratio of a variant to the fastest one in a case, with its interval and the underlying times."""
 
     ratio: float
     low: float
@@ -23,19 +23,19 @@ class Case:
 
 
 def geometric_mean(ratios: Sequence[float]) -> float | None:
-    """The geometric mean of ratios; ``None`` of none."""
+    """The geometric mean of ratios; ``None`` for no ratios."""
     return math.exp(_mean_logarithm(ratios)) if ratios else None
 
 
 def judged(variants: Sequence[Sequence[Case]]) -> list[tuple[int | None, Bounds]]:
-    """Rank of each variant and interval of its mean, given its ratios in cases that are the same for all.
+    """Return each variant's rank and the interval of its mean, from ratios in the same cases for all variants.
 
-    Who is certainly slower than ``k`` others, by intervals of the difference and by more than the significance
-    threshold, has rank k + 1; nobody has one before a variant with a smaller mean.
+    A variant that is significantly slower than ``k`` others has rank k + 1: the whole interval of the difference lies
+    beyond the significance threshold. A rank is ``None`` where it contradicts the order of means.
     """
     count = len(variants[0])
     means = [_mean_logarithm([case.ratio for case in cases]) for cases in variants]
-    if count == 1:  # no other cases to speak of: the interval of the one, which is exact
+    if count == 1:  # a single case: its own interval, which is exact
         bounds: list[Bounds] = [(cases[0].low, cases[0].high) for cases in variants]
         slower = [
             [own[0].low / other[0].high > SIGNIFICANCE_THRESHOLD for other in variants if other is not own]
@@ -55,7 +55,7 @@ def _mean_logarithm(ratios: Sequence[float]) -> float:
 
 
 def _consistent(means: Sequence[float], ranks: Sequence[int]) -> list[int | None]:
-    """The ranks that do not contradict the means: none is better than that of a smaller mean."""
+    """The ranks that are consistent with the means: no rank is better than that of a smaller mean."""
     return [
         rank if all(ranks[other] <= rank for other in range(len(means)) if means[other] < mean) else None
         for mean, rank in zip(means, ranks, strict=True)
@@ -63,7 +63,7 @@ def _consistent(means: Sequence[float], ranks: Sequence[int]) -> list[int | None
 
 
 def _slower(place: int, means: Sequence[float], scatter: Spread) -> list[bool]:
-    """Than which others a variant is certainly slower."""
+    """Per other variant, whether this one is significantly slower."""
     others = [other for other in range(len(means)) if other != place]
     return [
         means[place] - means[other] - scatter.half_width(place, other) > math.log(SIGNIFICANCE_THRESHOLD)

@@ -1,7 +1,7 @@
 """Ratios of times of variants that were measured with the same workload and parameters, sample by sample.
 
-Trials that took turns overlap in time: their samples pair up, by process and ordinal. Those of a run that was resumed
-in between, or too large to be alive together, do not: their medians are divided.
+Interleaved trials overlap in time: their samples are paired by process and ordinal. For trials of a run that was
+resumed in between, or too large to be alive together, medians are divided.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Time of a group by that of a base group, at one place and number of repetitions; a row of the table ``ratio``.
+    """Ratio of a group's time to a base group's, at one place and number of repetitions; a row of the table ``ratio``.
 
-    ``kind`` ``equal_security``, ``equal_security_2024`` and ``across_security_levels``: the base is the fastest group
-    by its median, of one security level by the 2018 or the 2024 table, or of all, and ``verdict`` is about the group.
-    ``hexl``: the base is the same library with HEXL, the group without, and ``verdict`` is about the base; ``rank`` and
-    ``standing`` are ``None``.
+    For the ``kind`` ``equal_security``, ``equal_security_2024`` or ``across_security_levels``, the base is the group
+    with the fastest median: of one security level by the 2018 or 2024 table, or of all levels. ``verdict`` is about the
+    group. For ``hexl``, the group is a library without HEXL, the base the same with it, and ``verdict`` is about the
+    base; ``rank`` and ``standing`` are ``None``.
 
-    ``median`` is that of the group. ``is_paired``: ratios of samples of one round, ``n`` of them; otherwise the ratio
+    ``median`` is that of the group. ``is_paired``: from ``n`` ratios of samples of one round. Otherwise it is the ratio
     of two medians, and ``n`` the smaller number of samples. A ratio of disturbed samples has no interval.
     ``undisturbed_share`` (of pairs) is ``None`` where the host was not observed or nothing is paired.
 
-    Names with ``uncorrected_`` are what the same statistics are without correction, with a base of their own: the
-    fastest by its uncorrected median.
+    Names with ``uncorrected_`` are the same statistics without correction, with their own base: the fastest group by
+    uncorrected median.
     """
 
     kind: Kind
@@ -97,7 +97,7 @@ def ratios(comparison_groups: Sequence[Sequence[Group]], kinds: Sequence[Kind] =
     """The ratios within each of several comparison groups: the groups of one run with equal ``comparison_group``.
 
     Groups that did not end ``ok`` and reference libraries are left out. A group that is compared with no other has
-    ratio 1 to itself and the standing ``alone``. Many comparison groups at once take far less time than each alone.
+    ratio 1 to itself and the standing ``alone``. One call for many comparison groups is far faster than one call each.
     """
     members = [
         (number, group)
@@ -180,12 +180,13 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Times of groups by segment: one group at one place and number of repetitions. Segments with equal ``contest`` are
-    compared: it is the comparison group, and the key of place and repetitions.
+    """Times of groups by segment: one group at one place and number of repetitions.
 
-    Columns named ``round_…`` have a row for each segment and round, which is a process and an ordinal, in ascending
-    order of ``round_code``: the segment times ``rounds`` plus the number of the round. A round lasts from the start of
-    its trial to the end.
+    Segments with equal ``contest``, a comparison group with a key of place and repetitions, are compared.
+
+    Columns named ``round_…`` have a row for each segment and round, in ascending order of ``round_code``: the segment
+    times ``rounds`` plus the number of the round. A round is a process and an ordinal; it lasts from the start of its
+    trial to the end.
     """
 
     group: Sequence[Group]
@@ -248,8 +249,10 @@ def _times(members: Sequence[tuple[int, Group]], is_corrected: bool) -> _Times |
 def _columns(
     number: int, group: Group, is_corrected: bool, phases: dict[str, Place]
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Of each time of a group: group, phase (an index that ``phases`` is filled by), repetitions, process, ordinal,
-    value, slowdown, whether it is disturbed, and when its trial started and ended (µs).
+    """Columns of a group's times, and an entry in ``phases`` for every phase.
+
+    They are: group, phase (an index into ``phases``), repetitions, process, ordinal, value, slowdown, whether it is
+    disturbed, and start and end of its trial (µs).
     """
     samples = group.samples
     is_time = np.array([place.metric == "time" for place in samples.places], np.bool_)
@@ -311,10 +314,11 @@ def _ranked(times: _Times, partitions: Sequence[Sequence[_Contest]]) -> list[_Ro
 
 
 def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
-    """Who is ranked together: all of one place and number of repetitions, composite operations apart, each level of
-    security, unless across levels, and each kind of encryption where it bears on the time. The fastest by its median is
-    the base, ranks are by medians. Who has disturbed samples only comes after all others: its time is no evidence that
-    it is fast.
+    """Partition the segments of one place and number of repetitions into those ranked together.
+
+    Composite operations are ranked separately, as are security levels, unless across levels, and kinds of encryption
+    that affect the time. The base is the fastest by median, and ranks follow medians. Segments with only disturbed
+    samples come last: their times are no evidence of speed.
     """
     members: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
@@ -336,7 +340,7 @@ def _partitions(times: _Times, kind: Kind) -> list[list[_Contest]]:
 
 
 def _of_hexl(times: _Times) -> list[_Contest]:
-    """Each build without HEXL beside each build of its library with it, at one level by the table of their request."""
+    """Pairs of a build without HEXL and one of its library with it, at one level by the table of their request."""
     with_hexl: dict[tuple[object, ...], list[int]] = {}
     for segment, group in enumerate(times.group):
         if group.hexl:
@@ -356,7 +360,7 @@ def _traits(times: _Times, segment: int) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Samples of one round of both sides of contests: the number of the contest of each pair, in ascending order."""
+    """Paired samples, of one round of both sides of a contest, in ascending order of the contest's number."""
 
     contest: Integers
     ratio: Floats
@@ -365,7 +369,7 @@ class _Pairs:
 
 
 def _pairs(times: _Times, own: Integers, base: Integers, is_overlapping: bool) -> _Pairs:
-    """The pairs of segments; where ``is_overlapping`` only of trials that overlap in time."""
+    """The pairs of segments; with ``is_overlapping``, only of trials that overlap in time."""
     segment = times.round_code // times.rounds
     first = np.searchsorted(segment, own)
     counts = np.searchsorted(segment, own, side="right") - first
@@ -387,8 +391,9 @@ def _pairs(times: _Times, own: Integers, base: Integers, is_overlapping: bool) -
 
 
 def _of_contests(times: _Times, contests: Sequence[_Contest], is_ranked: bool) -> list[_Row]:
-    """The ratios of contests, without standings: of the pairs that count where there are any, otherwise of the two
-    medians; those for HEXL (not ``is_ranked``) of pairs alone.
+    """The ratios of contests, without standings: of the pairs that count, or of the two medians without such pairs.
+
+    Ratios for HEXL (not ``is_ranked``) use pairs only.
     """
     own, base = (np.array([getattr(item, side) for item in contests], np.int64) for side in ("own", "base"))
     pairs = _pairs(times, own, base, is_overlapping=is_ranked)
@@ -446,8 +451,9 @@ def _unpaired(estimates: Estimates, own: Integers, base: Integers) -> Estimates:
 
 
 def _widening(times: _Times, contests: Sequence[_Contest], is_paired: Booleans) -> Floats:
-    """By what the intervals of ranked ratios are wider. What slows a build slows another one of its library as much, so
-    that in one round it cancels. Other code has another exponent.
+    """The factors by which intervals of ranked ratios are widened.
+
+    Interference slows two builds of a library equally, so it cancels in one round. Other code has another exponent.
     """
     sides = [(times.group[item.own], times.group[item.base]) for item in contests]
     is_like = [

@@ -1,10 +1,10 @@
 """The interval of a mean over cases, by a bootstrap over cases and, within each, over rounds. Pure, and seeded.
 
-A suite's cases stand for others that it could have had, and the rounds of a case for others that could have been
-measured: both are drawn again, with replacement. Variants are drawn together, the same cases and in each the same
-rounds, because they shared them. The standard deviation of the means that are drawn makes a t interval of the
-logarithms: with few cases percentiles of a bootstrap are too narrow (Hesterberg, "What Teachers Should Know About the
-Bootstrap", The American Statistician 69, 2015, sections 4.4 and 5.2).
+A suite's cases are a sample of possible cases, and the rounds of a case a sample of possible rounds: both are resampled
+with replacement. All variants share the resampled cases and rounds, because they shared the measured ones. The standard
+deviation of the resampled means gives a t interval of the logarithms. With few cases, percentiles of a bootstrap are
+too narrow (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69, 2015, sections
+4.4 and 5.2).
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from ciphermark_analysis.estimates import CONFIDENCE
 from ciphermark_analysis.samples import Floats
 
 _DRAWS = 2000
-_MEDIANS = 200  # of a case's rounds, from which the draws take theirs
+_MEDIANS = 200  # resampled medians of a case's rounds, from which the draws choose
 _FEWEST_SHARED = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """The times of a variant and of the fastest one in a case, by the number of the round; ``is_paired`` where the two
-    took turns."""
+    """The times of a variant and of the fastest one in a case, by number of the round.
+
+    ``is_paired`` where the two were interleaved.
+    """
 
     own: dict[int, float]
     fastest: dict[int, float]
@@ -35,27 +37,30 @@ class Rounds:
 
     @property
     def ratios(self) -> dict[int, float]:
-        """Own time by that of the fastest, in rounds that both have."""
+        """The variant's time divided by the fastest one's, in rounds that both have."""
         return {number: self.own[number] / self.fastest[number] for number in self.own.keys() & self.fastest}
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the mean logarithms of ratios scatter: one column of ``draws`` per variant, over so many cases."""
+    """The scatter of mean logarithms of ratios: one column of ``draws`` per variant, over ``cases`` cases."""
 
     draws: Floats
     cases: int
 
     def half_width(self, variant: int, other: int | None = None) -> float:
-        """Of the interval of a variant's mean logarithm, or of its difference from another's. Two cases at least."""
+        """Half-width of the interval of a variant's mean logarithm, or of its difference from another's.
+
+        Requires at least two cases.
+        """
         values = self.draws[:, variant] - (0.0 if other is None else self.draws[:, other])
-        # Resampling n of n values scatters less than drawing n new ones does, by this factor.
+        # Resampling n of n values scatters less than drawing n new values, by this factor.
         corrected = float(values.std(ddof=1)) * math.sqrt(self.cases / (self.cases - 1))
         return t_quantile(self.cases - 1) * corrected
 
 
 def spread(cases: Sequence[Sequence[Rounds]], seed: int = 0) -> Spread:
-    """Each case has the rounds of every variant, in one order."""
+    """Resample cases and rounds. Each case has the rounds of every variant, in the same order."""
     random = np.random.default_rng(seed)
     medians = np.stack([_medians(case, random) for case in cases])  # case, variant, draw of rounds
     count = len(cases)
@@ -65,7 +70,7 @@ def spread(cases: Sequence[Sequence[Rounds]], seed: int = 0) -> Spread:
 
 
 def _medians(case: Sequence[Rounds], random: np.random.Generator) -> Floats:
-    """Logarithms of median ratios: a row per variant. Those who took turns are drawn by the same rounds."""
+    """Logarithms of median ratios, a row per variant. Interleaved variants share the resampled rounds."""
     ratios = [item.ratios for item in case if item.is_paired and item.ratios]
     shared = sorted(set.intersection(*map(set, ratios))) if ratios else []
     places = random.integers(0, max(1, len(shared)), (_MEDIANS, len(shared)))
@@ -76,7 +81,7 @@ def _medians(case: Sequence[Rounds], random: np.random.Generator) -> Floats:
 def _drawn(
     item: Rounds, shared: Sequence[int], places: npt.NDArray[np.int64], random: np.random.Generator
 ) -> Floats:
-    if not item.is_paired or not item.ratios:  # rounds that neighbours disturbed may leave none in common
+    if not item.is_paired or not item.ratios:  # without disturbed rounds, the two may have none in common
         return _resampled(item.own, random) / _resampled(item.fastest, random)
     if not shared:
         return _resampled(item.ratios, random)
@@ -94,6 +99,6 @@ def _median(values: Floats) -> Floats:
 
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
     """The t with P(|T| ≤ t) = ``confidence``, of Student's distribution."""
-    from scipy.special import stdtrit  # half a second of imports, for leaderboards alone
+    from scipy.special import stdtrit  # half a second of imports, only for leaderboards
 
     return float(stdtrit(freedom, (1 + confidence) / 2))

@@ -1,4 +1,4 @@
-"""Results of a group of trials: per place and number of repetitions the median of the samples that count, and more."""
+"""Results of a group of trials: per place and number of repetitions, statistics of the samples that count."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Result:
 
     Values are in the unit of the metric. Bounds are ``None`` where there are too few samples, or disturbed ones only.
     ``median``, ``ci_low``, ``ci_high``, ``mad`` (median absolute deviation, unscaled), ``min`` and ``max`` are of the
-    ``n`` samples that count, corrected for host interference; names with ``uncorrected_`` are of all samples as the
-    clock gave them, warm-ups excepted. ``undisturbed_share`` is ``None`` where the host was not observed,
-    ``slowdown`` (geometric mean) also of what is no time and where no sample is undisturbed.
+    ``n`` samples that count, corrected for host interference; names with ``uncorrected_`` are of all samples as
+    measured, without warm-ups. ``undisturbed_share`` is ``None`` where the host was not observed. ``slowdown``
+    (geometric mean) is also ``None`` for metrics other than time and without undisturbed samples.
     """
 
     group: int
@@ -51,11 +51,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class GroupFacts:
-    """What the facts of the trials of a group come to; a row beside the group.
+    """Facts of the trials of a group, combined into one row per group.
 
-    ``reference_kernel_s`` is the median over the trials that executed the present reference kernel, ``steal_share`` the
-    stolen time by the duration of the trials that report it; ``memory_kernel_s`` is the median of the memory kernel's
-    times over trials. ``None`` where there are none.
+    ``reference_kernel_s`` is the median over the trials that executed the current reference kernel. ``steal_share`` is
+    the stolen time divided by the duration of the trials that report it. ``memory_kernel_s`` is the median of the
+    memory kernel's times over trials. Each is ``None`` without such trials.
     """
 
     group: int
@@ -70,9 +70,9 @@ class GroupFacts:
 
 
 def results(groups: Sequence[Group]) -> list[Result]:
-    """The results of groups, ordered by group, place and repetitions; none of a group whose samples may not be shown.
+    """The results of groups, ordered by group, place and repetitions, without groups whose samples may not be shown.
 
-    Many groups at once take far less time than each alone.
+    One call for many groups is far faster than one call per group.
     """
     counted = [group for group in groups if group.is_counted and not group.samples.is_warmup.all()]
     if not counted:
@@ -106,7 +106,7 @@ def results(groups: Sequence[Group]) -> list[Result]:
 
 
 def _columns(number: int, samples: Samples) -> tuple[npt.NDArray[Any], ...]:
-    """Of each sample but warm-ups: group, place, repetitions, value, slowdown, whether it is disturbed."""
+    """Columns of samples except warm-ups: group, place, repetitions, value, slowdown, whether it is disturbed."""
     is_kept = ~samples.is_warmup
     columns = (samples.place, samples.repetitions, samples.value, samples.slowdown, samples.is_disturbed)
     own = [column[is_kept] for column in columns]
@@ -134,7 +134,7 @@ def _result(group: Group, place: Place, repetitions: int, values: Sequence[Any])
 def _statistics(
     value: Floats, slowdown: Floats, is_disturbed: Booleans, segment: Integers, is_sequential: Booleans
 ) -> tuple[Estimates, Segments]:
-    """The estimates of each segment, and the values that they are of."""
+    """The estimates of each segment, and the underlying values."""
     counted = Segments.of(*correction.corrected(value, slowdown, is_disturbed, segment))
     slowdowns = correction.mean_slowdowns(slowdown, is_disturbed, segment)
     estimates = correction.widened(counted.estimates(is_sequential), correction.widening(slowdowns))
@@ -142,7 +142,7 @@ def _statistics(
 
 
 def facts(group: Group) -> GroupFacts:
-    """Facts of the trials, together."""
+    """The combined facts of the trials."""
     trials = group.trials
     reference_kernels = _known(
         trial.facts.get("reference_kernel_s") for trial in trials if "reference_kernel_version" in trial.facts

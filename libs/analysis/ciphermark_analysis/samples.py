@@ -1,4 +1,4 @@
-"""What statistics are made of: the trials that are pooled into one result, and their samples as columns."""
+"""Input of statistics: the trials that are pooled into one result, and their samples as columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_REPETITIONS = -1
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where samples were taken, and the metric with its unit."""
+    """The place of samples, and the metric with its unit."""
 
     stage: str
     party: str | None
@@ -56,7 +56,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A trial but for its samples. ``facts`` as recorded; a fact that was no number is ``None``."""
+    """A trial without its samples. ``facts`` are as recorded; a fact that is no number is ``None``."""
 
     process: int
     started_at: datetime
@@ -70,9 +70,9 @@ class Group:
     """Trials pooled into one result: one case, build, parameter set and status in one run.
 
     ``id`` is the caller's; results and ratios refer to groups by it. ``library``, ``hexl``, ``is_reference``,
-    ``security_compared``, ``security_compared_2024`` and ``encryption`` are ``None`` where no worker got as far as
-    telling. ``security_table`` is that of the request. ``is_until_exhausted`` says that the experiment ends with the
-    status ``budget_exhausted`` as a matter of course. ``is_sequential``: the number of samples depends on their values.
+    ``security_compared``, ``security_compared_2024`` and ``encryption`` are ``None`` where no worker reported them.
+    ``security_table`` is that of the request. ``is_until_exhausted``: trials of the experiment regularly end with the
+    status ``budget_exhausted``. ``is_sequential``: the number of samples depends on their values.
     """
 
     id: int
@@ -97,10 +97,10 @@ class Group:
 
     @property
     def is_composite(self) -> bool:
-        """Whether the operation is made of several calls of the library: it is ranked apart."""
+        """Whether the operation takes several calls of the library; such operations are ranked separately."""
         return any(trial.facts.get("is_composite") == 1 for trial in self.trials)
 
     @property
     def is_watched(self) -> bool:
-        """Whether the host was observed beside the samples of all trials."""
+        """Whether the host was observed during all trials."""
         return all("reference_kernel_s" in trial.facts for trial in self.trials)

@@ -1,8 +1,8 @@
-"""When a growing sample is enough. Pure.
+"""Stopping rules for a growing sample. Pure.
 
-Whoever looks at a sample again and again, and stops when its interval is narrow, stops too often by accident: the plain
-interval of the median then covers less than it says. So what has a precision to reach is judged, and shown, by the
-ranks of :func:`ciphermark_analysis.estimates.sequential_rank`, which hold for every moment at which one may stop.
+Repeated looks that stop once an interval is narrow stop too often by chance: the plain interval of the median then
+covers less than it states. Samples with a target precision are therefore judged and shown by the ranks of
+:func:`ciphermark_analysis.estimates.sequential_rank`, which hold for every stopping time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from ciphermark_core.budget import Budget
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``min_samples`` and ``min_ns`` of them are needed in any case; with ``max_ci_half_width``, the relative
-    half-width of the median's interval, more are taken until it is reached, or ``max_samples`` or ``max_ns`` are.
+    """A stopping rule. A sample needs at least ``min_samples`` values and ``min_ns`` of measurement time.
+
+    ``max_ci_half_width`` is the relative half-width of the median's interval. With it, more values are taken until the
+    interval is as narrow, or ``max_samples`` or ``max_ns`` is reached.
     """
 
     min_samples: int
@@ -28,7 +30,7 @@ class Rule:
 
 
 def rule(budget: Budget, *, has_min_time: bool = True) -> Rule:
-    """The rule of a budget; without its least time for phases that are not the subject."""
+    """The rule of a budget; without its minimum time for stages that are not the subject."""
     min_ns = round(budget.min_time_s * 1e9) if has_min_time else 0
     if budget.max_ci_half_width is None:
         return Rule(budget.min_samples, min_ns)
@@ -37,7 +39,7 @@ def rule(budget: Budget, *, has_min_time: bool = True) -> Rule:
 
 
 def is_enough(rule: Rule, values: Sequence[float], spent_ns: int) -> bool:
-    """Whether a sample needs no more ``values``; ``spent_ns`` is the time that taking them took."""
+    """Whether a sample needs no more ``values``; ``spent_ns`` is the time spent on taking them."""
     count = len(values)
     if count < rule.min_samples or spent_ns < rule.min_ns:
         return False

@@ -1,9 +1,11 @@
-"""Two runs compared as wholes: relative to what is known not to have changed, and host-wide shifts. Pure.
+"""Two runs compared as wholes: host-wide shifts, and times relative to an unchanged reference. Pure.
 
-What slows a host slows every variant; so does a library, a compiler or a kernel that the variants share. The reference
-kernels of both runs tell the one from the other: a change that all variants of a comparison group share is the host's
-where the host changed as much by its reference kernel, and else a regression like any other, which says so. A
-*reference*, a variant whose build is the same in both runs or the reference kernel, cancels what both hosts did to it.
+A slower host slows every variant; so does a library, a compiler or a kernel that the variants share. The reference
+kernels of both runs distinguish the two causes. A change that all variants of a comparison group share is a host-wide
+shift where the reference kernel changed as much. Otherwise it is a regression, with a remark.
+
+A *reference* is a variant whose build is the same in both runs, or the reference kernel. It cancels the effects of both
+hosts.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ HOST_WIDE_SHIFT = "host-wide shift"
 SHARED = "not explained by the reference kernel"
 UNKNOWN = "without a reference kernel in both runs"
 _MOVES = ("slower", "faster")
-_FEWEST = 3  # variants of which a host-wide shift is said
-_ALIKE = 1.25  # the most that their ratios differ by
+_FEWEST = 3  # minimum number of variants for a host-wide shift
+_ALIKE = 1.25  # the maximum factor between their ratios
 _result = itemgetter("comparison_group", "phase", "metric", "repetitions")
 
 
@@ -35,8 +37,9 @@ def judgements(rows: Sequence[Row], rule: Rule) -> list[tuple[Any, ...]]:
 
 
 def shared(rows: Sequence[Row]) -> str | None:
-    """What to say of results that moved in all variants of their comparison groups, and not by the host, from rows with
-    ``verdict``; ``None`` without any.
+    """Return a remark on results that changed in all variants of their comparison groups, but not with the host.
+
+    Rows have their ``verdict``. ``None`` without such results.
     """
     own = [row["verdict"].partition(":")[0] for row in rows if row["verdict"].endswith(SHARED)]
     parts = [f"{own.count(kind)} {kind}" for kind in _MOVES if kind in own]
@@ -49,10 +52,10 @@ def shared(rows: Sequence[Row]) -> str | None:
 
 
 def relative(rows: Sequence[Row], reference: str) -> list[Row]:
-    """The rows, times of run b multiplied by what the reference took in a divided by what it took in b.
+    """Return the rows with times of run b multiplied by the reference's ratio a/b: b's times on a's host.
 
-    Bounds take the worst of run b's interval and of that ratio's. Run b's times are then told as they would be on run
-    a's host. A time that the reference has no like of in both runs is left out.
+    Bounds combine the worst cases of run b's interval and of that ratio's. Times without a corresponding time of the
+    reference in both runs are left out.
     """
     references = {_result(row): row for row in rows if row["variant"] == reference and _has_times(row)}
     output = []
@@ -80,7 +83,7 @@ def _of_reference_kernel(row: Row) -> tuple[float, float, float] | None:
 
 
 def _of_variant(row: Row | None) -> tuple[float, float, float] | None:
-    """The ratio a/b of the reference, and the bounds of it, which are nothing (0) where it has none."""
+    """The ratio a/b of the reference and its bounds, which are 0 where it has none."""
     if row is None:
         return None
     ratio = ratio_of(*comparison.estimates(row))
@@ -94,13 +97,13 @@ def _scaled(row: Row, middle: float, low: float, high: float) -> Row:
         "b_median": row["b_median"] * middle,
         "b_low": row["b_low"] * low if own else None,
         "b_high": row["b_high"] * high if own else None,
-        "a_reference_kernel_s": None,  # what the hosts did is in the reference
+        "a_reference_kernel_s": None,  # the reference includes the effects of the hosts
         "b_reference_kernel_s": None,
     }
 
 
 def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """The judgements of rows; where all variants of a comparison group moved alike, with what made them."""
+    """The judgements of rows, with the cause where all variants of a comparison group changed alike."""
     ratio, place = COLUMNS.index("ratio"), COLUMNS.index("verdict")
     groups: dict[tuple[Any, ...], list[_Judged]] = {}
     for row, values in zip(known, judged, strict=True):
@@ -115,7 +118,7 @@ def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[t
 
 
 def _verdict(group: Sequence[_Judged]) -> str | None:
-    """What to say of a comparison group whose variants all moved in one direction and alike; else nothing."""
+    """The verdict on a comparison group whose variants all changed alike and in one direction; else ``None``."""
     ratios = [ratio for _, ratio, _ in group]
     verdicts = {verdict for *_, verdict in group}
     are_alike = len(verdicts) == 1 and verdicts < set(_MOVES) and max(ratios) / min(ratios) <= _ALIKE

@@ -11,11 +11,11 @@ Standing = Literal["win", "tie", "behind", "alone", "disturbed"]
 
 
 def standings(fastest: int, verdicts: Sequence[Verdict], is_disturbed: Sequence[bool]) -> list[Standing]:
-    """How each variant of a case stands, from its verdict against the ``fastest`` one (an index).
+    """Return the standing of each variant of a case, from its verdict against the ``fastest`` one (an index).
 
-    The fastest wins where all others are slower beyond the significance threshold. Otherwise it shares the case with
-    those of whom that is not certain, be it for want of samples. One without any other is ``alone``. One whose samples
-    are all disturbed is ``disturbed``, and others do not win against it.
+    The fastest wins where all others are significantly slower. Otherwise it ties with the variants that are not, even
+    for lack of samples. A single variant is ``alone``. A variant with only disturbed samples is ``disturbed``, and
+    others do not win against it.
     """
     others = [verdict for index, verdict in enumerate(verdicts) if index != fastest]
     first: Standing = "win" if all(verdict == "slower" for verdict in others) else "tie"
