@@ -68,7 +68,7 @@ def corrected(
 
 
 def counts(is_disturbed: Booleans, segment: Integers, may_be_disturbed: Booleans | bool = True) -> Booleans:
-    """Whether each sample counts: the undisturbed ones of a segment, or, without any, those that ``may_be_disturbed``."""
+    """Whether each sample counts: the undisturbed ones of a segment; without any, those that ``may_be_disturbed``."""
     is_lost = np.ones(_segments(segment), np.bool_)
     is_lost[segment[~is_disturbed]] = False
     return ~is_disturbed | (is_lost[segment] & may_be_disturbed)
