@@ -1,11 +1,11 @@
-# The images of client, server, benchmark and dashboard. The libraries are built once, for every CPU of x86-64 (or every one with
-# what the variant's declaration demands); each image holds what its role needs and nothing that builds.
+# The images of client, server, benchmark and dashboard. The libraries are built once, for every x86-64 CPU, or
+# every one with the features of the variant's declaration. Each image holds only what its role needs, without build tools.
 
-# What every stage begins with. Pinned by its digest it is always the same: python:3.12-slim-trixie@sha256:…
+# The base of every stage. For reproducible builds, pin it by digest: python:3.12-slim-trixie@sha256:…
 ARG PYTHON_IMAGE=python:3.12-slim-trixie
 
-# What the recipes of libraries need, apart from what the adapters do with them: another change of an adapter leaves the
-# layers valid that compile libraries. A library is its folder; nothing here names one.
+# The recipes' inputs, without the adapters' other files: a change elsewhere in an adapter keeps the layers that compile
+# libraries. Each folder is a library; this file names none.
 FROM ${PYTHON_IMAGE} AS recipes
 WORKDIR /adapters
 COPY libs/adapters/ciphermark_adapters .
@@ -51,7 +51,7 @@ RUN python3 -m venv --without-pip /opt/ciphermark/.venv \
     && pip --python /opt/ciphermark/.venv/bin/python install --no-index --no-cache-dir --find-links /wheels \
         ciphermark-dashboards
 
-# What all images run on. Volumes that are mounted on these folders take their owner.
+# The base of all final images. Volumes mounted on these folders inherit their owner.
 FROM ${PYTHON_IMAGE} AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libgomp1 \

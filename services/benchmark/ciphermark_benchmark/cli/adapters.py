@@ -132,7 +132,7 @@ class Description:
             yield "unsupported", f"recommended tuning: {declared.lacks_recommended}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as data."""
+        """The properties as plain data."""
         declared = self.availability.declaration
         return {
             "variant": declared.variant,

@@ -120,7 +120,7 @@ def compare_builds(  # noqa: PLR0913, PLR0917 - each parameter is an option of t
 def timed(
     suite: Suite, text: str, builds: tuple[str, str], facts: Host
 ) -> tuple[list[Subject], list[Refused]]:
-    """As :func:`subjects`, restricted to cases with a time: depth and noise have none."""
+    """The result of :func:`subjects`, restricted to cases with a time: depth and noise have none."""
     able, refused = subjects(suite, text, builds, facts)
     return [item for item in able if _is_timed(item.case)], [item for item in refused if _is_timed(item.case)]
 

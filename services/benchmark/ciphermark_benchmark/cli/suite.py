@@ -488,8 +488,8 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
 
 
 def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
-    """Tables of the numbers of executed and of all cases by experiment, scheme and variant; the maximum memory of
-    servers that need much; the reasons of skipped cases, the most frequent first.
+    """Tables of the numbers of executed and of all cases by experiment, scheme and variant, with the maximum memory of
+    servers that need much. A last table has the reasons of skipped cases, the most frequent first.
     """
     variants = list(dict.fromkeys(item.case.variant for item in planned))
     every = Counter((_place(item), item.case.variant) for item in planned)

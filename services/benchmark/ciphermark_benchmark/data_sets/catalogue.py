@@ -38,7 +38,7 @@ class Place(Protocol):
         """The names of the data sets there."""
 
     def find(self, name: str) -> Known | None:
-        """One of them."""
+        """The data set of a name; ``None`` if there is none."""
 
     def put(self, name: str, data: bytes) -> None:
         """Put one there."""
@@ -214,7 +214,7 @@ class ClientData:
         return self._known
 
     def find(self, name: str) -> Known | None:
-        """One of them."""
+        """The data set of a name; ``None`` if there is none."""
         return self._known.get(name)
 
     def put(self, name: str, data: bytes) -> None:

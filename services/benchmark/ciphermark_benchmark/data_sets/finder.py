@@ -127,7 +127,7 @@ class DataSetText(BaseModel):
 
     @property
     def known(self) -> Known:
-        """What was found."""
+        """The data set that the finder returned."""
         return self._known
 
     @property

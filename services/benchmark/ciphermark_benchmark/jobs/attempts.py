@@ -104,7 +104,9 @@ def configure_log(environ: Mapping[str, str]) -> None:
 
 
 def _attempt(data_directory: DataDirectory, claim: Claim, sender: Connection) -> None:
-    """The main function of the process. A bug's traceback goes to standard error; the parent sees a dead process."""
+    """Execute the attempt: the main function of its process. On a bug, the traceback goes to standard error, and the
+    worker sees a dead process.
+    """
     if os.getpid() != _LOADED_BY:
         # The worker sees an attempt only through that process: without it, a second attempt would run next to this one.
         end_with(_LOADED_BY, signal.SIGKILL)

@@ -41,10 +41,10 @@ SIGNED_FORMAT = 2
 class Header:
     """The first line: the run, the file of its suite, and the requested variants (empty: all).
 
-    These are keyed by the suite's text: ``data_sets``, those of the suite that are not shipped; ``workloads``, the
-    names of those from files; ``options``, those that name files, with the values that follow from the files' contents.
-    ``trials`` is the number of outcomes of the whole run on this host, zero if unknown. ``format`` is that of an
-    archive: from :data:`SIGNED_FORMAT` on, its last line is a digest.
+    ``data_sets`` are the suite's data sets that are not shipped, ``workloads`` the names of its workloads from files.
+    ``options`` are its options that name files, with the values that follow from the files' contents. All three are
+    keyed by the suite's text. ``trials`` is the number of outcomes of the whole run on this host, zero if unknown.
+    ``format`` is that of an archive: from :data:`SIGNED_FORMAT` on, its last line is a digest.
     """
 
     run: Run

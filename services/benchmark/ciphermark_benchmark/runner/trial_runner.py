@@ -54,9 +54,9 @@ class Requests:
         self._used_s = 0.0
 
     def ask(self, whom: Answering, request: object, kind: type[R]) -> R:
-        """A reply of type ``kind``. Raises :class:`TrialFailed` for a refusal or a reply of another type,
-        ``WorkerDied`` if there is no reply in time, and ``OSError`` for a full disk, as our own writes do, since it
-        says nothing about the trial.
+        """A reply of type ``kind``. Raises :class:`TrialFailed` for a refusal or a reply of another type, and
+        ``WorkerDied`` if there is no reply in time. A full disk raises ``OSError``, as our own writes do, since it says
+        nothing about the trial.
         """
         self.require_interest()  # the recipient exists, so that abandoning the trial can end it
         start = monotonic()

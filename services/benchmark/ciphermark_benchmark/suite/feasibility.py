@@ -137,9 +137,9 @@ _KEYS = {
 }
 
 
-# Seconds per coefficient and prime on the reference machine, from CPU times of SEAL and OpenFHE: of key switching, also
-# per prime; of a product, which BFV extends to more primes; of a division by a prime; of any operation; of encoding,
-# encrypting and decrypting a vector.
+# Seconds per coefficient and prime on the reference machine, from CPU times of SEAL and OpenFHE: of key switching (for
+# each prime again); of a product, which BFV extends to more primes; of a division by a prime; of any operation; of
+# encoding, encrypting and decrypting a vector.
 _SWITCHED_S, _PRODUCT_S, _BFV_PRODUCT_S, _DIVIDED_S, _APPLIED_S, _CLIENT_S = (
     3.5e-8,
     2e-8,

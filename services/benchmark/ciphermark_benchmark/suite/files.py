@@ -42,7 +42,7 @@ _TEXTS = {
     "model_type": "must be a mapping of keys to values, not {input}",
     "too_short": "must not be empty",
 }
-# Lists in lists in messages: two levels.
+# Levels of nested lists in messages: two.
 _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 
@@ -216,7 +216,7 @@ def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin:
 
 def _is_far_fetched(problem: ErrorDetails) -> bool:
     """Whether an error is misleading for a union of types: a value of another type is no listed word, a word is not of
-    the other types, or a value is no mapping.
+    another type, or a value is no mapping.
     """
     if problem["type"] == "model_type":
         return True

@@ -449,7 +449,7 @@ class Refused(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """What a host has for processes."""
+    """The resources of a host for processes."""
 
     cores: int
     memory_mb: int
@@ -479,7 +479,7 @@ class Capacity:
 
 
 def capacity_of(facts: Host) -> Capacity:
-    """What a host has for processes."""
+    """The resources of a host for processes, from its facts."""
     return Capacity(facts.cores, facts.memory_bytes >> 20)
 
 
