@@ -57,7 +57,7 @@ def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
     runs_by_id = {str(run["run_id"]): run for run in runs}
     cases = _cases(store, list(runs_by_id))
     order = list(runs_by_id)
-    question = answers.question(cases, order, given)
+    question = answers.question(cases, order, given, asked_run or "")
     if question is None:
         return None
     place, sort = question.place, given.get("sort", "time")

@@ -101,6 +101,17 @@ def test_a_question_is_completed(cases: list[dict[str, Any]], given: dict[str, s
     assert (place.operation, place.scheme, place.table, place.level) == expected
 
 
+def test_the_run_that_is_asked_for_completes_the_question() -> None:
+    """Also one that compares nothing: its reader wants to see what it has."""
+    cases = [case(**WORKLOAD), case(run_id="old", variants=1, level=192), case(scheme="ckks")]
+    question = answers.question(cases, RUNS, {}, "old")
+    assert question is not None
+    assert question.place == Place("mul", "bfv", "2018", 192)
+    without = answers.question(cases, RUNS, {}, "gone")
+    assert without is not None
+    assert without.place.operation == "lr-k3-plain"
+
+
 def test_choices_that_no_run_has_are_let_go() -> None:
     assert answers.question([], RUNS, {}) is None
     assert asked([case()], **{"for": "add", "scheme": "ckks", "security": "256"}).let_go == [

@@ -56,9 +56,12 @@ class Question:
     let_go: Sequence[str] = ()
 
 
-def question(cases: Sequence[Row], runs: Sequence[str], given: Mapping[str, str]) -> Question | None:
-    """The question that ``given`` asks, completed by what the first run that has something compares; nothing without
-    cases. ``given`` has texts by ``for`` (the computation), ``scheme``, ``table`` and ``security``.
+def question(
+    cases: Sequence[Row], runs: Sequence[str], given: Mapping[str, str], preferred_run: str = ""
+) -> Question | None:
+    """The question that ``given`` asks, completed by what the preferred run has, else by what the first run that has
+    something compares; nothing without cases. ``given`` has texts by ``for`` (the computation), ``scheme``, ``table``
+    and ``security``.
     """
     if not cases:
         return None
@@ -70,16 +73,21 @@ def question(cases: Sequence[Row], runs: Sequence[str], given: Mapping[str, str]
             let_go.append(asked)
         return asked if asked in there else default()
 
+    def own(rows: Sequence[Row]) -> Sequence[Row]:
+        return [row for row in rows if row["run_id"] == preferred_run] or rows
+
     operations = sorted({row["operation"] for row in cases}, key=lambda name: (words(name).place, name))
     scheme = given.get("scheme", "")
     in_scheme = [row for row in cases if row["scheme"] == scheme] or cases
-    operation = chosen("for", operations, lambda: _first_operation(in_scheme, runs))
+    operation = chosen("for", operations, lambda: _first_operation(own(in_scheme), runs))
     here = [row for row in cases if row["operation"] == operation]
     schemes = _in_order({row["scheme"] for row in here})
-    scheme = chosen("scheme", schemes, lambda: schemes[0])
+    scheme = chosen("scheme", schemes, lambda: _in_order({row["scheme"] for row in own(here)})[0])
     here = [row for row in here if row["scheme"] == scheme]
-    levels = sorted({(row["table_of_level"], row["level"]) for row in here})
-    place = (operation, scheme, *_level(levels, given, _requested(here, runs), let_go))
+    levels = _levels(here)
+    is_level_given = bool(given.get("table") or given.get("security"))
+    of_run = levels if is_level_given else _levels(own(here))
+    place = (operation, scheme, *_level(of_run, given, _requested(own(here), runs), let_go))
     return Question(Place(*place), operations, schemes, levels, let_go)
 
 
@@ -102,6 +110,10 @@ def _first_operation(cases: Sequence[Row], runs: Sequence[str]) -> str:
 
 def _in_order(schemes: Iterable[str]) -> list[str]:
     return sorted(schemes, key=lambda name: (SCHEMES.index(name) if name in SCHEMES else len(SCHEMES), name))
+
+
+def _levels(cases: Iterable[Row]) -> list[tuple[str, int]]:
+    return sorted({(row["table_of_level"], row["level"]) for row in cases})
 
 
 def _requested(cases: Sequence[Row], runs: Sequence[str]) -> str:
