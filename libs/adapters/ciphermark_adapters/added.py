@@ -1,9 +1,9 @@
-"""Builds of the user's own: variants that ``ciphermark build add`` made, each a folder with an environment of its own.
+"""Users' builds: variants created by ``ciphermark build add``, each a folder with a separate environment.
 
 A build is a library that was compiled or installed elsewhere, driven by a shipped adapter. Its folder holds the file
-``build.json``, the environment whose interpreter loads it (two builds of one library never meet in one process), and
-SEAL itself where it was compiled here. Folders whose names begin with a dot are unfinished and count for nothing.
-The setup reads this, too: standard library alone.
+``build.json``, and the environment whose interpreter loads it: two builds of one library never share a process. It also
+holds SEAL itself where it was compiled here. Folders whose names begin with a dot are unfinished and ignored.
+The setup also imports this module: standard library only.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _REPOSITORY = _HERE.parents[2]
 
 @dataclass(frozen=True, slots=True)
 class AddedBuild:
-    """One build. ``base`` is the shipped variant whose adapter drives it, ``origin`` tells where the library is from.
+    """One build. ``base`` is the shipped variant whose adapter drives it, ``origin`` the origin of the library.
 
-    ``adapter`` is the digest of the native sources that its module was compiled from, ``outside`` the files that it
-    needs beyond its folder, with their digests. ``facts`` is what the loaded library said when it was added.
+    ``adapter`` is the digest of the native sources that its module was compiled from. ``outside`` are the files that it
+    needs outside its folder, with their digests. ``facts`` are those of the loaded library when it was added.
     """
 
     name: str
@@ -49,18 +49,18 @@ class AddedBuild:
     facts: dict[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write it into a folder."""
+        """Write the build's record to a folder."""
         (folder / FILE).write_text(json.dumps(asdict(self), indent=2))
 
 
 def builds_folder() -> Path:
-    """The folder of all builds: beside what setup made, or where ``CIPHERMARK_BUILDS`` says."""
+    """The folder of all builds: next to the setup's results, or as set by ``CIPHERMARK_BUILDS``."""
     named = os.environ.get(PATH_VARIABLE)
     return Path(named) if named else _REPOSITORY / ".build" / "builds"
 
 
 def read(folder: Path) -> AddedBuild | None:
-    """The build in a folder; ``None`` where none is, or one of another edition of Ciphermark."""
+    """The build in a folder; ``None`` without one, or for a build of another edition of Ciphermark."""
     try:
         return AddedBuild(**json.loads((folder / FILE).read_text()))
     except (OSError, ValueError, TypeError):
@@ -68,7 +68,7 @@ def read(folder: Path) -> AddedBuild | None:
 
 
 def state() -> tuple[tuple[str, int], ...]:
-    """What changes when a build is added, rebuilt or removed."""
+    """A value that changes when a build is added, rebuilt or removed."""
     return tuple(sorted((path.name, (path / FILE).stat().st_mtime_ns) for path in _folders()))
 
 
@@ -79,7 +79,7 @@ def all_builds() -> dict[str, AddedBuild]:
 
 
 def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
-    """What the variants of all builds declare: the same as the shipped variants that drive them."""
+    """The declarations of the variants of all builds, derived from the shipped variants that drive them."""
     return {
         name: replace(
             shipped[build.base],
@@ -95,7 +95,7 @@ def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
 
 
 def reason_against(name: str) -> tuple[str, str] | None:
-    """Why the build of a variant cannot be used as it was added, and what to do; ``None`` for other variants, too."""
+    """Return why a variant's build cannot be used as added, and the remedy; ``None`` if usable, or no build."""
     build = read(builds_folder() / name)
     if build is None:
         return None
@@ -114,7 +114,7 @@ def reason_against(name: str) -> tuple[str, str] | None:
 
 
 def is_stale(build: AddedBuild) -> bool:
-    """Whether the adapter's native sources have changed since its module was made."""
+    """Whether the adapter's native sources have changed since its module was built."""
     return build.adapter != adapter_digest(build.library)
 
 

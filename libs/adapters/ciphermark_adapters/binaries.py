@@ -1,8 +1,8 @@
-"""What a compiled file tells of its making: which compilers, which flags, which machine. Standard library alone.
+"""Build facts of compiled files: compilers, flags and machine. Standard library only.
 
-Compilers sign the section ``.comment``. Flags are known where the debug information or ``.GCC.command.line`` has them:
-GCC writes its command line into both (``-g``, ``-frecord-gcc-switches``), clang where it is asked to
-(``-grecord-command-line``). Static libraries are read member by member. The setup reads this, too.
+Compilers sign the section ``.comment``. Flags are in the debug information or ``.GCC.command.line``: GCC writes its
+command line into both (``-g``, ``-frecord-gcc-switches``), clang on request (``-grecord-command-line``). Static
+libraries are read member by member. The setup also imports this module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COMMANDS = (".debug_str", ".debug_line_str", ".debug_info", ".GCC.command.line"
 _PRODUCER = re.compile(rb"GNU C(?:\+\+)?\d* \d+\.[\d.]+[^\0\n]*? (-[^\0\n]*)")
 _CLANG_COMMAND = re.compile(rb"clang[^\0\n]*? (-[^\0\n]+)")
 _MACHINES = {3: "x86", 40: "ARM", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}
-# What of a recorded command line is no choice of the one who built: places, and what all commands have.
+# Parts of a recorded command line that are no choice of the builder: paths, and options of all commands.
 _PLACES = re.compile(
     r"(?:^|(?<= ))(?:-(?:I|isystem|o|c|D|MF|MT|MD|fdebug-\S+=)\S*(?: (?!-)\S+)*|--param[ =]\S+)"
 )
@@ -34,7 +34,7 @@ _DIGEST_DIGITS = 16
 
 @dataclass
 class Making:
-    """What one file tells: compilers and flags may be several, one for each part of a library."""
+    """Build facts of one file; a library may have several compilers and flags, one per part."""
 
     compilers: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Making:
 
 
 def making(path: Path) -> Making:
-    """What a binary or a static library tells; what is no such file tells nothing."""
+    """Return the build facts of a binary or a static library; empty facts for any other file."""
     result = Making()
     for image in _images(path.read_bytes()):
         machine, sections = _sections(image)
@@ -57,7 +57,7 @@ def making(path: Path) -> Making:
 
 
 def digest(path: Path) -> str:
-    """The file's name and the beginning of its SHA-256: two builds of one version differ in it."""
+    """The file's name and a prefix of its SHA-256, in which two builds of one version differ."""
     return f"{path.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:_DIGEST_DIGITS]}"
 
 
@@ -70,12 +70,12 @@ def _text(data: bytes) -> str:
 
 
 def _flags(command: bytes) -> str:
-    """The options of a recorded command line, without what names places."""
+    """The options of a recorded command line, without paths."""
     return " ".join(_PLACES.sub("", _text(command)).split())
 
 
 def _images(data: bytes) -> Iterator[bytes]:
-    """The ELF files in it: itself, or the members of an archive."""
+    """Yield the ELF files in the data: the file itself, or the members of an archive."""
     if data.startswith(_ELF):
         yield data
     if not data.startswith(_ARCHIVE):
@@ -119,7 +119,7 @@ def _read(image: bytes, order: str, is_wide: bool) -> Iterator[tuple[str, bytes]
 
 
 def _expanded(data: bytes, flags: int, is_wide: bool) -> bytes:
-    """A section's bytes; zlib is undone, and what is compressed otherwise is unknown."""
+    """A section's bytes, decompressed with zlib; empty for other compressions."""
     if not flags & _COMPRESSED:
         return data
     header = 24 if is_wide else 12

@@ -1,6 +1,6 @@
-"""Loops over a library's operations: of our native modules, as Python sees them, and over a Python library's calls.
+"""Loops over a library's operations: the Python interface of native loops, and loops over a Python library's calls.
 
-Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does; what they return runs with the GIL
+Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does. They return loops that run with the GIL
 released.
 """
 
@@ -18,22 +18,22 @@ Rows: TypeAlias = Sequence[Row]
 
 
 class NativeBound(Bound):
-    """A contract ``Bound`` that can also give its results away."""
+    """A contract ``Bound`` that can also hand over its results."""
 
     @abstractmethod
     def take(self) -> list[Handle]:
-        """The results without a copy; the bound is of no use afterwards."""
+        """Return the results without a copy; the bound must not be used afterwards."""
 
 
 class Binder(Protocol):
     """Binds one operation to rows of operands."""
 
     def __call__(self, rows: Rows, /) -> NativeBound:
-        """Raises ``TypeError`` for rows that do not fit the operation."""
+        """Bind rows; raises ``TypeError`` for rows that do not fit the operation."""
 
 
 def execute(bind: Binder, *operands: Handle) -> Handle:
-    """Execute an operation once, for the sake of the result."""
+    """Execute an operation once, and return its result."""
     bound = bind([operands])
     bound.run(1)
     (result,) = bound.take()
@@ -41,9 +41,10 @@ def execute(bind: Binder, *operands: Handle) -> Handle:
 
 
 class LibraryBound(PythonBound):
-    """The plain loop over a Python library's own calls, with errors that the contract knows.
+    """The plain loop over a Python library's own calls, with errors translated to the contract's.
 
-    ``errors`` are what the library raises; ``finish`` makes a call's value a result, off the clock."""
+    ``errors`` are the library's exceptions. ``finish`` converts a call's value to a result; it is not timed.
+    """
 
     errors: ClassVar[tuple[type[Exception], ...]]
 
@@ -60,13 +61,13 @@ class LibraryBound(PythonBound):
 
     @classmethod
     def once(cls, function: Callable[..., Handle], *operands: Any) -> Handle:
-        """What ``function`` makes of the operands; library errors are translated, or raised as they are."""
+        """Call ``function`` on the operands; library errors are translated where the contract has an equivalent."""
         try:
             return function(*operands)
         except cls.errors as error:
             translation = cls.translated(error)
             if translation is error:
-                raise  # from itself, it would be its own cause
+                raise  # an error must not be its own cause
             raise translation from error
 
     def run(self, loops: int) -> int:
@@ -80,7 +81,7 @@ class LibraryBound(PythonBound):
 
 
 class LibraryKeyOwner(KeyOwner):
-    """``_encrypt`` and ``_decrypt`` are the library's own calls, on vectors of all slots; they alone are timed."""
+    """Base class; only ``_encrypt`` and ``_decrypt``, the library's calls on vectors of all slots, are timed."""
 
     bound: ClassVar[type[LibraryBound]]
     _encrypt: Callable[[Vector], Handle]
@@ -96,12 +97,12 @@ class LibraryKeyOwner(KeyOwner):
         return self.bound(self._encrypt, [(self._filled(values),) for (values,) in rows])
 
     def bind_decrypt(self, rows: Sequence[Row]) -> Bound:
-        """See the contract: the conversion to numpy and the reduction to [0, t) stay off the clock."""
+        """See the contract: the conversion to numpy and the reduction to [0, t) are not timed."""
         return self.bound(self._decrypt, rows, self._normalised)
 
     @abstractmethod
     def _filled(self, values: Vector) -> Vector:
-        """The vector with zeros up to all slots, as the library takes it."""
+        """The vector padded with zeros to all slots, in the form that the library takes."""
 
     def _normalised(self, values: Any) -> Vector:
         modulus = self.parameters.plain_modulus

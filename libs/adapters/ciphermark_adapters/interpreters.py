@@ -1,7 +1,7 @@
-"""Interpreters beside ours: virtual environments for libraries that our Python cannot load.
+"""Other interpreters: virtual environments for libraries that our Python cannot load.
 
-The environment ``NAME`` is the folder ``.venv-NAME`` beside the environment that runs this, where setup makes it, or
-in the folder that ``CIPHERMARK_ENVIRONMENTS`` names; a name that is a path is that folder itself.
+The environment ``NAME`` is the folder ``.venv-NAME`` next to the running environment, where setup creates it, or in the
+folder ``CIPHERMARK_ENVIRONMENTS``. A name that is a path is that folder itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PATH_VARIABLE = "CIPHERMARK_ENVIRONMENTS"
 
 
 def folder(environment: str) -> Path:
-    """Where the environment is, or should be."""
+    """The folder of the environment, whether it exists or not."""
     if os.path.isabs(environment):
         return Path(environment)
     parent = os.environ.get(PATH_VARIABLE) or Path(sys.prefix).resolve().parent
@@ -24,7 +24,7 @@ def folder(environment: str) -> Path:
 
 
 def is_current(environment: str | None) -> bool:
-    """Whether this process runs in the environment; ``None`` stands for ours, wherever we run."""
+    """Whether this process runs in the environment; always true for ``None``, the own environment."""
     return environment is None or folder(environment).resolve() == Path(sys.prefix).resolve()
 
 
@@ -36,7 +36,7 @@ def executable(environment: str | None) -> str:
 
 
 def reason_against(environment: str | None) -> str | None:
-    """Why the environment's interpreter cannot be started, found out without starting it."""
+    """Return why the environment's interpreter cannot be started, checked without starting it."""
     program = executable(environment)
     if os.access(program, os.X_OK):
         return None
@@ -44,7 +44,7 @@ def reason_against(environment: str | None) -> str | None:
 
 
 def has_module(environment: str | None, name: str) -> bool:
-    """Whether a module is installed in the environment, found out without importing it."""
+    """Whether a module is installed in the environment, checked without importing it."""
     if environment is None or is_current(environment):
         return find_spec(name) is not None
     return any(_modules(folder(environment), name))

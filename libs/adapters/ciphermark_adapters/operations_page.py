@@ -1,8 +1,7 @@
-"""The page of operations, made of the table and of what adapters declare; and what each is, for those who may not know
-the table.
+"""The page of operations, generated from the table and adapters' declarations, and summaries for other packages.
 
-``python -m ciphermark_adapters.operations_page`` writes :data:`PAGE`, :data:`SUMMARIES` and :data:`ADDITIONS`; a test
-holds all equal.
+``python -m ciphermark_adapters.operations_page`` writes :data:`PAGE`, :data:`SUMMARIES` and :data:`ADDITIONS`. A test
+checks that all three are current.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def summaries() -> str:
 
 
 def additions(declarations: Sequence[Declaration]) -> str:
-    """The decryption noise (IND-CPA-D) that each library adds, by the metric that pays for it, as CSV."""
+    """The decryption noise (IND-CPA-D) that each library adds, by the affected metric, as CSV."""
     text = io.StringIO()
     rows = {(item.library, metric, what) for item in declarations for metric, what in item.adds.items()}
     csv.writer(text, lineterminator="\n").writerows([("library", "metric", "text"), *sorted(rows)])

@@ -1,6 +1,6 @@
-"""What is told of how a library was made: its own compiler and flags, apart from those of our native module.
+"""Build facts of libraries: compiler and flags of the library, separate from those of our native module.
 
-Standard library alone: the setup reads this, too. A fact that cannot be known says so, and why.
+Standard library only: the setup also imports it. An unknown fact states the reason.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUFFIX = ".library.json"
 
 @cache
 def of_binary(*paths: Path) -> dict[str, str]:
-    """What the binaries of a library tell; the digest is that of the first."""
+    """Facts from the binaries of a library; the digest is that of the first one."""
     makings = [binaries.making(path) for path in paths]
     compilers = dict.fromkeys(item for making in makings for item in making.compilers)
     flags = dict.fromkeys(item for making in makings for item in making.flags)
@@ -36,14 +36,14 @@ def of_binary(*paths: Path) -> dict[str, str]:
 
 
 class NativeModule(Protocol):
-    """A native module of ours: its name, and the file that it is."""
+    """A native module of ours: its name and its file."""
 
     __name__: str
     __file__: str
 
 
 def beside(module: NativeModule) -> dict[str, str]:
-    """What the setup laid beside a native module of ours about the library that it was built against."""
+    """The facts that the setup recorded next to our native module about the library it was built against."""
     file = Path(module.__file__)
     record = file.with_name(f"{module.__name__}{SUFFIX}")
     try:

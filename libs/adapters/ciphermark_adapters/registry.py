@@ -1,11 +1,11 @@
-"""Finds adapters, says what is installed, and loads one on demand.
+"""Finds adapters, reports whether they are installed, and loads one on demand.
 
-An adapter is a package with a module ``declaration`` that holds ``DECLARATIONS``. Ours are the folders beside
-this file; others are installed packages that name their package under the entry point ``ciphermark.adapters``, or
-are found in the folders that ``CIPHERMARK_ADAPTER_PATH`` lists (separated by ``:``).
+An adapter is a package with a module ``declaration`` that holds ``DECLARATIONS``. Ours are the folders next to
+this file. Others are installed packages that name their package under the entry point ``ciphermark.adapters``, or
+folders in the list ``CIPHERMARK_ADAPTER_PATH`` (separated by ``:``).
 A variant may carry a label, ``seal@again``: the same build under another name, for A/A comparisons.
 A declaration may name an environment: its library is loaded by that environment's interpreter only.
-Builds of the user's own (:mod:`ciphermark_adapters.added`) are variants beside the others.
+Users' builds (:mod:`ciphermark_adapters.added`) are additional variants.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENTRY_POINTS = "ciphermark.adapters"
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a declared variant can be used on this host; if not, why and what to do."""
+    """Whether a declared variant can be used on this host; if not, the reason and the remedy."""
 
     declaration: Declaration
     reason: str | None = None
@@ -40,24 +40,24 @@ class Availability:
 
     @property
     def is_installed(self) -> bool:
-        """True when nothing stands against using it."""
+        """Whether there is no reason against using it."""
         return self.reason is None
 
 
 def declarations() -> dict[str, Declaration]:
-    """All declared variants by name, ours first, builds of the user's own last."""
+    """All declared variants by name: ours first, users' builds last."""
     return _with_added(os.environ.get(PATH_VARIABLE, ""), str(added.builds_folder()), added.state())
 
 
 @cache
 def shipped() -> dict[str, Declaration]:
-    """The declared variants of the folders beside this file."""
+    """The declared variants of the folders next to this file."""
     return _in_folder("ciphermark_adapters.", Path(__file__).parent)
 
 
 @lru_cache(maxsize=1)
 def _with_added(extra_path: str, _builds_folder: str, _state: object) -> dict[str, Declaration]:
-    """Kept until a build is added or removed."""
+    """Cached until a build is added or removed."""
     return _declarations(extra_path) | added.declarations(shipped())
 
 
@@ -72,7 +72,7 @@ def _declarations(extra_path: str) -> dict[str, Declaration]:
 
 
 def _installed() -> dict[str, Declaration]:
-    """Those of installed packages: ``mylib = "mylib"`` under the entry point names the package ``mylib``."""
+    """Variants of installed packages: ``mylib = "mylib"`` under the entry point names the package ``mylib``."""
     variants: dict[str, Declaration] = {}
     for point in entry_points(group=ENTRY_POINTS):
         source = f"the adapter {point.name} of {point.dist.name if point.dist else 'an installed package'}"
@@ -93,7 +93,7 @@ def _in_folder(prefix: str, folder: Path) -> dict[str, Declaration]:
 def _declared(module: str, source: str, remedy: str) -> dict[str, Declaration]:
     try:
         return {item.variant: item for item in importlib.import_module(module).DECLARATIONS}
-    except Exception as error:  # whatever the file does wrong
+    except Exception as error:  # any fault of the file
         raise UserError(f"{source} cannot be read: {type(error).__name__}: {error}; {remedy}") from error
 
 
@@ -103,7 +103,7 @@ def base_variant(variant: str) -> str:
 
 
 def declaration(variant: str) -> Declaration:
-    """The declaration of a variant, label or not; raises ``UserError`` for an unknown one, or a bad label."""
+    """The declaration of a variant, with or without a label; raises ``UserError`` for an unknown one or a bad label."""
     base, sign, label = variant.partition("@")
     if sign:
         names.required(label, f"a label of the variant {base[:80]!a}")
@@ -115,7 +115,7 @@ def declaration(variant: str) -> Declaration:
 
 
 def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
-    """Whether a declared variant can be loaded here, found out without loading it."""
+    """Whether a declared variant can be loaded here, checked without loading it."""
     declared = declaration(variant)
     missing_isa = [flag for flag in declared.isa if flag not in cpu_flags]
     if missing_isa:
@@ -137,19 +137,19 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
 
 
 def interpreter(variant: str) -> str:
-    """The interpreter that loads a variant's library; ours for most."""
+    """The interpreter that loads a variant's library; for most variants, ours."""
     return interpreters.executable(declaration(variant).environment)
 
 
 def is_loadable_here(variant: str) -> bool:
-    """Whether this very interpreter is the one that loads the variant's library."""
+    """Whether this interpreter is the one that loads the variant's library."""
     return interpreters.is_current(declaration(variant).environment)
 
 
 def load(variant: str) -> Adapter:
-    """Import the adapter's library and make the adapter. Errors of the import pass through.
+    """Import the adapter's library and create the adapter. Import errors are raised unchanged.
 
-    Raises ``UserError`` where another interpreter must do it.
+    Raises ``UserError`` where another interpreter has to load it.
     """
     declared = declaration(variant)
     if not is_loadable_here(variant):

@@ -1,8 +1,8 @@
-"""bfv modulo a product of primes: residue by residue, each with keys and ciphertexts of its own, in any library.
+"""bfv modulo a product of primes, in any library: residue by residue, each with separate keys and ciphertexts.
 
-A plaintext modulus T = t₁·…·t_k of different primes has slots as each of them has, by the Chinese remainder theorem.
-What a library does not know of: it is asked k times, and what comes out is put together. All handles are k handles, all
-bytes those of k objects.
+A plaintext modulus T = t₁·…·t_k of different primes has the slots of each of them, by the Chinese remainder theorem.
+The library is unaware of it: it computes k times, and the results are combined. All handles consist of k handles, all
+bytes of k objects.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from ciphermark_contract.program import Program
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
-# Between the parts of one residue's public material and the next one's: no library writes such a part.
+# Separates the parts of one residue's public material from the next one's: no library writes such a part.
 _END = b"end of a residue"
 
 
 class _Several(tuple[Handle, ...]):
-    """A handle of each residue."""
+    """One handle per residue."""
 
 
 class ResidueAdapter(Adapter):
-    """Another adapter, which is asked for each residue where a plaintext modulus has several. One after the other where
-    its programs have no threads (``is_sequential``).
+    """Wraps another adapter, which computes each residue of a plaintext modulus with several.
+
+    Residues are sequential where its programs have no threads (``is_sequential``).
     """
 
     def __init__(self, adapter: Adapter, *, is_sequential: bool) -> None:
@@ -78,7 +79,7 @@ class ResidueAdapter(Adapter):
         for _ in _each(parameters):
             own = takewhile(_END.__ne__, parts)
             evaluators.append(self._adapter.evaluator(own))
-            for _ in own:  # whatever a library leaves
+            for _ in own:  # parts that the library did not read
                 pass
         return _Evaluator(parameters, evaluators, is_sequential=self._is_sequential)
 
@@ -98,7 +99,7 @@ def _each(parameters: Parameters) -> list[Parameters]:
 def _parameters_in(part: bytes) -> Parameters | None:
     try:
         return wire.from_line(part, _Header).residues
-    except ValueError:  # a library's own
+    except ValueError:  # the library's own part
         return None
 
 
@@ -112,7 +113,7 @@ def _packed(several: Iterable[bytes]) -> bytes:
 
 
 def _unpacked(data: bytes, count: int) -> list[bytes]:
-    """Raises ``ValueError`` for what is no such bytes."""
+    """Split packed bytes; raises ``ValueError`` for other bytes."""
     parts = msgspec.msgpack.decode(data, type=list[bytes])
     if len(parts) != count:
         raise ValueError(f"these bytes are of {len(parts)} residues, and there are {count}")
@@ -120,7 +121,7 @@ def _unpacked(data: bytes, count: int) -> list[bytes]:
 
 
 class _Side:
-    """What owner and evaluator have in common: ``_sides`` are those of the residues."""
+    """Common base of owner and evaluator: ``_sides`` are those of the residues."""
 
     def __init__(self, parameters: Parameters, sides: Sequence[Any]) -> None:
         self.parameters = parameters
@@ -135,7 +136,7 @@ class _Side:
         return _packed(side.dump(item, compression) for side, item in self._with(ciphertext))
 
     def _with(self, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-        """Each side with what it takes."""
+        """Pairs of a side and its item."""
         return zip(self._sides, items, strict=True)
 
 
@@ -147,7 +148,7 @@ class _KeyOwner(_Side, KeyOwner):
         return together([owner.decrypt(item) for owner, item in self._with(ciphertext)], self._primes)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """The least."""
+        """The minimum over the residues."""
         budgets = [owner.noise_budget_bits(item) for owner, item in self._with(ciphertext)]
         return None if None in budgets else min(budgets)
 
@@ -214,7 +215,7 @@ class _Evaluator(_Side, Evaluator):
     def bind_program(
         self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
     ) -> Bound:
-        """Residues have nothing to do with each other: threads take whole ones, and share one where they are more."""
+        """See the contract: residues are independent; threads take whole ones, and extra threads share a residue."""
         each = threads if self._is_sequential else max(1, threads // len(self._sides))
         bounds = [
             evaluator.bind_program(own, [item[number] for item in inputs], constants, each)
@@ -239,7 +240,7 @@ def _of_residue(operand: Any, number: int, prime: int) -> Any:
 
 
 class _Bound(Bound):
-    """Those of all residues, on so many threads; there are none but while it runs."""
+    """The loops of all residues, on ``threads`` threads, which exist only while it runs."""
 
     def __init__(self, bounds: Sequence[Bound], threads: int) -> None:
         self._bounds = bounds
@@ -259,8 +260,9 @@ class _Bound(Bound):
 
 
 def together(residues: Sequence[Vector], moduli: Sequence[int]) -> Vector:
-    """The numbers in [0, Πm) that have these residues modulo pairwise coprime m below 2^31, with a product below 2^62:
-    digit by digit in mixed radix (Garner, "The residue number system", 1959).
+    """The numbers in [0, Πm) with these residues modulo pairwise coprime m below 2^31, whose product is below 2^62.
+
+    Computed digit by digit in mixed radix (Garner, "The residue number system", 1959).
     """
     total, product = residues[0].astype(np.int64), moduli[0]
     for values, modulus in zip(residues[1:], moduli[1:], strict=True):

@@ -1,4 +1,4 @@
-"""What adapters of Python wrappers around SEAL share: calls timed bare, errors that the contract knows, vectors."""
+"""Common code of adapters of Python wrappers around SEAL: bare timed calls, translated errors, vectors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MISFIT = (
 class SealBound(LibraryBound):
     """Calls of the library, its errors translated."""
 
-    errors = (ValueError, RuntimeError)  # what the wrappers raise for SEAL's C++ exceptions
+    errors = (ValueError, RuntimeError)  # raised by the wrappers for SEAL's C++ exceptions
 
     @staticmethod
     def translated(error: Exception) -> Exception:
@@ -42,7 +42,7 @@ class SealBound(LibraryBound):
 
 
 def padded(values: Vector, slots: int) -> Vector:
-    """The vector with zeros up to all slots, in memory that C++ takes: contiguous and writable."""
+    """The vector padded with zeros to all slots, in contiguous and writable memory for C++."""
     if len(values) == slots:
         return np.require(values, requirements=("C", "W"))
     full = np.zeros(slots, dtype=values.dtype)
@@ -60,8 +60,9 @@ class WrapperKeyOwner(LibraryKeyOwner):
 
 
 def wheel_facts(package: str, library: str, serialized: bytes) -> dict[str, str]:
-    """What an installed wheel tells about its making: ``library`` is its file that has SEAL in it, ``serialized`` an
-    object of SEAL's, whose header has SEAL's version.
+    """Build facts of an installed wheel.
+
+    ``library`` is its file that contains SEAL, ``serialized`` an object of SEAL's, whose header has SEAL's version.
     """
     wheel = distribution(package)
     tags = re.findall(r"^Tag: (.+)$", wheel.read_text("WHEEL") or "", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The contract over a stand-in that encrypts nothing. Every REPLACE marks what your library does instead."""
+"""The contract over a stand-in that encrypts nothing. Every REPLACE marks a part for your library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LARGEST_PLAIN_MODULUS = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Stands for a ciphertext or plaintext: the slots lie in it IN THE CLEAR."""
+    """Represents a ciphertext or plaintext; it holds the slots IN PLAIN TEXT."""
 
     slots: Vector
     primes: int
@@ -42,7 +42,7 @@ class Box:
 
 
 def written(box: Box) -> bytes:
-    """As many bytes whatever the slots hold, as a ciphertext has: its size tells nothing of them."""
+    """Serialize a box; like a ciphertext's, its size does not depend on the values of the slots."""
     return wire.to_line((box.slots.tobytes(), box.primes, box.scale, box.polynomials))
 
 
@@ -77,21 +77,21 @@ class StandIn:
         return replace(a, slots=self._reduced(np.subtract(a.slots, b.slots)))
 
     def multiply(self, a: Box, b: Box) -> Box:
-        """Slot by slot; scales multiply."""
+        """Slot by slot; the result's scale is the product of the scales."""
         scale = None if a.scale is None or b.scale is None else a.scale * b.scale
         slots = self._reduced(np.multiply(a.slots, b.slots))
         return Box(slots, a.primes, scale, a.polynomials + b.polynomials - 1)
 
     def relinearize(self, a: Box) -> Box:
-        """Back to two polynomials."""
+        """Reduce to two polynomials."""
         return replace(a, polynomials=2)
 
     def drop_prime(self, a: Box) -> Box:
-        """The next smaller modulus."""
+        """Switch to the next smaller modulus."""
         return replace(a, primes=a.primes - 1)
 
     def rotate(self, a: Box, steps: int) -> Box:
-        """To the left: the two rows of bfv, the one row of ckks."""
+        """Rotate to the left: the two rows of bfv, the single row of ckks."""
         rows = 1 if self._parameters.plain_modulus is None else 2
         return replace(a, slots=np.roll(a.slots.reshape(rows, -1), -steps, axis=1).reshape(-1))
 
@@ -105,7 +105,7 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """What an evaluator gets. REPLACE ``evaluation_keys`` by your library's bytes; never a secret key."""
+    """Material for an evaluator. REPLACE ``evaluation_keys`` by your library's bytes; never a secret key."""
 
     parameters: Parameters
     keys: KeyRequest
@@ -118,7 +118,7 @@ def _require_none(compression: str) -> None:
 
 
 class TemplateKeyOwner(KeyOwner):
-    """REPLACE: generate the keys here, all of them when the object is made."""
+    """REPLACE: generate all keys in the constructor."""
 
     def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
         self.parameters = parameters
@@ -139,7 +139,7 @@ class TemplateKeyOwner(KeyOwner):
         return None
 
     def public_material(self) -> Iterator[bytes]:
-        """REPLACE: the evaluation keys one by one where your library can dump them so, for they are large."""
+        """REPLACE: yield the evaluation keys one by one if your library can dump them so, since they are large."""
         yield wire.to_line(PublicMaterial(self.parameters, self._keys, b""))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
@@ -168,8 +168,8 @@ class TemplateEvaluator(DeclaredEvaluator):
     def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
         super().__init__(material.parameters, material.keys, declared)
         library = self._library = StandIn(material.parameters)
-        # REPLACE: one function per operation, as near to the library's own call as can be: it is what is timed.
-        # Of those that are declared, one whose key was not made is missing.
+        # REPLACE: one function per operation, as close to the library's own call as possible: it is timed.
+        # Omit declared operations whose key is missing.
         functions: dict[str, Callable[..., Handle]] = {
             "add": library.add,
             "sub": library.sub,
@@ -188,10 +188,10 @@ class TemplateEvaluator(DeclaredEvaluator):
         return super().apply(operation, *operands)
 
     def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """See the contract: what is checked here is off the clock.
+        """See the contract: checks here are not timed.
 
-        The base class loops in Python. A native library deserves a ``Bound`` of its own, whose ``run`` loops in
-        native code with the GIL released and the destination preallocated: see ciphermark_adapters/seal/native.
+        The base class loops in Python. Give a native library a separate ``Bound`` whose ``run`` loops in native code
+        with the GIL released and the destination preallocated: see ciphermark_adapters/seal/native.
         """
         return super().bound(operation, rows)
 
@@ -238,10 +238,10 @@ class TemplateEvaluator(DeclaredEvaluator):
 
 
 class TemplateAdapter(DeclaredAdapter):
-    """Made once per worker; the base class keeps the declaration that it was found by."""
+    """Created once per worker; the base class keeps the declaration."""
 
     def info(self) -> LibraryInfo:
-        """REPLACE: ask the loaded library for its version, and for compiler, flags and the like."""
+        """REPLACE: read version, compiler, flags and similar facts from the loaded library."""
         return LibraryInfo(
             library=self._declared.library,
             variant=self._declared.variant,
@@ -251,7 +251,7 @@ class TemplateAdapter(DeclaredAdapter):
         )
 
     def resolve(self, spec: ParameterSpec) -> Parameters:
-        """REPLACE: tell the primes that your library really takes; refuse what it refuses, with its reason."""
+        """REPLACE: return the primes that your library takes; raise its refusals with their reason."""
         requests.require_ring(spec, "the stand-in")
         requests.require_scale(spec)
         requests.require_slots(spec)

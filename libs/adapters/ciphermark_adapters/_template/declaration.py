@@ -1,4 +1,4 @@
-"""What the adapter declares. It is read without loading the library: import nothing of it here."""
+"""Declaration of the adapter. It is read without loading the library: import nothing of the library here."""
 
 from ciphermark_contract.declaration import Declaration
 
@@ -14,7 +14,7 @@ DECLARATIONS = (
         look=(
             "#7F5BD4",
             "triangle-right",
-        ),  # REPLACE: colour and shape in charts, unlike those of the other variants
+        ),  # REPLACE: color and shape in charts, different from other variants'
         implementation=f"{__package__}.adapter:TemplateAdapter",
         license="Apache-2.0",  # the library's
         operations={"bfv": _BFV, "ckks": _CKKS},
@@ -22,18 +22,18 @@ DECLARATIONS = (
         serializable=("parameters",),
         requires=("numpy",),  # REPLACE: modules that must be importable
         remedy="pip install numpy",  # REPLACE: the command that installs them
-        budget_schemes=(),  # REPLACE: schemes in which the library tells the noise budget; REMOVE for bfv and bgv
-        is_reference=True,  # REMOVE: a library that really encrypts is ranked with the others
-        # What an operation's time includes beyond the bare primitive, one text per operation.
+        budget_schemes=(),  # REPLACE: schemes whose noise budget the library reports; REMOVE for bfv and bgv
+        is_reference=True,  # REMOVE: a library that encrypts is ranked with the others
+        # Parts of an operation's time beyond the bare primitive, one text per operation.
         notes={"mul": "without relinearization and rescaling"},
-        # Why something is missing in a scheme: one text for each operation that is.
+        # Reasons for missing operations, one text per operation.
         reasons={
             "negate": "the stand-in has no negation",
             "sub_plain": "the stand-in subtracts no plaintexts",
             "square": "the stand-in has no squaring; use mul",
             "mod_switch": "the stand-in switches the modulus in ckks only",
             "rotate_columns": "the stand-in rotates rows only",
-            "noise_budget_bits": "the stand-in has no noise",  # REMOVE where the library tells it
+            "noise_budget_bits": "the stand-in has no noise",  # REMOVE where the library reports it
         },
     ),
 )

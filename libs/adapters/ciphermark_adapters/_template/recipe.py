@@ -1,6 +1,6 @@
-"""How Template is installed where this folder is shipped with Ciphermark. Read by the setup, and by images.
+"""Installation recipe of Template, for a folder shipped with Ciphermark. Read by the setup, and by images.
 
-REPLACE the stage by one that installs your library; it is called like the variant. REMOVE the file where users install
+REPLACE the stage by one that installs your library; it has the name of the variant. REMOVE the file if users install
 the library themselves.
 """
 
@@ -11,12 +11,12 @@ from runner import Shell, Stage
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the one stage."""
+    """Return the single stage."""
     return [
         Stage(
             "template",
             "Template",
-            inputs=lambda: [],  # every text that, when it changes, makes the stage run again
+            inputs=lambda: [],  # texts whose change makes the stage run again
             is_present=lambda: has_package_file("numpy-*.dist-info"),
             build=install,
             needs=("python",),

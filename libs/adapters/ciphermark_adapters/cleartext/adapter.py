@@ -1,7 +1,7 @@
-"""The contract over plain vectors: values move as they should, nothing is encrypted.
+"""The contract over plain vectors: operations have their meaning, without encryption.
 
-Levels, scales and polynomial counts follow the rules of the schemes, so that circuits see on ``cleartext`` what they
-will see on a library.
+Levels, scales and polynomial counts follow the rules of the schemes, so that circuits see the same on ``cleartext`` as
+on a library.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The stand-in for a ciphertext: all slots in the clear."""
+    """The stand-in for a ciphertext: all slots in plain text."""
 
     values: Vector
     level: int
@@ -70,7 +70,7 @@ class CleartextKeyOwner(KeyOwner):
         return values
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """There is no noise."""
+        """See the contract; there is no noise."""
         return None
 
     def public_material(self) -> Iterator[bytes]:
@@ -88,7 +88,7 @@ class CleartextKeyOwner(KeyOwner):
         return Slots(values, level, self.parameters.scale)
 
     def dump_key(self, item: str, compression: str) -> bytes:
-        """Only parameters exist."""
+        """Serialize the parameters; there are no keys."""
         _require_none(compression)
         if item != "parameters":
             raise Unsupported(f"cleartext has no {item}")
@@ -138,7 +138,7 @@ class CleartextEvaluator(Evaluator):
         return dumped(plaintext, compression)
 
     def words(self, ciphertext: Handle) -> list[Vector]:
-        """See the contract: those of the values as they are, without noise and without a mask."""
+        """See the contract: the words of the values, without noise or mask."""
         return parameters.words_of(self.parameters, self._ring, ciphertext.level, ciphertext.values)
 
     def level(self, ciphertext: Handle) -> int:
@@ -152,7 +152,7 @@ class CleartextEvaluator(Evaluator):
         return int(ciphertext.polynomials)
 
     def _applied(self, operation: Operation, *operands: Any) -> Handle:
-        """Effect and meaning of the row; its operands are handles, vectors and arguments."""
+        """Apply effect and meaning of the row; its operands are handles, vectors and arguments."""
         shape = operation.shape_after(self.parameters, *map(_shape_of, operands))
         values = operation.slots_after(
             self._ring, *map(self._values_of, operands, chain(operation.operands, repeat(None)))
@@ -162,7 +162,7 @@ class CleartextEvaluator(Evaluator):
         return _made(values, shape)
 
     def _values_of(self, operand: Any, kind: Kind | None) -> Any:
-        """As the meaning takes an operand of a kind; an argument has none."""
+        """An operand of a kind in the form that the meaning takes; an argument has no kind."""
         if kind is Kind.WORDS:
             return self.words(operand)
         if isinstance(operand, Slots):
@@ -171,7 +171,7 @@ class CleartextEvaluator(Evaluator):
 
 
 def _shape_of(operand: Any) -> Any:
-    """A handle's shape; arguments stand for themselves."""
+    """A handle's shape; an argument unchanged."""
     return Shape(operand.level, operand.scale, operand.polynomials) if isinstance(operand, Slots) else operand
 
 
@@ -191,7 +191,7 @@ class CleartextAdapter(DeclaredAdapter):
         return parameter_sets.resolve(spec)
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
-        """See the contract; no key is made, but what no library could make is refused here too."""
+        """See the contract; no key is generated, but requests that no library could support are refused."""
         requests.require_key_switching(parameters, keys)
         return CleartextKeyOwner(parameters, self._declared.slot_generator)
 

@@ -1,4 +1,4 @@
-"""What ``cleartext`` declares: everything that has a meaning."""
+"""Declaration of ``cleartext``: every operation with a meaning."""
 
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import of_scheme

@@ -1,4 +1,4 @@
-"""What ``cleartext`` makes of a request: primes as a library would choose them."""
+"""Resolution of requests by ``cleartext``: primes as a library would choose them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _REDUCTION_DEPTH = 10
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
-    """The largest primes of the asked sizes, all different, special prime last.
+    """Resolve to the largest different primes of the requested sizes, special prime last.
 
-    Raises ``Unsupported`` for what no library could have.
+    Raises ``Unsupported`` for requests that no library could support.
     """
     requests.require_ring(spec, "cleartext")
     requests.require_scale(spec)
@@ -33,7 +33,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
 
 def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
-    """Exact, and as deep as OpenFHE's of a sparse secret: the level budget and the approximate modular reduction."""
+    """Exact bootstrapping with OpenFHE's depth for a sparse secret: level budget and approximate modular reduction."""
     bootstrapping = spec.bootstrapping
     if bootstrapping is None:
         return None
@@ -58,7 +58,7 @@ def words_of(parameters: Parameters, ring: Ring, level: int, slots: Vector) -> l
 
 
 def slots_of(parameters: Parameters, ring: Ring, level: int, parts: Sequence[Vector]) -> Vector:
-    """The inverse: the plaintext is below t, and so below the product of the primes, which tell it together."""
+    """The inverse of :func:`words_of`: the plaintext is below t, hence below the product of the primes."""
     primes = words.primes_at(parameters, level)
     first, whole = words.joined(parameters, level, parts)[0].astype(object), prod(primes)
     others = [whole // prime for prime in primes]

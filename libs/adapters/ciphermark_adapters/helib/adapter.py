@@ -35,7 +35,7 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 class DecryptionBound(Bound):
-    """A native decryption whose results are brought into the contract's order off the clock."""
+    """A native decryption. Results are reordered to the contract's order, which is not timed."""
 
     def __init__(self, native: NativeBound, slots: Slots) -> None:
         self._native = native
@@ -49,7 +49,7 @@ class DecryptionBound(Bound):
 
 
 class HElibKeyOwner(KeyOwner):
-    """Generates the keys when it is made."""
+    """Generates the keys in its constructor."""
 
     def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
         self.parameters = parameters
@@ -80,7 +80,7 @@ class HElibKeyOwner(KeyOwner):
         return execute(self.bind_encrypt, values)
 
     def decrypt(self, ciphertext: Handle) -> Vector:
-        """See the contract. Where HElib refuses for too much noise, slots are what no value is: −1, ckks infinite."""
+        """See the contract. Where HElib refuses for too much noise, slots are impossible values: −1, ckks infinite."""
         try:
             return self._slots.contract_order(execute(self._bind_native_decrypt, ciphertext))
         except Exhausted:
@@ -88,7 +88,7 @@ class HElibKeyOwner(KeyOwner):
             return np.full(count, np.inf) if self._slots.are_real else np.full(count, -1, dtype=np.int64)
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """HElib's capacity: by its bound on the noise, not by the noise itself."""
+        """HElib's capacity, which follows from its bound on the noise, not from the noise itself."""
         return None if self._slots.are_real else int(ciphertext.capacity_bits)
 
     def public_material(self) -> Iterator[bytes]:
@@ -116,7 +116,7 @@ class HElibKeyOwner(KeyOwner):
         return dumps[item]()
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
-        """See the contract: matrices, whose random half HElib keeps as a seed."""
+        """See the contract: key-switching matrices, whose random half HElib keeps as a seed."""
         require_none(compression)
         dumps: dict[str, Callable[[], bytes]] = {}
         if self._keys.relinearization:
@@ -174,8 +174,8 @@ class HElibEvaluator(DeclaredEvaluator):
     ) -> Handle:
         """See the contract. Plaintexts of bgv have no scale.
 
-        One that is made for a level has its ciphertext primes. That is enough for every ciphertext there but those of
-        bgv that a product has moved to small primes: HElib raises ``RuntimeError`` for these.
+        A plaintext for a level has that level's ciphertext primes. They suffice for every ciphertext at the level,
+        except bgv ciphertexts that a product has moved to small primes: HElib raises ``RuntimeError`` for these.
         """
         level = len(self.parameters.moduli) - 1 if level is None else level
         scale = scale or self.parameters.scale or 1.0
@@ -190,7 +190,7 @@ class HElibEvaluator(DeclaredEvaluator):
         return data
 
     def level(self, ciphertext: Handle) -> int:
-        """See the contract: how many products of the first ciphertext primes are smaller than the modulus."""
+        """See the contract: the number of products of the first ciphertext primes below the modulus."""
         return int(ciphertext.level)
 
     def scale(self, ciphertext: Handle) -> float | None:
@@ -241,12 +241,12 @@ class HElibEvaluator(DeclaredEvaluator):
 
 
 class HElibManaged(Managed):
-    """The managed operations, without the alignment that other libraries need: HElib has its own.
+    """The managed operations, without the alignment that other libraries need: HElib aligns operands itself.
 
-    It switches operands up to the larger modulus before it adds them, and brings ckks ciphertexts to one scale by
-    integer factors; before it multiplies, it switches to the modulus that the noise asks for. So operands go in as they
-    are. bgv leaves a product where it is: the next one switches it. A ckks result is rescaled while its scale stays
-    near the parameter set's or above.
+    Before an addition it switches operands up to the larger modulus, and gives ckks ciphertexts one scale by integer
+    factors. Before a multiplication it switches to the modulus that the noise requires. Operands are therefore passed
+    unchanged. bgv products stay at their modulus until the next one switches them. A ckks result is rescaled while its
+    scale stays near the parameter set's or above.
     """
 
     def _total(self, operation: str, a: Handle, b: Handle) -> Handle:
@@ -268,7 +268,7 @@ class HElibManaged(Managed):
         return result
 
     def _is_scaled_up(self, result: Handle) -> bool:
-        """Whether the scale without the next prime is still nearer to the default one than to none at all."""
+        """Whether the scale divided by the next prime is nearer to the default scale than to 1."""
         evaluator = self._evaluator
         level, scale, default = evaluator.level(result), evaluator.scale(result), evaluator.parameters.scale
         if scale is None or default is None or level == 0:
@@ -277,7 +277,7 @@ class HElibManaged(Managed):
 
 
 class HElibAdapter(DeclaredAdapter):
-    """HElib as the native module was built against it."""
+    """The HElib that the native module was built against."""
 
     def __init__(self, declared: Declaration) -> None:
         super().__init__(declared)

@@ -1,8 +1,8 @@
-"""The native module ``_ciphermark_helib`` as Python sees it.
+"""The Python interface of the native module ``_ciphermark_helib``.
 
-Its sources are in ``native/``. Values cross as contiguous arrays over all slots in HElib's order, ``int64`` for bgv and
-``float64`` for ckks. Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does; what they return
-runs with the GIL released.
+Its sources are in ``native/``. Values are passed as contiguous arrays over all slots in HElib's order, ``int64`` for
+bgv and ``float64`` for ckks. Binders take rows, as :meth:`ciphermark_contract.interfaces.Operator.bind` does. They
+return loops that run with the GIL released.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 from ciphermark_adapters.bindings import Binder, NativeBound, Rows
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 
-# What the module raises for HElib's exceptions.
+# Raised by the module for HElib's exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError, IndexError)
 
 
@@ -43,8 +43,8 @@ class NativeKeyOwner(Protocol):
     # Rows, and the scale: encoding and public-key encryption.
     encrypt_integers: Callable[[Rows, float], NativeBound]
     encrypt_reals: Callable[[Rows, float], NativeBound]
-    # HElib's own serialization. A public key has the context, the encryption key and all key-switching matrices; the
-    # matrices are that from s², and those of automorphisms, one after the other.
+    # HElib's own serialization. A public key has the context, the encryption key and all key-switching matrices: the
+    # one from s², then those of automorphisms.
     dump_secret_key: Callable[[], bytes]
     dump_public_key: Callable[[], bytes]
     dump_relinearization_keys: Callable[[], bytes]
@@ -70,7 +70,7 @@ class NativeEvaluator(Protocol):
     relinearize: Binder
     mod_down: Binder
     automorphism: Binder
-    # A plaintext at the primes of a ciphertext, or where that is missing at those of a level; and the scale.
+    # A plaintext at the primes of a ciphertext, or, without one, at those of a level; and the scale.
     encode_integers: Callable[[Vector, Handle | None, int, float], Handle]
     encode_reals: Callable[[Vector, Handle | None, int, float], Handle]
 
@@ -95,7 +95,7 @@ class HElibModule(Protocol):
         """A bgv context whose primes HElib chooses: about ``bits`` bits, key switching in ``columns`` digits."""
 
     def foretell_context(self, m: int, bits: int, columns: int, special_bits: int, /) -> HElibContext:
-        """A ckks context with the primes that ``choose_context`` comes to for a special prime of this size."""
+        """A ckks context with the primes that ``choose_context`` chooses for a special prime of this size."""
 
     def describe_bare(self, m: int, precision: int, /) -> str:
         """A ckks context without primes, in HElib's JSON format."""
@@ -104,12 +104,12 @@ class HElibModule(Protocol):
         """The context that a text in HElib's JSON format describes."""
 
     def bind_empty(self) -> Bound:
-        """The native loop over nothing."""
+        """The empty native loop."""
 
 
 @cache
 def module() -> HElibModule:
-    """Import the native module; its bound operations count as the contract's ``Bound`` from then on."""
+    """Import the native module, and register its bound operations as the contract's ``Bound``."""
     with _elsewhere():
         native: Any = importlib.import_module("_ciphermark_helib")
     for bound in (native.CiphertextBound, native.IntegersBound, native.RealsBound, native.EmptyBound):
@@ -119,7 +119,7 @@ def module() -> HElibModule:
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """HElib opens its file ``helib.log`` in the current folder when it is loaded: let that be another one."""
+    """Change the current folder while HElib is loaded: it opens the file ``helib.log`` there."""
     here = os.getcwd()
     with TemporaryDirectory() as folder:
         os.chdir(folder)

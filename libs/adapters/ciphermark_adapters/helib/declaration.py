@@ -1,4 +1,4 @@
-"""What the HElib adapter declares."""
+"""Declaration of the HElib adapter."""
 
 from ciphermark_adapters.helib import limits
 from ciphermark_contract.declaration import Declaration

@@ -1,4 +1,4 @@
-"""What HElib makes of a request: m = 2N; bgv primes of HElib's choice, ckks primes as requested."""
+"""Resolution of requests by HElib: m = 2N; bgv primes of HElib's choice, ckks primes as requested."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LARGEST_RING = 1 << 19  # HElib's addSmallPrimes takes m up to 2^20
 MIN_BITS = 54
 MAX_BITS = limits.MAX_BITS
 _LOSS_BITS = limits.LOSS_BITS
-# HElib's rounding of plaintext factors needs no more; it refuses 60 bits and more.
+# Sufficient for HElib's rounding of plaintext factors; HElib refuses 60 bits and more.
 _MAX_PRECISION = 40
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
-    """The parameter set that HElib has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
+    """Resolve ``spec`` to HElib's parameter set, prime by prime; raises ``Unsupported`` with the reason."""
     requests.require_ring(spec, "HElib", SMALLEST_RING, LARGEST_RING)
     reason = limits.refusal(spec)
     if reason is not None:
@@ -41,7 +41,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
 
 
 def _several(spec: ParameterSpec) -> Iterator[Parameters]:
-    """One parameter set for each number of digits that may be tried."""
+    """Yield one parameter set for each number of digits to try."""
     make = _ckks if spec.scheme == "ckks" else _foretold
     asks_for_special = spec.modulus_bits is None or len(spec.modulus_bits) > 1
     for decomposition_digits in limits.choices(spec, _data_count(spec)):
@@ -68,7 +68,7 @@ def context_of(parameters: Parameters) -> HElibContext:
     context = _context(
         parameters.spec, len(parameters.moduli) if switching is None else switching.decomposition_digits
     )
-    special = parameters.special_moduli or tuple(context.special_primes)  # unused where none was asked for
+    special = parameters.special_moduli or tuple(context.special_primes)  # unused where none was requested
     if (tuple(context.ciphertext_primes), tuple(context.special_primes)) != (parameters.moduli, special):
         raise RuntimeError("HElib generated other primes than predicted: its rule has changed")
     return context
@@ -156,7 +156,7 @@ def _default_recipe(spec: ParameterSpec) -> tuple[int, int]:
 
 
 def _min_special_bits(spec: ParameterSpec, count: int, size: int) -> int:
-    """What the special primes of a chain have in all: with as many digits as its tuning begins with."""
+    """Total bits of a chain's special primes, with the first number of digits of its tuning."""
     number, bits = limits.special(spec, [size] * count, limits.choices(spec, count)[0])
     return number * bits
 
@@ -167,12 +167,12 @@ def _bits(count: int, size: int) -> int:
 
 
 def _count(bits: int) -> int:
-    """How many primes HElib takes for its parameter ``bits``: as few as possible."""
+    """The number of primes that HElib takes for its parameter ``bits``: as few as possible."""
     return math.ceil(bits / (MAX_BITS - _LOSS_BITS))
 
 
 def _foretold(spec: ParameterSpec, decomposition_digits: int) -> HElibContext:
-    """A context of no other use than to tell the primes. HElib takes ciphertext primes first, whatever comes after."""
+    """A context that only determines the primes. HElib takes ciphertext primes first, independent of later ones."""
     count, size = _recipe(spec)
     make, m, bits = binding.module().foretell_context, 2 * spec.ring_dimension, _bits(count, size)
     chain = _made(spec, lambda: make(m, bits, count, limits.MIN_SPECIAL_BITS)).ciphertext_primes
@@ -198,15 +198,15 @@ def _made(spec: ParameterSpec, make: Callable[[], HElibContext]) -> HElibContext
 
 # Between the contract's order of slots and HElib's, and between rotations and automorphisms.
 # HElib's slot i holds the plaintext polynomial's value at ζ^e(i), ζ a primitive 2N-th root of unity; the automorphism
-# X → X^k puts into slot i what was in the slot of exponent k·e(i). The exponents modulo 2N are ±3^c, c < N/2: 3 and −1
-# generate all odd numbers modulo a power of two. So the contract's slot c of row 0 is that of the exponent 3^c, and of
-# row 1 that of −3^c; X → X^(3^s) turns each row left by s, X → X^(−1) swaps the rows. In ckks the slots of e and −e are
-# conjugates of each other: HElib keeps one of them, and there is one row.
+# X → X^k moves the value of the slot with exponent k·e(i) to slot i. The exponents modulo 2N are ±3^c, c < N/2: 3 and
+# −1 generate all odd numbers modulo a power of two. So the contract's slot c is that of the exponent 3^c in row 0, and
+# of −3^c in row 1; X → X^(3^s) rotates each row left by s, X → X^(−1) swaps the rows. In ckks the slots of e and −e are
+# conjugates: HElib keeps one of them, and there is one row.
 _GENERATOR = 3
 
 
 def rotation(ring_dimension: int, steps: int) -> int:
-    """The exponent of the automorphism that turns rows left by ``steps``."""
+    """The exponent of the automorphism that rotates rows left by ``steps``."""
     return pow(_GENERATOR, steps % (ring_dimension // 2), 2 * ring_dimension)
 
 
@@ -228,7 +228,7 @@ class Slots:
         return self.parameters.plain_modulus is None
 
     def ordered(self, values: Vector) -> Vector:
-        """The vector, zeros up to all slots, in HElib's order; raises ``ValueError`` for values that do not fit."""
+        """The vector, padded with zeros, in HElib's order; raises ``ValueError`` for values that do not fit."""
         slots, modulus = self.parameters.slots, self.parameters.plain_modulus
         if values.ndim != 1 or len(values) > slots:
             raise ValueError(f"values of shape {values.shape} do not fit {slots} slots")
@@ -239,7 +239,7 @@ class Slots:
         return full
 
     def contract_order(self, values: Vector) -> Vector:
-        """A vector in HElib's order, in the contract's."""
+        """Reorder a vector from HElib's order to the contract's."""
         return values[self._places]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How our native module for HElib is built. The user installs HElib: no package registry has it. Read by the setup."""
+"""Build recipe of our native module for HElib. Users install HElib: no package registry has it. Read by the setup."""
 
 import os
 import re
@@ -22,7 +22,7 @@ _CONFIGS = ("share/cmake/helib", "lib/cmake/helib", "lib64/cmake/helib")
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the one stage, where the user names an HElib or a standard prefix has one."""
+    """Return the single stage, if the user names an HElib or a standard prefix contains one."""
     if not os.environ.get(VARIABLE) and _config(_STANDARD) is None:
         return []
     stage = Stage(
@@ -38,19 +38,19 @@ def stages(without: Collection[str]) -> list[Stage]:
 
 
 def inputs() -> list[str]:
-    """Return what the module depends on: its own inputs, and the HElib found."""
+    """Return the inputs of the module: its own, and the installed HElib."""
     config = _config(_prefixes())
     library = [str(config.parent), *folder_digests(config.parent)] if config else []
     return [*builds.module_inputs(NATIVE), *library]
 
 
 def has_module() -> bool:
-    """Tell whether the module is installed, with what is known of its library."""
+    """Return whether the module is installed, with the facts about its library."""
     return has_package_file(f"{MODULE}.*so") and has_package_file(f"{MODULE}.library.json")
 
 
 def build_module(shell: Shell) -> None:
-    """Build the module against the HElib that is found."""
+    """Build the module against the installed HElib."""
     config = _config(_prefixes())
     if config is None:
         raise FailureError(
@@ -61,7 +61,7 @@ def build_module(shell: Shell) -> None:
     shell.note(f"HElib in {prefix}")
     builds.build_module(NATIVE, "helib", prefix, shell)
     library_facts.write(library_facts.facts(prefix, _library(prefix)), site_packages(), MODULE)
-    # By our own way to load it: HElib opens a log file in the current folder.
+    # Load it as the adapter does: HElib opens a log file in the current folder.
     code = "from ciphermark_adapters.helib import binding; binding.module()"
     shell.run(PYTHON, "-c", code, advice="the module does not load; see the log")
 
@@ -78,7 +78,7 @@ def _config(prefixes: tuple[str, ...]) -> Path | None:
 
 
 def added(order: Order) -> Taken:
-    """Say how an installed HElib of the user's own is taken."""
+    """Return how a user's installed HElib is added."""
     if order.prefix is None:
         raise FailureError("HElib's sources are in no package registry", "install it, and name its --prefix")
     config = _config((str(order.prefix),))

@@ -1,1 +1,1 @@
-"""OpenFHE 1.6 through its Python wrapper ``openfhe``, in an interpreter of its own."""
+"""OpenFHE 1.6 through its Python wrapper ``openfhe``, in a separate interpreter."""

@@ -45,10 +45,10 @@ _REFUSED_RESULT = "approximation error is too high"
 
 
 class OpenFheKeyOwner(LibraryKeyOwner):
-    """Generates the keys when it is made.
+    """Generates the keys in its constructor.
 
-    OpenFHE keeps evaluation keys to the end of the process, in maps by the tag of their secret key. Slots are infinite
-    where it refuses to decode for want of precision.
+    OpenFHE keeps evaluation keys until the process ends, in maps by the tag of their secret key. Slots are infinite
+    where it refuses to decode for lack of precision.
     """
 
     bound = OpenfheBound
@@ -84,7 +84,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         self._decrypt = self._decrypt_reals if is_real else self._decrypt_integers
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """See the contract; OpenFHE tells none."""
+        """See the contract; OpenFHE reports none."""
         return None
 
     def public_material(self) -> Iterator[bytes]:
@@ -150,7 +150,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         return self._context.Encrypt(self._public_key, self._encode(values))
 
     def _key_of(self, ciphertext: Handle) -> Any:
-        """The key that a ciphertext is told to be under; ours for those of strangers, which come out as noise."""
+        """The secret key of a ciphertext's tag; ours for unknown tags, whose decryption is noise."""
         return self._secret_keys.get(ciphertext.GetKeyTag(), self._secret_key)
 
     def _decrypt_integers(self, ciphertext: Handle) -> Vector:
@@ -174,8 +174,10 @@ class OpenFheKeyOwner(LibraryKeyOwner):
 
 
 class EvaluationKeyGeneration(Bound):
-    """OpenFHE puts evaluation keys into maps by the tag of their secret key, and makes none for a tag that is there:
-    each execution takes a secret key of its own, made off the clock. Afterwards the maps are what they were.
+    """Generation of evaluation keys, with a separate secret key per execution, whose generation is not timed.
+
+    OpenFHE stores evaluation keys in maps by the tag of their secret key, and generates none for a known tag. The maps
+    are restored afterwards.
     """
 
     prepares_in_run = True
@@ -185,7 +187,7 @@ class EvaluationKeyGeneration(Bound):
         self._generate = generate
 
     def run(self, loops: int) -> int:
-        """See the contract: the secret keys are made before the clock starts, and the maps restored after it ended."""
+        """See the contract: generating secret keys and restoring the maps are not timed."""
         secrets = [self._context.KeyGen().secretKey for _ in range(loops)]
         maps = _kept()
         start = perf_counter_ns()
@@ -196,7 +198,7 @@ class EvaluationKeyGeneration(Bound):
         return elapsed
 
     def results(self) -> list[Handle]:
-        """None: the keys are forgotten."""
+        """No results: the keys are discarded."""
         return []
 
 
@@ -232,7 +234,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return OpenfheBound.once(super().apply, operation, *operands)
 
     def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """Products of equal scales need no correction: there the library's call is timed alone."""
+        """Products of equal scales need no correction: only the library's call is timed."""
         function = self.functions[operation]
         if function == self._scaled_product and all(
             a.GetScalingFactor() == plaintext.GetScalingFactor() for a, plaintext in rows
@@ -301,7 +303,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return functions | self._keyed_functions(material)
 
     def _keyed_functions(self, material: PublicMaterial) -> dict[str, Callable[..., Handle]]:
-        """Those that take keys of their own, where these were made."""
+        """The functions of operations whose separate keys exist."""
         functions: dict[str, Callable[..., Handle]] = {}
         if material.keys.automorphisms:
             automorphism = self._automorphism(material.key_tag)
@@ -336,7 +338,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
 
     @property
     def _full_products(self) -> dict[str, Callable[..., Handle]]:
-        """bfv has no modulus to go down to; the others relinearize and go down in one call."""
+        """Full products: bfv has no lower modulus; the other schemes relinearize and switch in one call."""
         context = self._context
         return {"bfv": context.EvalMult, "bgv": context.ComposedEvalMult, "ckks": self._rescaled_product}
 
@@ -347,13 +349,13 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return result
 
     def _scaled_product(self, a: Handle, plaintext: Handle) -> Handle:
-        """EvalMult squares the ciphertext's scale, whatever the scale of the plaintext."""
+        """Multiply and correct the scale: EvalMult squares the ciphertext's, whatever the plaintext's is."""
         result = self._context.EvalMult(a, plaintext)
         result.SetScalingFactor(a.GetScalingFactor() * plaintext.GetScalingFactor())
         return result
 
     def _scaled_by_number(self, a: Handle, number: float) -> Handle:
-        """EvalMult squares the ciphertext's scale here, too; the number is encoded at the default one."""
+        """Multiply and correct the scale: EvalMult squares the ciphertext's; the number has the default one."""
         result = self._context.EvalMult(a, float(number))
         result.SetScalingFactor(a.GetScalingFactor() * (self.parameters.scale or 1.0))
         return result
@@ -374,9 +376,9 @@ class OpenFheEvaluator(DeclaredEvaluator):
 
 
 def _take_keys(material: PublicMaterial) -> None:
-    """Put the evaluation keys into OpenFHE's maps, where keys of this very tag are not there already.
+    """Add the evaluation keys to OpenFHE's maps, unless they contain keys of this tag.
 
-    They are when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
+    They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
     """
     tag, binary = material.key_tag, openfhe.BINARY
     if material.relinearization_keys and tag not in openfhe.CryptoContext.GetAllEvalMultKeys():
@@ -386,7 +388,7 @@ def _take_keys(material: PublicMaterial) -> None:
 
 
 class OpenFheAdapter(DeclaredAdapter):
-    """OpenFHE as its wheel has it."""
+    """OpenFHE from its wheel."""
 
     def info(self) -> LibraryInfo:
         declared = self._declared
@@ -412,7 +414,7 @@ def version() -> str:
 
 @cache
 def facts() -> dict[str, str]:
-    """Wheel, wrapper, word size, interpreter, and what the binaries of library and wrapper tell of their making."""
+    """Wheel, wrapper, word size, interpreter, and build facts of the binaries of library and wrapper."""
     folder = Path(openfhe.__file__).parent
     library = provenance.of_binary(*_libraries(folder))
     wrapper = provenance.of_binary(*sorted(folder.glob("openfhe*.so")))
@@ -431,14 +433,14 @@ def facts() -> dict[str, str]:
 
 @cache
 def has_hexl() -> bool:
-    """Whether Intel HEXL is in the library: its names are, where it is linked in, or its own library lies there."""
+    """Whether the library includes Intel HEXL: its names are linked in, or its library is next to OpenFHE's."""
     folder = Path(openfhe.__file__).parent
     is_beside = any(folder.rglob("libhexl*.so*"))
     return is_beside or any(b"intel4hexl" in path.read_bytes() for path in _libraries(folder))
 
 
 def _libraries(folder: Path) -> list[Path]:
-    """OpenFHE's own libraries, that of polynomials first; the wrapper where it has all in it."""
+    """OpenFHE's own libraries, that of polynomials first; the wrapper if it contains them all."""
     libraries = [path for path in sorted(folder.rglob("libOPENFHE*.so*")) if path.is_file()]
     first = [path for path in libraries if "core" in path.name]
     return [*first, *(path for path in libraries if path not in first)] or sorted(folder.glob("openfhe*.so"))

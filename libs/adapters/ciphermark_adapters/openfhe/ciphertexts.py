@@ -1,9 +1,9 @@
-"""Ciphertexts and calls as both sides handle them: bytes, scales, loops over the library's calls, public material.
+"""Code for both sides: bytes, scales, loops over the library's calls, public material.
 
 The polynomials of a ciphertext that the wrapper deserializes belong to the wrapper's own instances of OpenFHE's
-templates, which its wheel (1.6.1.0.22.4) has compiled without optimization. Whatever copies such a ciphertext, every
-addition for one, is many times slower (about 0.7 ms instead of 0.05 ms at N = 8192): times would be those of the
-wheel's build, not of OpenFHE. Added to a zero that the library made, they are the library's: see :class:`Naturalizer`.
+templates, which its wheel (1.6.1.0.22.4) has compiled without optimization. Copying such a ciphertext, as every
+addition does, is many times slower: about 0.7 ms instead of 0.05 ms at N = 8192. Times would be those of the wheel's
+build, not of OpenFHE. Adding a zero that the library created gives a library ciphertext: see :class:`Naturalizer`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def load(data: bytes) -> Handle:
 
 
 def nominal_scale(ciphertext: Handle, parameters: Parameters) -> float:
-    """The ckks scale by OpenFHE's own account: a power of the parameter set's scale."""
+    """The ckks scale that OpenFHE records: a power of the parameter set's scale."""
     scale: float = (parameters.scale or 1.0) ** ciphertext.GetNoiseScaleDeg()
     return scale
 
@@ -63,7 +63,7 @@ class Naturalizer:
         return result
 
     def _zero(self, level: int, polynomials: int) -> Handle:
-        """A ciphertext of zeros, exactly: the difference of one with itself, under a key that is thrown away."""
+        """An exact encryption of zeros: the difference of a ciphertext with itself, under a temporary key."""
         key = level, polynomials
         if key not in self._zeros:
             self._zeros[key] = self._made(level, polynomials)
@@ -101,7 +101,7 @@ class OpenfheBound(LibraryBound):
 
 
 def checked(values: Vector, parameters: Parameters) -> Vector:
-    """The vector with zeros up to all slots; raises ``ValueError`` for values that do not fit."""
+    """The vector padded with zeros to all slots; raises ``ValueError`` for values that do not fit."""
     slots, modulus = parameters.slots, parameters.plain_modulus
     if values.ndim != 1 or len(values) > slots:
         raise ValueError(f"values of shape {values.shape} do not fit {slots} slots")

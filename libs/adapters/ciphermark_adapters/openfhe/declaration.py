@@ -1,4 +1,4 @@
-"""What the OpenFHE adapter declares."""
+"""Declaration of the OpenFHE adapter."""
 
 from ciphermark_adapters.openfhe import limits
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration

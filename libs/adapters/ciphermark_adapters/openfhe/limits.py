@@ -1,8 +1,8 @@
-"""What is known of OpenFHE without loading it: requests that it has no parameters for, and how it switches keys. Pure.
+"""Facts about OpenFHE without loading it: unsupported requests, and key switching. Pure.
 
-With recommended tuning (docs/explanation/tuning.md) keys are switched by BV in bfv, otherwise by HYBRID with the
-fewest digits that leave the modulus as secure as asked. Where no security is asked for, nothing bounds the special
-primes, and as many digits as :func:`default_decomposition_digits` says are taken.
+With recommended tuning (docs/explanation/tuning.md), key switching is BV in bfv, else HYBRID with the fewest digits
+that give the requested security level. Without a requested level, nothing bounds the special primes, and the number of
+digits is :func:`default_decomposition_digits`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import ParameterSpec
 
 SPECIAL_BITS = 60
-# The largest size of a digit for which OpenFHE makes do with one special prime.
+# The largest size of a digit for which OpenFHE needs only one special prime.
 MAX_DATA_BITS = SPECIAL_BITS - 4
 SLOT_GENERATOR = 5  # slot c of a row is the value at ζ^(5^c)
-# CryptoParametersBGVRNS keeps t in 32 bits, and decrypts nothing right where it has more.
+# CryptoParametersBGVRNS keeps t in 32 bits; for a larger t, decryption is incorrect.
 _BGV_PLAIN_BITS = 32
 
 
 def refusal(spec: ParameterSpec) -> str | None:
-    """Why OpenFHE cannot take a request, or not as secure as asked; ``None`` where nothing is known against it. A ring
-    that is searched for may be larger: of each that is tried it is known.
+    """Return why OpenFHE cannot take a request at its security level; ``None`` where no reason is known.
+
+    In a search of the ring dimension, the level is checked for each dimension that is tried.
     """
     reason = reason_against(spec)
     if reason is not None or spec.modulus_bits is None or spec.ring_dimension_is_minimum:
@@ -32,7 +33,7 @@ def refusal(spec: ParameterSpec) -> str | None:
 
 
 def reason_against(spec: ParameterSpec) -> str | None:
-    """Why OpenFHE cannot take a request, however secure; ``None`` where nothing is known against it."""
+    """Return why OpenFHE cannot take a request at any security level; ``None`` where no reason is known."""
     t = spec.plain_modulus or 0
     if spec.scheme == "bgv" and t.bit_length() > _BGV_PLAIN_BITS:
         return (
@@ -53,7 +54,7 @@ def reason_against(spec: ParameterSpec) -> str | None:
 
 
 def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None:
-    """Why a ckks modulus chain cannot have the scale; sizes are those that were asked for."""
+    """Return why a ckks modulus chain with the requested sizes cannot have the scale."""
     first, *inner = (chain[:-1] or chain) if chain else (MAX_DATA_BITS,)
     if scale_bits >= MAX_DATA_BITS:
         return (
@@ -72,8 +73,9 @@ def _refused_scale(scale_bits: int, chain: tuple[int, ...] | None) -> str | None
 
 
 def _refused_size(spec: ParameterSpec, chain: tuple[int, ...]) -> str | None:
-    """Why a chain is not as secure as asked, whatever primes OpenFHE takes: none is below 2^(b − 1), and in ckks they
-    lie on both sides of the scale.
+    """Return why no primes of a chain's sizes give the requested security level.
+
+    OpenFHE takes none below 2^(b − 1); in ckks they lie on both sides of the scale.
     """
     if not spec.security or method(spec) == "bv":
         return None
@@ -90,7 +92,7 @@ def _refused_size(spec: ParameterSpec, chain: tuple[int, ...]) -> str | None:
 
 
 def room_bits(spec: ParameterSpec) -> int:
-    """What the security table leaves for the data primes of a default modulus chain beside one special prime."""
+    """Bits for the data primes of a default modulus chain: the security table's limit less one special prime."""
     bound = security.limit(spec.security_table, spec.ring_dimension, _level(spec))
     return 0 if bound is None else bound - SPECIAL_BITS
 
@@ -100,12 +102,12 @@ def _level(spec: ParameterSpec) -> int:
 
 
 def method(spec: ParameterSpec) -> Literal["hybrid", "bv"]:
-    """The method; bv has no special primes, so that security is that of the ciphertext modulus alone."""
+    """The method of key switching; bv has no special primes, so security depends on the ciphertext modulus only."""
     return "bv" if spec.tuning == "recommended" and spec.scheme == "bfv" else "hybrid"
 
 
 def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
-    """What to try for so many data primes: the first that is as secure as asked is taken, or else the last."""
+    """The settings to try for ``primes`` data primes; the first with the requested security is taken, or the last."""
     is_free = spec.tuning == "recommended" and method(spec) == "hybrid"
     fewest = 1 if spec.security else default_decomposition_digits(primes)
     least = fewest if is_free else primes
@@ -118,10 +120,10 @@ def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
 
 
 def default_decomposition_digits(primes: int) -> int:
-    """OpenFHE's number of digits where none is asked for: ComputeNumLargeDigits, of the depth ``primes`` − 1."""
+    """OpenFHE's default number of digits: ComputeNumLargeDigits, for the depth ``primes`` − 1."""
     return 1 if primes == 1 else 2 if primes <= 4 else 3
 
 
 def _is_possible(primes: int, decomposition_digits: int) -> bool:
-    """Whether no digit is left without a prime: OpenFHE refuses that."""
+    """Whether every digit has a prime; OpenFHE refuses others."""
     return -(-primes // decomposition_digits) * (decomposition_digits - 1) < primes

@@ -1,4 +1,4 @@
-"""What OpenFHE makes of a request: a recipe from the sizes asked for, primes from the context, its bootstrapping."""
+"""Resolution of requests by OpenFHE: a recipe from the requested sizes, primes from the context, bootstrapping."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ciphermark_core import primes
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec, SecretDistribution
 
-# What the wrapper raises for C++ exceptions.
+# Raised by the wrapper for C++ exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError)
 
 # The moduli of the context's own ring, in the order of its JSON form: {"cm": {…, "v": 1152921504606830593}}.
@@ -29,21 +29,21 @@ SECRETS: Mapping[SecretDistribution, int | None] = {
     "sparse ternary": 192,
     "sparse-encapsulated": 32,
 }
-# Bits that a message is scaled down by before the modular reduction, at least: OpenFHE's own choice at N = 4096.
+# Minimum number of bits by which a message is scaled down before the modular reduction: OpenFHE's at N = 4096.
 _CORRECTION_BITS = 9
 # log2 of the error at scale 1 and correction 0, in units of N^1.5: 16 times the largest measured of 2,048 slots at
 # N = 4096, with level budgets (2, 2) and (3, 3). Dense secrets have a larger interval of the modular reduction.
 _ERROR_BITS = {"uniform ternary": 23.5, "sparse ternary": 16.5, "sparse-encapsulated": 16.5}
 _LARGEST_ERROR = 2.0**-3
-_OPERAND_LEVEL = 1  # scaling the message down takes one
+_OPERAND_LEVEL = 1  # scaling the message down takes one level
 _DEEPEST = 200
-# Integers up to here are doubles: see _decrypts_exactly.
+# Integers up to here are exact doubles: see _decrypts_exactly.
 _EXACT_LIMIT = 2**53
 _CERTAIN_BITS = 44  # exact with any number of primes that fits a ring here
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
-    """The parameter set that OpenFHE has for ``spec``, prime by prime; raises ``Unsupported`` with the reason."""
+    """Resolve ``spec`` to OpenFHE's parameter set, prime by prime; raises ``Unsupported`` with the reason."""
     data = moduli(generated(spec, _recipe(spec)))
     if spec.scheme == "bfv":
         _require_exact_decryption(spec, data)
@@ -76,7 +76,7 @@ def context_of(parameters: Parameters) -> Any:
 
 @cache
 def _recipe(spec: ParameterSpec) -> Recipe:
-    """What yields the data primes, with one digit per prime."""
+    """The recipe that yields the data primes, with one digit per prime."""
     _check(spec)
     if spec.scheme == "ckks":
         return _ckks(spec)
@@ -96,7 +96,7 @@ def _check(spec: ParameterSpec) -> None:
 
 
 def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> None:
-    """Raise ``Unsupported`` where bfv would decrypt wrongly without telling, or could not even encode."""
+    """Raise ``Unsupported`` where bfv decryption would be silently incorrect, or encoding impossible."""
     t = spec.plain_modulus or 0
     if t >= min(data):
         raise Unsupported(
@@ -110,17 +110,17 @@ def _require_exact_decryption(spec: ParameterSpec, data: tuple[int, ...]) -> Non
 
 
 def _decrypts_exactly(t: int, count: int) -> bool:
-    """Whether the doubles in which DCRTPoly::ScaleAndRound decrypts are exact for so many primes.
+    """Whether the doubles in which DCRTPoly::ScaleAndRound decrypts are exact for ``count`` primes.
 
-    It adds two residues modulo t for each prime, which must stay a double, and takes the sum times 1/t for the
-    quotient by t: too much where the sum is one less than a multiple of t and the product is rounded up.
+    It adds two residues modulo t for each prime; the sum must be an exact double. It takes the sum times 1/t for the
+    quotient by t, which is too large where the sum is one less than a multiple of t and the product is rounded up.
     """
     quotients = range(1, 2 * count + 1)
     return 2 * count * t <= _EXACT_LIMIT and all(int((k * t - 1) * (1 / t)) < k for k in quotients)
 
 
 def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
-    """Sizes of the data primes, at most :data:`limits.MAX_DATA_BITS`; raises where such primes do not exist."""
+    """Sizes of the data primes, at most :data:`limits.MAX_DATA_BITS`; raises ``Unsupported`` without such primes."""
     requests.require_sizes(bits, "OpenFHE")
     data = tuple(min(size, limits.MAX_DATA_BITS) for size in (bits[:-1] or bits))
     for size in set(data):
@@ -129,7 +129,7 @@ def _data_bits(spec: ParameterSpec, bits: Sequence[int]) -> tuple[int, ...]:
 
 
 def _one_size(spec: ParameterSpec, sizes: Sequence[int]) -> int:
-    """The one size that OpenFHE takes for these primes, 0 for none of them."""
+    """The single size that OpenFHE takes for these primes, 0 for no primes."""
     if len(set(sizes)) > 1:
         raise Unsupported(
             f"OpenFHE's {spec.scheme} primes have one size, not {', '.join(map(str, sizes))} bits: request one "
@@ -160,7 +160,7 @@ def _bgv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
 
 
 def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
-    """The deepest recipe that yields exactly as many primes as asked for."""
+    """The deepest recipe that yields exactly the requested number of primes."""
     size, count = _one_size(spec, data), len(data)
     recipe = _deepest_bfv(spec, size, count)
     if recipe is None or recipe.switching.decomposition_digits != count:
@@ -174,7 +174,7 @@ def _bfv(spec: ParameterSpec, data: tuple[int, ...]) -> Recipe:
 def _deepest_bfv(spec: ParameterSpec, size: int, most: int) -> Recipe | None:
     """The greatest depth that takes at most ``most`` primes of a size; ``None`` where depth 0 takes more.
 
-    Looks near the depth of one prime per level: every context that is looked at stays in memory.
+    It searches near the depth of one prime per level, since every generated context stays in memory.
     """
     depth = max(0, most - 1)
     while (count := _count(spec, depth, size)) > most and depth > 0:
@@ -192,7 +192,7 @@ def _count(spec: ParameterSpec, depth: int, size: int) -> int:
 
 
 def _default_ckks_bits(spec: ParameterSpec) -> tuple[int, ...]:
-    """As many primes of the scale's size as there is room for after a first prime at least 5 bits larger.
+    """Sizes of a first prime at least 5 bits above the scale, and of as many primes of the scale's size as fit.
 
     One bit is left free: primes lie on both sides of the scale.
     """
@@ -215,7 +215,7 @@ def _default_bfv(spec: ParameterSpec) -> Recipe:
 
 
 def _default_bgv(spec: ParameterSpec) -> Recipe:
-    """Primes of the size that OpenFHE takes for t, as many as there is room for."""
+    """As many primes as fit, of the size that OpenFHE takes for t."""
     room = limits.room_bits(spec)
     size = moduli(generated(spec, Recipe(0)))[0].bit_length()
     for count in range(room // size, 0, -1):
@@ -233,7 +233,7 @@ _ONE_DIGIT = KeySwitching("hybrid", 1)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What OpenFHE is told about a chain; sizes of 0 leave them to OpenFHE; in bv it takes a digit per prime."""
+    """OpenFHE's settings for a chain. Sizes of 0 are chosen by OpenFHE; bv takes a digit per prime."""
 
     depth: int
     first_bits: int = 0
@@ -243,9 +243,9 @@ class Recipe:
 
 
 def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
-    """The context that OpenFHE makes; raises ``Unsupported`` with OpenFHE's reason.
+    """Generate OpenFHE's context; raises ``Unsupported`` with OpenFHE's reason.
 
-    OpenFHE keeps every context to the end of the process, and returns the same one for the same recipe.
+    OpenFHE keeps every context until the process ends, and returns the same one for the same recipe.
     """
     try:
         context = openfhe.GenCryptoContext(_parameters(spec, recipe))
@@ -275,7 +275,7 @@ def secret_distribution(spec: ParameterSpec) -> Any:
 
 
 def moduli(context: Any) -> tuple[int, ...]:
-    """The ciphertext primes, as the context itself lists them."""
+    """The ciphertext primes, as listed by the context."""
     listed = tuple(int(text) for text in _MODULUS.findall(openfhe.Serialize(context, openfhe.JSON)))
     if math.prod(listed) != context.GetElementParams().GetModulus():
         raise RuntimeError(f"OpenFHE's context lists the primes {listed}, but its modulus is another")
@@ -285,10 +285,10 @@ def moduli(context: Any) -> tuple[int, ...]:
 def special_moduli(
     spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None
 ) -> tuple[int, ...]:
-    """The key-switching primes; no call of the wrapper tells them.
+    """The key-switching primes, which no call of the wrapper returns.
 
-    They are the largest below 2^60 that are 1 modulo 2N (bgv: 2N·t) and not in the chain, and larger in all than
-    a digit by 4 bits. :func:`require_special` compares them with the keys that OpenFHE really makes.
+    They are the largest below 2^60 that are 1 modulo 2N (bgv: 2N·t) and not in the chain; their product exceeds a digit
+    by 4 bits. :func:`require_special` compares them with the keys that OpenFHE generates.
     """
     if switching is None or switching.method == "bv":
         return ()
@@ -306,12 +306,12 @@ def special_moduli(
 
 
 def digit_size(primes: int, decomposition_digits: int) -> int:
-    """How many primes OpenFHE puts into each digit; the last digit has what is left."""
+    """The number of primes of each of OpenFHE's digits; the last digit has the rest."""
     return -(-primes // decomposition_digits)
 
 
 def require_special(key: bytes, parameters: Parameters) -> None:
-    """Raise ``RuntimeError`` where a serialized key is not one over exactly these primes, with so many digits.
+    """Raise ``RuntimeError`` where a serialized key does not have exactly these primes and digits.
 
     A key has two polynomials per digit, each of one word per coefficient and prime.
     """
@@ -330,7 +330,7 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
     kinds = {"bfv": openfhe.CCParamsBFVRNS, "bgv": openfhe.CCParamsBGVRNS, "ckks": openfhe.CCParamsCKKSRNS}
     parameters = kinds[spec.scheme]()
     parameters.SetSecurityLevel(openfhe.HEStd_NotSet)
-    if spec.secret is not None:  # its default is the uniform one
+    if spec.secret is not None:  # OpenFHE's default is the uniform one
         parameters.SetSecretKeyDist(secret_distribution(spec))
     parameters.SetRingDim(spec.ring_dimension)
     parameters.SetMultiplicativeDepth(recipe.depth)
@@ -358,7 +358,7 @@ def _in_words(spec: ParameterSpec, recipe: Recipe) -> str:
 
 
 def _require_bootstrapping(spec: ParameterSpec) -> None:
-    """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not have."""
+    """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not offer."""
     bootstrapping = spec.bootstrapping
     if bootstrapping is None:
         return
@@ -373,10 +373,10 @@ def _require_bootstrapping(spec: ParameterSpec) -> None:
 
 
 def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | None:
-    """The depth by OpenFHE's own account, and a bound on the error; ``None`` where no bootstrapping is asked for.
+    """OpenFHE's bootstrapping depth, and a bound on the error; ``None`` where no bootstrapping is requested.
 
-    The error of the modular reduction grows with the ratio of the first prime to the scale, and with the bits that the
-    message is scaled down by: together the correction factor. A second iteration divides it by 2^precision_bits.
+    The error of the modular reduction grows with the ratio of the first prime to the scale, and with the bits by which
+    the message is scaled down; both form the correction factor. A second iteration divides it by 2^precision_bits.
     """
     bootstrapping = spec.bootstrapping
     if bootstrapping is None:
@@ -398,7 +398,7 @@ def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrappin
 
 
 def set_up_bootstrapping(context: Any, parameters: Parameters) -> None:
-    """Precompute what OpenFHE encodes once; an evaluator's context does not hold it."""
+    """Precompute OpenFHE's bootstrapping plaintexts, which an evaluator's context does not contain."""
     bootstrapping = parameters.require_bootstrapping().parameters
     correction = _correction(parameters.spec, parameters.moduli)
     context.EvalBootstrapSetup(list(bootstrapping.level_budget), [0, 0], parameters.slots, correction)
@@ -415,5 +415,5 @@ def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
 
 
 def _correction(spec: ParameterSpec, moduli: tuple[int, ...]) -> int:
-    """It may not be less than the bits of the first prime above the scale."""
+    """The correction factor in bits, at least the bits of the first prime above the scale."""
     return max(_CORRECTION_BITS, moduli[0].bit_length() - (spec.scale_bits or 0))

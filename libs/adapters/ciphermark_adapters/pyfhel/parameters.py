@@ -1,4 +1,4 @@
-"""What Pyfhel makes of a request: the primes come from the context that it generates."""
+"""Resolution of requests by Pyfhel: the primes come from the context that it generates."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes, security
 from ciphermark_core.model import Parameters, ParameterSpec
 
-# What Pyfhel raises: assertions of its own, and C++ exceptions of SEAL.
+# Raised by Pyfhel: its own assertions, and C++ exceptions of SEAL.
 LIBRARY_ERRORS = (ValueError, RuntimeError, AssertionError, OverflowError)
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
-    """The parameter set that Pyfhel generates for ``spec``, prime by prime.
+    """Resolve ``spec`` to the parameter set that Pyfhel generates, prime by prime.
 
     Raises ``Unsupported`` with the reason.
     """
@@ -36,7 +36,7 @@ def context_of(parameters: Parameters) -> Any:
 
 
 def _chain(spec: ParameterSpec) -> dict[str, Any]:
-    """Arguments that choose the primes; ``sec=0`` keeps Pyfhel from judging the security itself."""
+    """Arguments that choose the primes; ``sec=0`` disables Pyfhel's own security check."""
     if spec.modulus_bits is not None:
         return {"sec": 0, "qi_sizes": list(spec.modulus_bits)}
     if spec.scheme == "ckks":

@@ -1,4 +1,4 @@
-"""How Pyfhel is built, from its source distribution, which brings its own SEAL. Read by the setup."""
+"""Build recipe of Pyfhel, from its source distribution, which includes its own SEAL. Read by the setup."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -10,12 +10,12 @@ from places import PYTHON, compiler_version, file_digest, has_package_file, pins
 from runner import Shell, Stage
 
 CHECK = Path(__file__).parent / "check" / "pyfhel_check.py"
-_SEAL = recipes.load("seal")  # Pyfhel's archive is where SEAL is from, and both are built from one
+_SEAL = recipes.load("seal")  # SEAL's sources are in Pyfhel's archive, from which both are built
 SOURCES = (_SEAL.PYFHEL, _SEAL.SEALY)
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the one stage."""
+    """Return the single stage."""
     stage = Stage(
         "pyfhel",
         f"Pyfhel {_SEAL.PYFHEL.version}",
@@ -34,16 +34,16 @@ def _inputs() -> list[str]:
 
 
 def has_pyfhel() -> bool:
-    """Tell whether Pyfhel is installed."""
+    """Return whether Pyfhel is installed."""
     return has_package_file(f"pyfhel-{_SEAL.PYFHEL.version}.dist-info")
 
 
 def build_pyfhel(shell: Shell) -> None:
-    """Build and install Pyfhel, which brings its own SEAL, and prove that its three schemes work."""
+    """Build and install Pyfhel, which includes its own SEAL, and check that its three schemes work."""
     with builds.work_folder("pyfhel") as work:
         third_party = _SEAL.copy_third_party(work)
         toolchain = work / "toolchain.cmake"
-        # Pyfhel starts CMake itself: a toolchain file is the one way to hand it more options.
+        # Pyfhel starts CMake itself: only a toolchain file passes it more options.
         settings = {**_SEAL.fetch_content(third_party), "CMAKE_POLICY_VERSION_MINIMUM": "3.5"}
         lines = [f'set({name} "{value}" CACHE STRING "")\n' for name, value in settings.items()]
         toolchain.write_text("".join(lines))

@@ -1,1 +1,1 @@
-"""Microsoft SEAL through a native module of our own: variants ``seal`` and ``seal-hexl``."""
+"""Microsoft SEAL through our native module: variants ``seal`` and ``seal-hexl``."""

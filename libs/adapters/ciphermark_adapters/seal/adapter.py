@@ -38,7 +38,7 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Scheme
 
 
 class SealKeyOwner(KeyOwner):
-    """Makes secret and public key at once, and evaluation keys whenever they are asked for: it holds none of them."""
+    """Generates secret and public key in its constructor, and evaluation keys on request; it keeps none of these."""
 
     def __init__(self, module: SealModule, parameters: Parameters, keys: KeyRequest) -> None:
         self.parameters = parameters
@@ -78,7 +78,7 @@ class SealKeyOwner(KeyOwner):
         return None if self._slots.are_real else self._native.noise_budget_bits(ciphertext)
 
     def public_material(self) -> Iterator[bytes]:
-        """See the contract: keys are made one by one. An evaluator encrypts nothing: it gets no public key."""
+        """See the contract: keys are generated one by one. An evaluator does not encrypt, so it gets no public key."""
         yield wire.to_line(Header(self.parameters, self._keys, self._elements))
         if self._keys.relinearization:
             yield self._native.dump_relinearization_keys("none")
@@ -122,7 +122,7 @@ class SealKeyOwner(KeyOwner):
         return dumps[item](compression) if item in dumps else super().dump_seeded(item, values, compression)
 
     def bind_key_generation(self, item: str) -> Bound:
-        """See the contract; all from SEAL's KeyGenerator, of which a key pair takes a new one."""
+        """See the contract; all keys are from SEAL's KeyGenerator, and a key pair takes a new one."""
         native = self._native
         element = self._context.galois_element(1)
         makers: dict[str, Callable[[], None]] = {
@@ -155,7 +155,7 @@ def _check_request(parameters: Parameters, keys: KeyRequest, context: SealContex
 
 
 def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) -> tuple[int, ...]:
-    """The k of all automorphisms X → X^k that are asked for, below 2N, each once."""
+    """The k < 2N of all requested automorphisms X → X^k, each once."""
     # A rotation by 0 steps needs no key, and SEAL's step 0 is another automorphism.
     turned = {context.galois_element(steps) for steps in keys.steps}
     others = {element % (2 * parameters.ring_dimension) for element in keys.elements}
@@ -164,8 +164,10 @@ def _elements(parameters: Parameters, keys: KeyRequest, context: SealContext) ->
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first part. The keys follow in SEAL's own format, uncompressed: relinearization keys where ``keys`` has them,
-    and a rotation key for each of ``elements``, the k of X → X^k.
+    """The first part of public material.
+
+    The keys follow in SEAL's own format, uncompressed: relinearization keys where ``keys`` has them, and a rotation key
+    for each of ``elements``, the k of X → X^k.
     """
 
     parameters: Parameters
@@ -210,7 +212,7 @@ class SealEvaluator(DeclaredEvaluator):
     def prepare_constants(
         self, program: Program, constants: Mapping[str, Vector], threads: int = 1
     ) -> Prepared:
-        """See the contract: the program is translated too, for an interpreter in C++."""
+        """See the contract: the program is also translated for an interpreter in C++."""
         if program.is_managed:
             return super().prepare_constants(program, constants, threads)
         require_keys(program, self._keys)
@@ -223,8 +225,9 @@ class SealEvaluator(DeclaredEvaluator):
     def _plaintexts(
         self, program: Program, constants: Mapping[str, Vector], threads: int
     ) -> Sequence[Handle]:
-        """Of each use of a constant. Those of ckks have a scale each, and need no transform. Ranges are checked where
-        vectors are copied, on all threads.
+        """One plaintext per use of a constant. Those of ckks have separate scales, and need no transform.
+
+        Ranges are checked where vectors are copied, on all threads.
         """
         are_real = self._slots.are_real
         vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
@@ -290,7 +293,7 @@ class SealEvaluator(DeclaredEvaluator):
         return self._native.encode_coefficients([(self._slots.checked(values),) for (values,) in rows])
 
     def _bind_weighted_sum(self, rows: Sequence[Row], /) -> NativeBound:
-        """Half of a row are ciphertexts, the rest their numbers."""
+        """Bind rows whose first half are ciphertexts, and the second half their numbers."""
         counts = [len(row) // 2 for row in rows]
         return self._native.bind(
             "weighted_sum",
@@ -302,7 +305,7 @@ class SealEvaluator(DeclaredEvaluator):
 
 
 def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) -> None:
-    """Give each key to the evaluator and forget its bytes; raises ``ValueError`` for too few or too many."""
+    """Load each key into the evaluator and drop its bytes; raises ``ValueError`` for too few or too many keys."""
     loads: list[Callable[[bytes], None]] = [
         partial(native.load_rotation_key, element) for element in header.elements
     ]
@@ -313,11 +316,11 @@ def _load_keys(native: NativeEvaluator, header: Header, parts: Iterator[bytes]) 
 
 
 Numbers: TypeAlias = Callable[[Sequence[float]], Sequence[int]]
-"""Numbers for all slots as the interpreter takes them."""
+"""Numbers for all slots in the interpreter's form."""
 
-# Of so many sums a block is 128 KiB: with what it is the sum of, it stays in a second cache.
+# A block of this many sums is 128 KiB: with its summands, it stays in the second-level cache.
 _SUMS = 32
-# Operations and schemes whose plaintexts SEAL would transform in every call, or wants transformed.
+# Operations and schemes whose plaintexts SEAL would transform in every call, or requires in NTT form.
 _TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
     "mul_plain": ("bgv",),
     "mul_plain_ntt": ("bfv", "bgv"),
@@ -326,7 +329,7 @@ _TAKES_TRANSFORMED: Mapping[str, tuple[Scheme, ...]] = {
 
 
 def uses(program: Program) -> list[tuple[int, bool]]:
-    """Which constants its nodes take, each form of them once: as it is encoded, or transformed."""
+    """The constants that its nodes take, each form once: as encoded, or transformed."""
     taken = [
         (constant, _is_transformed(program, node)) for node in program.nodes for constant in node.constants
     ]
@@ -334,14 +337,15 @@ def uses(program: Program) -> list[tuple[int, bool]]:
 
 
 def translated(program: Program, encoded: Numbers) -> list[ProgramNode]:
-    """The program's nodes, those of several sums as one; plaintexts are numbered as its :func:`uses`."""
+    """The program's nodes, with those of several sums merged; plaintexts are numbered as in :func:`uses`."""
     places = {use: place for place, use in enumerate(uses(program))}
     return [_translated(program, nodes, places, encoded) for nodes in _in_one_pass(program.nodes)]
 
 
 def _in_one_pass(nodes: Sequence[Node]) -> Iterator[Sequence[Node]]:
-    """Each node alone, but for sums of the same ciphertexts that follow one another: some at a time, so that each
-    ciphertext is read from memory once for all of these, and every thread has its share.
+    """Yield each node alone, except consecutive sums of the same ciphertexts, which are yielded in groups.
+
+    A group reads each ciphertext from memory once, and groups are small enough to occupy all threads.
     """
     for _, alike in groupby(
         enumerate(nodes), lambda item: item[1].operands if _takes_numbers(item[1]) else item[0]
@@ -371,7 +375,7 @@ def _takes_numbers(node: Node) -> bool:
 
 
 def require_keys(program: Program, made: KeyRequest) -> None:
-    """Raise ``Unsupported`` for a rotation without its key: SEAL would compose it of several others."""
+    """Raise ``Unsupported`` for a rotation without its key: SEAL would compose it from several others."""
     missing = {*program.keys.steps} - {*made.steps}
     if missing:
         steps = ", ".join(map(str, sorted(missing)))
@@ -383,7 +387,7 @@ def _is_transformed(program: Program, node: Node) -> bool:
 
 
 class SealAdapter(DeclaredAdapter):
-    """SEAL as the native module that the declaration requires has it."""
+    """The SEAL in the native module that the declaration requires."""
 
     def __init__(self, declared: Declaration) -> None:
         super().__init__(declared)

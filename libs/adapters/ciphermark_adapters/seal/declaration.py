@@ -1,4 +1,4 @@
-"""What the SEAL adapter declares: the same for both builds, but for Intel HEXL."""
+"""Declarations of the SEAL adapter: the same for both builds, except for Intel HEXL."""
 
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 from ciphermark_core.model import ParameterSpec
@@ -93,12 +93,12 @@ _BITS = 128
 
 
 def default_chain(spec: ParameterSpec) -> tuple[int, ...] | None:
-    """What SEAL takes where a request names no sizes; ``None`` at a ring dimension for which it has nothing."""
+    """SEAL's default sizes for a request without any; ``None`` at a ring dimension without a default."""
     return _SIZES.get(spec.ring_dimension)
 
 
 def default_chain_for_128_bits(spec: ParameterSpec) -> tuple[int, ...] | None:
-    """The same of a wrapper that has other chains for more security than 128 bits."""
+    """The same for a wrapper with other chains for security above 128 bits."""
     return default_chain(spec) if spec.security <= _BITS else None
 
 
@@ -129,9 +129,9 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
 
 DECLARATIONS = (
     _declaration("seal", ("#0072B2", "circle"), hexl=False, isa=()),
-    # HEXL's vector kernels need avx512dq; without it (or avx512ifma, which comes with it) HEXL runs scalar
-    # code, and results named HEXL would measure none of it. The code around the kernels is compiled for the CPU
-    # of the host that builds it, or, portable, for all that have these five: so it does not even run without.
+    # HEXL's vector kernels need avx512dq; without it (or avx512ifma, which implies it) HEXL runs scalar code, and
+    # HEXL results would not measure its kernels. The code around the kernels is compiled for the CPU of the building
+    # host, or, if portable, for all CPUs with these five flags: it does not run without them.
     _declaration(
         "seal-hexl",
         ("#D55E00", "square"),

@@ -1,4 +1,4 @@
-"""What SEAL makes of a request: chains come from SEAL, and SEAL checks everything but security."""
+"""Resolution of requests by SEAL: chains come from SEAL, and SEAL checks everything except security."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_SIZES_LISTED = 20
 
 
 def resolve(module: SealModule, spec: ParameterSpec) -> Parameters:
-    """The parameter set that SEAL has for ``spec``, prime by prime; raises ``Unsupported`` with the reason.
+    """Resolve ``spec`` to SEAL's parameter set, prime by prime; raises ``Unsupported`` with the reason.
 
     Security is not checked here: Ciphermark compares with its own tables.
     """
@@ -93,7 +93,7 @@ def _in_words(bits: Sequence[int]) -> str:
     return f"primes of {', '.join(map(str, bits))} bits"
 
 
-_MOST = 2.0**62  # of a number as the native module has it: an integer of 64 bits
+_MOST = 2.0**62  # limit of a number in the native module, a 64-bit integer
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +108,14 @@ class Slots:
         return self.parameters.spec.scheme == "ckks"
 
     def checked(self, values: Vector) -> Vector:
-        """The vector as the native module wants it; raises ``ValueError`` for values that do not fit."""
+        """The vector in the native module's form; raises ``ValueError`` for values that do not fit."""
         vector = self.typed(values)
         if not self.are_real and len(vector) and not 0 <= vector.min() <= vector.max() < self._modulus:
             raise ValueError(f"values must lie in [0, {self._modulus})")
         return vector
 
     def typed(self, values: Vector) -> Vector:
-        """The vector with the numbers that the native module wants, in whatever range they are; raises ``ValueError``
-        for a vector of too many.
-        """
+        """The vector with the native module's number type, in any range; raises ``ValueError`` for too many values."""
         if values.ndim != 1 or len(values) > self.parameters.slots:
             raise ValueError(f"values of shape {values.shape} do not fit {self.parameters.slots} slots")
         if self.are_real:
@@ -125,8 +123,9 @@ class Slots:
         return np.ascontiguousarray(values.astype(np.int64, casting="safe", copy=False))
 
     def numbers(self, values: Sequence[float]) -> list[int]:
-        """Numbers for all slots as the native module wants them: multiples of the scale, or residues of t around 0.
-        Raises ``ValueError`` for those that do not fit.
+        """Numbers for all slots in the native module's form: multiples of the scale, or residues of t around 0.
+
+        Raises ``ValueError`` for numbers that do not fit.
         """
         if self.are_real:
             multiples = np.rint(np.asarray(values, dtype=np.float64) * (self.parameters.scale or 1.0))

@@ -1,7 +1,7 @@
-"""How SEAL is built, with and without Intel HEXL, and our native module against each. Read by the setup.
+"""Build recipe of SEAL, with and without Intel HEXL, and of our native module against each. Read by the setup.
 
-SEAL comes with the source distribution of Pyfhel. HEXL, zlib, zstd and Microsoft's GSL come with the Rust crate
-`sealy`, which carries SEAL's third-party code.
+SEAL's sources are in the source distribution of Pyfhel. Those of HEXL, zlib, zstd and Microsoft's GSL are in the Rust
+crate `sealy`, which includes SEAL's third-party code.
 """
 
 import re
@@ -59,16 +59,16 @@ PACKAGES = (
     DebianPackage("cargo", lambda: shutil.which("cargo") is not None or SEALY.is_there(), only_for="sources"),
     DebianPackage("libcpu-features-dev", partial(is_installed, "libcpu-features-dev"), only_for="seal-hexl"),
 )
-# SEAL's own defaults hold for everything that isn't named here: a static library, transparent ciphertexts are
-# an error, centered binomial noise. PIC, because the library ends in a Python module. `-w` silences 43,000
-# warnings of HEXL and changes no code.
+# SEAL's own defaults hold for all other settings: a static library, errors for transparent ciphertexts, centered
+# binomial noise. PIC, because the library is linked into a Python module. `-w` silences 43,000 warnings of HEXL and
+# changes no code.
 SEAL_SETTINGS = {
     "CMAKE_BUILD_TYPE": "Release",
     "CMAKE_POSITION_INDEPENDENT_CODE": "ON",
     "CMAKE_CXX_FLAGS": "-w",
     "SEAL_BUILD_DEPS": "ON",
 }
-# SEAL's installed CMake package forgets what the HEXL inside its static library needs.
+# SEAL's installed CMake package omits the requirements of the HEXL inside its static library.
 HEXL_LINK = """
 # Added by Ciphermark's setup: the HEXL inside needs cpu_features at the final link.
 find_dependency(CpuFeatures)
@@ -76,7 +76,7 @@ set_property(TARGET SEAL::seal APPEND PROPERTY INTERFACE_LINK_LIBRARIES CpuFeatu
 """
 # HEXL compiles itself for the CPU that builds it. A portable build is for every CPU with AVX-512 (x86-64-v4). HEXL
 # chooses kernels with AVX-512 IFMA when it runs, where the CPU has it; VBMI2 is left out: HEXL uses it without asking
-# once it is compiled in. The definitions answer what HEXL asks the building CPU.
+# once it is compiled in. The definitions replace HEXL's checks of the building CPU.
 _HEXL_KERNELS = ("HEXL_HAS_AVX256", "HEXL_HAS_AVX512DQ", "HEXL_HAS_AVX512IFMA")
 _HEXL_FILES = ("hexl/CMakeLists.txt", "cmake/hexl/hexl-util.cmake")
 HEXL_PORTABLE = "-march=x86-64-v4 -mavx512ifma"
@@ -85,7 +85,7 @@ _PORTABLE_FLAGS = frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx
 
 @dataclass(frozen=True, slots=True)
 class SealVariant:
-    """One build of SEAL. ``compiler`` and ``optimization`` are those of a build of the user's own."""
+    """One build of SEAL. ``compiler`` and ``optimization`` are those of a user's build."""
 
     name: str
     title: str
@@ -96,7 +96,7 @@ class SealVariant:
 
     @property
     def prefix(self) -> Path:
-        """Where this build is installed."""
+        """The folder where this build is installed."""
         return self.folder / self.name
 
     @property
@@ -111,7 +111,7 @@ class SealVariant:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What CMake is told that differs between builds."""
+        """The CMake settings that differ between builds."""
         own = {
             "SEAL_USE_INTEL_HEXL": self.hexl,
             "CMAKE_INSTALL_PREFIX": str(self.prefix),
@@ -121,14 +121,14 @@ class SealVariant:
 
 
 MODULES = {False: "_ciphermark_seal", True: "_ciphermark_seal_hexl"}
-# The libraries in the static one, each by a piece of the paths of its sources.
+# The libraries in the static one, each by a part of the paths of its sources.
 PARTS = {"SEAL": "/native/src/seal/", "HEXL": "/hexl/"}
 PLAIN = SealVariant("seal", "SEAL 4.1.2", "OFF")
 WITH_HEXL = SealVariant("seal-hexl", "SEAL 4.1.2 with HEXL", "ON")
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the stages of both builds, and of our modules where their sources are."""
+    """Return the stages of both builds, and of our modules where their sources exist."""
     variants = (PLAIN, WITH_HEXL)
     modules = variants if (NATIVE / "CMakeLists.txt").exists() else ()
     return [*map(_library_stage, variants), *map(_module_stage, modules)]
@@ -153,7 +153,7 @@ def _library_inputs(variant: SealVariant) -> list[str]:
 
 
 def _instruction_set() -> str:
-    """Return what HEXL is compiled for: this CPU, or all with AVX-512."""
+    """Return the target of HEXL: this CPU, or all CPUs with AVX-512."""
     return HEXL_PORTABLE if IS_PORTABLE else cpu_flags()
 
 
@@ -172,12 +172,12 @@ def _module_stage(variant: SealVariant) -> Stage:
 
 
 def has_seal(variant: SealVariant) -> bool:
-    """Tell whether this build of SEAL is installed."""
+    """Return whether this build of SEAL is installed."""
     return variant.library.exists()
 
 
 def build_seal(variant: SealVariant, shell: Shell) -> None:
-    """Build and install this variant, and prove with a small program that it multiplies correctly."""
+    """Build and install this variant, and check with a small program that it multiplies correctly."""
     with builds.work_folder(variant.name) as work:
         builds.cmake(shell, work / "seal", work / "build", _copied(variant, work))
         shutil.rmtree(variant.prefix, ignore_errors=True)
@@ -194,7 +194,7 @@ def build_seal(variant: SealVariant, shell: Shell) -> None:
 
 
 def _copied(variant: SealVariant, work: Path) -> dict[str, str]:
-    """Copy all sources of a build into a folder; return what CMake is told."""
+    """Copy all sources of a build into a folder; return the CMake settings."""
     shutil.copytree(UNPACKED / "seal", work / "seal")
     third_party = copy_third_party(work)
     settings = {**SEAL_SETTINGS, **variant.settings, **fetch_content(third_party)}
@@ -220,7 +220,7 @@ def _finish(variant: SealVariant, build: Path, shell: Shell) -> None:
 
 
 def build_module(variant: SealVariant, shell: Shell) -> None:
-    """Build our native module against this variant. A library without a record was installed before there were any."""
+    """Build our native module against this variant. A library without a record is older than the records."""
     if not library_facts.is_recorded(variant.prefix, variant.library):
         with builds.work_folder(f"record-{variant.name}") as work:
             builds.configure(shell, work / "seal", work / "build", _copied(variant, work))
@@ -234,17 +234,17 @@ def build_module(variant: SealVariant, shell: Shell) -> None:
 
 
 def _align_functions(variant: SealVariant, shell: Shell) -> None:
-    """Begin each part of SEAL's code at a cache line, in whatever is linked to it.
+    """Align each part of SEAL's code to a cache line in every program linked to it.
 
-    Else its shortest loops, such as those of an addition, are up to a tenth slower in one program than in another,
-    because of nothing but the code before them.
+    Otherwise its shortest loops, such as those of an addition, are up to a tenth slower in one program than in another,
+    depending only on the preceding code.
     """
     alignment = ("--set-section-alignment", ".text*=64")
     shell.run("objcopy", *alignment, variant.library, advice="objcopy is of binutils 2.33 or newer")
 
 
 def _make_hexl_portable(hexl: Path) -> dict[str, str]:
-    """Change these sources to compile for all CPUs with AVX-512; return the CMake settings that go with it."""
+    """Change these sources to compile for all CPUs with AVX-512; return the matching CMake settings."""
     for name in _HEXL_FILES:
         file = hexl / name
         file.write_text(file.read_text().replace("-march=native", HEXL_PORTABLE))
@@ -254,18 +254,18 @@ def _make_hexl_portable(hexl: Path) -> dict[str, str]:
 
 
 def _runs_here(variant: SealVariant) -> bool:
-    """Tell whether this CPU can run what was built: a portable build may be for another one."""
+    """Return whether this CPU can run the build; a portable build may be for another CPU."""
     return variant.hexl == "OFF" or not IS_PORTABLE or set(cpu_flags().split()) >= _PORTABLE_FLAGS
 
 
 def _declare_hexl_link(variant: SealVariant) -> None:
-    """Add to SEAL's installed CMake package what its users need to link it."""
+    """Add to SEAL's installed CMake package the libraries that its users have to link."""
     with (variant.prefix / "lib" / "cmake" / "SEAL-4.1" / "SEALConfig.cmake").open("a") as config:
         config.write(HEXL_LINK)
 
 
 def added(order: Order) -> Taken:
-    """Say how a build of the user's own is taken: an installed SEAL, or our sources with other flags."""
+    """Return how a user's build is added: an installed SEAL, or our sources with other flags."""
     if order.prefix is not None:
         seal = installed(order.prefix)
         base, library, outside = seal.base, seal.library, seal.outside
@@ -291,22 +291,22 @@ def added(order: Order) -> Taken:
 
 
 def _own(order: Order) -> SealVariant:
-    """The build of our sources that an order asks for; what is there of it already is kept."""
+    """The build of our sources that an order requests; existing parts of it are kept."""
     hexl = "ON" if order.hexl else "OFF"
     chosen = order.flags or PLAIN.optimization
     title = f"SEAL 4.1.2{' with HEXL' if order.hexl else ''}, {order.compiler or 'c++'} {chosen}"
     return SealVariant("prefix", title, hexl, order.folder, order.compiler, chosen)
 
 
-# What SEAL lies at a prefix, and why our adapter cannot be built against it.
+# Detection of the SEAL at a prefix, and the reasons why our adapter cannot be built against it.
 _VERSION = "4.1"
 _CONFIGS = ("lib/cmake/SEAL-*/SEALConfig.cmake", "lib64/cmake/SEAL-*/SEALConfig.cmake")
 _LIBRARY_FILES = ("libseal-*.a", "libseal.so*", "libseal.*dylib")
-_NEEDED = {  # what the adapter offers, by the option that brings it
+_NEEDED = {  # features of the adapter, by the option that enables them
     "SEAL_USE_ZLIB": "compression with zlib",
     "SEAL_USE_ZSTD": "compression with zstd",
 }
-# What SEAL itself is compiled to take at most, or more: suites count on it.
+# SEAL's minimum compiled-in limits, which suites rely on.
 _LIMITS = {
     "SEAL_COEFF_MOD_COUNT_MAX": (64, "primes of a chain"),
     "SEAL_POLY_MOD_DEGREE_MAX": (32768, "coefficients of a polynomial"),
@@ -318,7 +318,7 @@ _INSTALL = "name the folder that SEAL was installed to (its CMAKE_INSTALL_PREFIX
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An installed SEAL: which shipped variant it is like, and the files that a module built against it needs."""
+    """An installed SEAL: the corresponding shipped variant, and the files that a module built against it needs."""
 
     version: str
     base: str
@@ -362,7 +362,7 @@ def _require_headers(prefix: Path, version: str) -> None:
 
 
 def _library(folder: Path, prefix: Path) -> Path:
-    """Return the library, static rather than shared, for machines like this one."""
+    """Return the library for this kind of machine; a static one is preferred."""
     library = next((path for pattern in _LIBRARY_FILES for path in sorted(folder.glob(pattern))), None)
     if library is None:
         raise FailureError(f"SEAL in {prefix} has no library: {folder} has no libseal-{_VERSION}.a", _INSTALL)
@@ -383,7 +383,7 @@ def _require_options(prefix: Path, options: dict[str, str]) -> None:
 
 
 def _value(header: Path, name: str) -> str:
-    """Return what a header defines a name as; nothing where it does not."""
+    """Return the value that a header defines for a name; an empty text without a definition."""
     text = header.read_text() if header.is_file() else ""
     definition = re.search(rf"^#define {name} (\S+)", text, re.MULTILINE)
     return definition[1] if definition else ""

@@ -1,8 +1,8 @@
 """TenSEAL's vector API behind the contract.
 
-Every ciphertext is a TenSEAL vector of exactly all slots. Automatic relinearization can only be switched
-on a context with a secret key, so public material holds two contexts: one with all automatic features off,
-for the primitive operations, and one with all of them on, for the managed ones.
+Every ciphertext is a TenSEAL vector of exactly all slots. Automatic relinearization can be switched on or off only on
+a context with a secret key. Public material therefore holds two contexts: one with all automatic features off, for the
+primitive operations, and one with all of them on, for the managed ones.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from ciphermark_contract.interfaces import (
 from ciphermark_contract.operations import OPERATIONS, Kind, top_level
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
-_COMPRESSION = "zstd"  # SEAL's default, which TenSEAL does not let one change
+_COMPRESSION = "zstd"  # SEAL's default, which TenSEAL fixes
 
 
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """What an evaluator gets: parameters and two serialized contexts without secret key."""
+    """Material for an evaluator: parameters, and two serialized contexts without a secret key."""
 
     parameters: Parameters
     has_relinearization: bool
@@ -60,7 +60,7 @@ def _second_kind(name: str) -> Kind | None:
 
 
 class VectorOperator(Operator):
-    """Applies methods of TenSEAL's vectors, once their arguments mean something in the scheme."""
+    """Applies methods of TenSEAL's vectors, after checking their arguments for the scheme."""
 
     parameters: Parameters
 
@@ -82,7 +82,7 @@ class ManagedVectors(VectorOperator):
     """TenSEAL's own automatic relinearization, rescaling and modulus switching.
 
     The vector methods are applied while the first operand is linked to the automatic context. ``contexts`` are the
-    primitive and the automatic one; handles always leave linked to the primitive one.
+    primitive and the automatic one; returned handles are always linked to the primitive one.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class ManagedVectors(VectorOperator):
         return self._table
 
     def reason_against(self, operation: str) -> str:
-        """The evaluator's reason, or the missing keys."""
+        """Return the evaluator's reason, or the missing keys."""
         if operation in self._evaluator.operations:
             return f"managed {operation} needs relinearization keys; none were requested"
         return self._evaluator.reason_against(operation)
@@ -286,13 +286,13 @@ class TensealEvaluator(VectorOperator, DeclaredEvaluator):
 
 @cache
 def _facts() -> dict[str, str]:
-    """What the installed wheel tells about its making."""
+    """Build facts of the installed wheel."""
     sample = ts.context(ts.SCHEME_TYPE.BFV, 4096, 65537, n_threads=1).serialize(False, False, False, False)
     return wheel_facts("tenseal", "libtenseal.so", sample)
 
 
 class TensealAdapter(DeclaredAdapter):
-    """TenSEAL as its wheel was built."""
+    """TenSEAL from its wheel."""
 
     def info(self) -> LibraryInfo:
         facts = _facts()

@@ -1,4 +1,4 @@
-"""What the TenSEAL adapter declares."""
+"""Declaration of the TenSEAL adapter."""
 
 from ciphermark_adapters.seal.declaration import default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration

@@ -1,11 +1,11 @@
-"""What TenSEAL makes of a request: the primes come from the SEAL context that it builds."""
+"""Resolution of requests by TenSEAL: the primes come from the SEAL context that it builds."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import tenseal as ts
-import tenseal.sealapi  # registers the types in which a context tells its primes
+import tenseal.sealapi  # registers the types of a context's primes
 
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported
@@ -14,7 +14,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
-    """The parameter set that a TenSEAL context for ``spec`` has, prime by prime.
+    """Resolve ``spec`` to the parameter set of a TenSEAL context, prime by prime.
 
     Raises ``Unsupported`` with the reason.
     """

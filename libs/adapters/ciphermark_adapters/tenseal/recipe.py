@@ -1,4 +1,4 @@
-"""How TenSEAL is installed, from its wheel. Read by the setup."""
+"""Installation recipe of TenSEAL, from its wheel. Read by the setup."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -11,7 +11,7 @@ REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 
 
 def stages(without: Collection[str]) -> list[Stage]:
-    """Return the one stage."""
+    """Return the single stage."""
     stage = Stage(
         "tenseal",
         "TenSEAL",
@@ -24,7 +24,7 @@ def stages(without: Collection[str]) -> list[Stage]:
 
 
 def has_tenseal() -> bool:
-    """Tell whether TenSEAL is installed."""
+    """Return whether TenSEAL is installed."""
     return has_package_file("tenseal-*.dist-info")
 
 
