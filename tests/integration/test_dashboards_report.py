@@ -120,7 +120,7 @@ def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None
         "cases: seal-hexl fastest in",  # the headline
         "turbo is on",  # a caveat of the host
         "HEXL in BFV at 192 bits (2018): faster in 4 of 4 cases, up to 2.00×.",
-        "mul takes the most bits of noise budget each: on average 9",
+        "largest number of bits of noise budget per operation: on average 9",
         "Machine learning: data set boston",
         "Machine learning: data set breast-cancer",
         "Not shown: phase encrypt and decrypt, data constant, threads 2.",

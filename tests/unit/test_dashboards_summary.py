@@ -94,8 +94,8 @@ def test_depth_says_where_the_search_met_its_cap() -> None:
     capped = row | {"operation": "add", "depth": 64.0, "is_at_max_repetitions": True}
     none = row | {"variant": "b", "depth": None}
     assert told("depth", row, capped, none) == [
-        "Depth, BFV at 128 bits (2018): the most consecutive ones that decrypt right are at least 64 add (a; N = "
-        "8192); 4 mul (a; N = 8192)."
+        "Depth, BFV at 128 bits (2018): maximum number of consecutive operations that decrypt correctly: at least 64 "
+        "add (a; N = 8192); 4 mul (a; N = 8192)."
     ]
 
 
