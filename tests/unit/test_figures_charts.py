@@ -569,6 +569,10 @@ def test_times_and_bytes_are_logarithmic_once_they_span_a_factor_of_10(axis, val
     assert options["axis"].to_dict()["values"] == pytest.approx(expected)
 
 
+def test_no_mark_of_a_linear_axis_stands_upon_the_frame():
+    assert charting.linear((4, 5))["scale"].to_dict()["domain"][1] > 5
+
+
 def test_an_axis_of_nothing_is_one():
     assert charting.seconds(()) == charting.seconds((1.0,))
 

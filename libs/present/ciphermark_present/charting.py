@@ -103,6 +103,7 @@ def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str])
 _DECADE = 10  # times and sizes that span so much are on a logarithmic axis
 _MOST_TICKS = 7
 _LINEAR_TICKS = 5
+_HEADROOM = 1.05  # above the largest mark: one upon the frame would shift the heading
 
 
 def seconds(values: Iterable[float]) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def _measured(
     low, high = min(numbers, default=1.0), max(numbers, default=1.0)
     if high < most * low:
         ticks = _linear_ticks(high, least_step)
-        scale = alt.Scale(domain=[0, max(high, ticks[-1])], nice=False)
+        scale = alt.Scale(domain=[0, max(_HEADROOM * high, ticks[-1])], nice=False)
     else:
         ticks = _log_ticks(low, high, units)
         scale = alt.Scale(type="log", nice=False, padding=_MARGIN, domain=[low, high])
