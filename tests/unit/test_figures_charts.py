@@ -481,6 +481,14 @@ def test_small_charts_have_three_marks_or_are_named_as_rows_of_the_table(counts,
     assert rest.get("title") == title
 
 
+def test_a_small_chart_of_equal_values_is_a_sentence():
+    apart = [row for n in (4096, 8192) for row in at(n, *PAIR, label="mul", bits=n / 512)]
+    equal = [row for label in ("rotate", "add") for row in at(8192, *PAIR, "pyfhel", label=label, bits=143.0)]
+    chart = noise.draw_remaining_bits(apart + equal).to_dict()
+    assert {row["panel"] for row in chart["data"]["values"]} == {"mul"}
+    assert chart["title"] == ["143, all 3, at N = 8192: rotate; add"]
+
+
 def test_equal_values_are_stated_once():
     depths = {"seal": 4, "tenseal": 4, "pyfhel": 4}
     rows = [of_variants(name, depth=depth, is_at_max_repetitions=False)[0] for name, depth in depths.items()]

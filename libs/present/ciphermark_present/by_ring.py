@@ -65,14 +65,16 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
 
     A line joins a variant's cases. Of several at one place it takes that with the longest chain; the marks of others
     are hollow. Marks that agree lie upon each other, the first variant's the largest. What has fewer than three marks
-    is no chart but a row of the table; where nothing has more, or there is one place, all are rows of one chart.
+    is no chart but a row of the table, and equal values at one place are a sentence. Where nothing else is left, or
+    there is one place, all are rows of one chart.
     """
     if not rows:
         return None
     cases = sorted(_paneled(rows), key=lambda row: str(row["variant"]))
     labels = list(dict.fromkeys(row["label"] for row in _paneled(rows)))
     order = [panel for _, panel in sorted({(labels.index(row["label"]), row["panel"]) for row in cases})]
-    drawn, rest = charting.enough(cases, "panel")
+    equal = _equal(cases, value, place, title.partition(",")[0])
+    drawn, rest = charting.enough([row for row in cases if row["panel"] not in equal], "panel")
     if not drawn or len({row[place] for row in cases}) == 1:
         return _rows([{**row, "at": row[place]} for row in cases], value, order, title.partition(",")[0])
     x = charting.powers_of_two((row[place] for row in cases), title, place)
@@ -82,7 +84,28 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
     panels = {row["panel"] for row in drawn}
     return charting.small_charts(
         chart, "panel", [panel for panel in order if panel in panels], axes=("x",)
-    ).properties(**rest)
+    ).properties(**charting.noted(_stated(equal, order) + rest.get("title", [])))
+
+
+def _equal(cases: Sequence[Row], value: Value, place: str, title: str) -> dict[str, str]:
+    """The one value of each panel whose variants have the same at one place, in words."""
+    panels: dict[str, list[Row]] = defaultdict(list)
+    for row in cases:
+        panels[row["panel"]].append(row)
+    return {
+        panel: f"{value.text(rows[0])}, all {len(rows)}, at {title} = {rows[0][place]}"
+        for panel, rows in panels.items()
+        if len(rows) >= charting.MIN_MARKS and len({(value.text(row), row[place]) for row in rows}) == 1
+    }
+
+
+def _stated(equal: Mapping[str, str], order: Sequence[str]) -> list[str]:
+    """A sentence for each value, with the panels that have it."""
+    panels: dict[str, list[str]] = defaultdict(list)
+    for panel in order:
+        if panel in equal:
+            panels[equal[panel]].append(panel)
+    return [f"{text}: {'; '.join(names)}" for text, names in panels.items()]
 
 
 def _layers(cases: Sequence[Row], value: Value, x: alt.X) -> list[alt.Chart]:

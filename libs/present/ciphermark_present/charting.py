@@ -210,8 +210,14 @@ def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
     """
     marks = Counter(row[by] for row in rows)
     few = [name for name, count in marks.items() if count < MIN_MARKS and len(marks) > 1]
-    title = textwrap.wrap(f"In the table only: {'; '.join(few)}", _NOTE_CHARACTERS)
-    return [row for row in rows if row[by] not in few], {"title": title} if few else {}
+    note = noted([f"In the table only: {'; '.join(few)}"] if few else [])
+    return [row for row in rows if row[by] not in few], note
+
+
+def noted(notes: Sequence[str]) -> dict[str, Any]:
+    """What is stated above charts, as properties of these."""
+    lines = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
+    return {"title": lines} if lines else {}
 
 
 def log_scale() -> alt.Scale:
