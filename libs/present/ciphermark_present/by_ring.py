@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ciphermark_present import charting, theme
+from ciphermark_present import charting, parameters, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
@@ -75,7 +75,9 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
     order = [panel for _, panel in sorted({(labels.index(row["label"]), row["panel"]) for row in cases})]
     equal = _equal(cases, value, place, title.partition(",")[0])
     drawn, rest = charting.enough([row for row in cases if row["panel"] not in equal], "panel")
-    if not drawn or len({row[place] for row in cases}) == 1:
+    marks = Counter(row["panel"] for row in drawn)
+    is_sparse = max(marks.values(), default=0) < charting.MIN_MARKS
+    if (is_sparse and len(order) > 1) or len({row[place] for row in cases}) == 1:
         return _rows([{**row, "at": row[place]} for row in cases], value, order, title.partition(",")[0])
     x = charting.powers_of_two((row[place] for row in cases), title, place)
     layers = _layers(cases, value, x)
@@ -170,10 +172,24 @@ def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
         label = row.get("label") or row["operation"]
         panel = charting.joined(label, f"{row.get('tuning')} tuning" if is_divided else "")
         named.append({**row, "label": label, "panel": panel})
+    if not _are_told_by_chains(named):
+        words = parameters.apart(named, _place)
+        named = [
+            {**row, "panel": charting.joined(row["panel"], word)}
+            for row, word in zip(named, words, strict=True)
+        ]
     longest: dict[Any, tuple[int, str]] = {}
     for row in named:
         longest[_place(row)] = max(_chain(row), longest.get(_place(row), _chain(row)))
     return [{**row, "is_other": _chain(row)[1] != longest[_place(row)][1]} for row in named]
+
+
+def _are_told_by_chains(rows: Sequence[Row]) -> bool:
+    """Whether each place has one case, or two of unlike chains."""
+    places: dict[Any, dict[str, str]] = defaultdict(dict)
+    for row in sorted(rows, key=lambda row: str(row["variant"])):
+        places[_place(row)].setdefault(row["comparison_group"], str(row.get("modulus_bits")))
+    return all(len(chains) == len(set(chains.values())) <= 2 for chains in places.values())
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -206,10 +206,11 @@ _NOTE_CHARACTERS = 60  # of a line above a chart
 
 def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
     """The rows of small charts that have three marks or more, and what names the others above the charts, as properties
-    of these. One small chart alone has any number.
+    of these. Where none has as many, all are drawn: nothing is hidden by that.
     """
     marks = Counter(row[by] for row in rows)
-    few = [name for name, count in marks.items() if count < MIN_MARKS and len(marks) > 1]
+    has_any = max(marks.values(), default=0) >= MIN_MARKS
+    few = [name for name, count in marks.items() if has_any and count < MIN_MARKS]
     note = noted([f"In the table only: {'; '.join(few)}"] if few else [])
     return [row for row in rows if row[by] not in few], note
 

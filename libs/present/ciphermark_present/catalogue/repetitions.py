@@ -46,8 +46,6 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         for row in charting.fullest([row for row in timed if row["label"] == label])
     ]
     cases, rest = charting.enough(_named(timed), "what")
-    if not cases:
-        return None
     names = charting.variants_of(cases)
     columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
     timings = alt.Chart().encode(
