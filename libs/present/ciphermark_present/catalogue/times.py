@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
@@ -212,22 +212,20 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
     return charting.small_charts(chart, "place", order, height=alt.Step(16), axes=("x",))
 
 
+_LEADERBOARD = (
+    *("variant", "label", "mean_ratio", "case_ratio", "from", "to", "at", "text", "interval"),
+    "common_cases",
+)
+
+
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     """A dot per variant: how many times the time of the fastest it takes, over the cases that all have. Of fewer than
     six cases each has a small mark, and the mean no interval.
     """
     marks = columns.acceleration_marks(rows)
-    several = [row for row in rows if row["mean_ratio"] is not None]
-    if not several:
+    ranked = _ranked_marks(rows, marks)
+    if not ranked:
         return None
-    ranked = charting.with_ratio(
-        [{**row, "label": row["label"] + marks[row["variant"]], **_interval(row)} for row in several],
-        "mean_ratio",
-        least=1.0,
-    )
-    ranked = [
-        {**row, "at": max(row["at"], *row["case_ratios"])} if _is_of_few(row) else row for row in ranked
-    ]
     cases = [
         {**row, "from": ratio, "to": ratio, "mean_ratio": None, "case_ratio": ratio, "text": ""}
         for row in ranked
@@ -235,19 +233,11 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
         for ratio in row["case_ratios"]
     ]
     names = charting.variants_of(ranked)
-    counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
-    common = [
-        charting.joined(f"{count} common cases", f"{tuning} tuning", "composite" * is_composite)
-        for count, tuning, is_composite in counts
-    ]
-    title = ["Time / fastest time", f"geometric mean of {' and of '.join(common)}"]
-    title += ["small marks: single cases"] * bool(cases)
-    title += [columns.UNACCELERATED] * any(marks.values())
     # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
     order = [row["label"] for row in ranked]
     base = alt.Chart().encode(y=alt.Y("label:N", title=None, sort=order, axis=charting.bands()))
     ends = charting.ends_of(ranked, "mean_ratio") + [row["case_ratio"] for row in cases]
-    x = charting.ratio_x("mean_ratio", title, ends)
+    x = charting.ratio_x("mean_ratio", _title(ranked, bool(cases), any(marks.values())), ends)
     look: dict[str, Any] = {
         "color": charting.colour(names).legend(None),
         "shape": charting.shape(names).legend(None),
@@ -258,25 +248,36 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
         alt.Tooltip("common_cases:Q", title="Cases"),
     ]
     single = base.mark_point(filled=True, size=18, opacity=0.65).encode(x=alt.X("case_ratio:Q"), **look)
-    data = charting.data(
-        [{**row, "case_ratio": None} for row in ranked] + cases,
-        *(
-            "variant",
-            "label",
-            "mean_ratio",
-            "case_ratio",
-            "from",
-            "to",
-            "at",
-            "text",
-            "interval",
-            "common_cases",
-        ),
-    )
+    data = charting.data([{**row, "case_ratio": None} for row in ranked] + cases, *_LEADERBOARD)
     layers = charting.ratio_layers(base, x, **look, tooltip=tips)
     return alt.layer(*layers, *[single] * bool(cases), data=data).properties(
         width="container", height=30 * len(ranked)
     )
+
+
+def _ranked_marks(rows: Sequence[Row], marks: Mapping[str, str]) -> list[Row]:
+    """Rows of variants that have a mean, with the places of their marks."""
+    several = [row for row in rows if row["mean_ratio"] is not None]
+    labeled = [{**row, "label": row["label"] + marks[row["variant"]], **_interval(row)} for row in several]
+    return [
+        {**row, "at": max(row["at"], *row["case_ratios"])} if _is_of_few(row) else row
+        for row in charting.with_ratio(labeled, "mean_ratio", least=1.0)
+    ]
+
+
+def _title(ranked: Sequence[Row], has_cases: bool, has_marks: bool) -> list[str]:
+    """The lines below the axis."""
+    counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
+    common = [
+        charting.joined(f"{count} common cases", f"{tuning} tuning", "composite" * is_composite)
+        for count, tuning, is_composite in counts
+    ]
+    return [
+        "Time / fastest time",
+        f"geometric mean of {' and of '.join(common)}",
+        *["small marks: single cases"] * has_cases,
+        *[columns.UNACCELERATED] * has_marks,
+    ]
 
 
 def _is_of_few(row: Row) -> bool:
