@@ -1,8 +1,8 @@
-"""Compiles a build of the user's own into a folder with a `build.json`: `python3 setup/added_builds.py FOLDER PARENT`.
+"""Compiles a user's build into a folder with a `build.json`: `python3 setup/added_builds.py FOLDER PARENT`.
 
-`ciphermark build add`, the process PARENT, starts this and checks what it made; nothing is put into its place here. How
-each library is taken is in the `recipe.py` beside its adapter: `added(order)` says which shipped variant it is like,
-and what to do.
+`ciphermark build add`, the process PARENT, starts this and checks the result; nothing is moved to its final place here.
+The function `added(order)` in the `recipe.py` next to the library's adapter returns the corresponding shipped variant
+and the steps.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ _ERROR = re.compile(r"(?:\berror:|CMake Error|cannot find -l|No matching distrib
 
 
 def main(folder: Path) -> int:
-    """Compile; tell a failure in one message."""
+    """Compile; report a failure in one message."""
     build = read(folder)
     assert build is not None
     places = {
@@ -59,14 +59,14 @@ def _carry_out(taken: Taken, shell: Shell) -> None:
 
 
 def _first_error(log: Path) -> str:
-    """Return the first line of a log that tells an error, and where the rest is."""
+    """Return the first error line of a log, and the path of the log."""
     lines = log.read_text(errors="replace").splitlines()
     first = next((line.strip() for line in lines if _ERROR.search(line)), "")
     return f": {first} (the whole log: {log})"
 
 
 def _end_with_parent(parent: int) -> None:
-    """Let all that this starts end with it, and it with the command that started it; this leads a process group."""
+    """End with the command that started this process, and end all its descendants; this leads a process group."""
     signal.signal(signal.SIGTERM, _end)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
@@ -74,7 +74,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _end(_number: int, _frame: object) -> None:
-    """Ask the whole group to end: Ninja ends the compilers, which are in groups of their own."""
+    """Signal the whole group to end: Ninja ends the compilers, which are in separate groups."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
     sys.exit("asked to end")

@@ -1,4 +1,4 @@
-"""C++ builds: what every recipe needs of CMake and of our native modules."""
+"""C++ builds: common functions of recipes for CMake and our native modules."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def build_module(
 def compile_module(
     source: Path, folder: Path, prefix: Path, shell: Shell, variable: Mapping[str, str]
 ) -> None:
-    """Build a native module of ours in a folder and install it, into our environment unless told otherwise."""
+    """Build a native module of ours in a folder and install it, by default into our environment."""
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_PREFIX_PATH": str(prefix),
@@ -43,7 +43,7 @@ def compile_module(
 
 
 def module_inputs(source: Path) -> list[str]:
-    """Return what a native module of ours depends on, beside its library: sources, pinned tools, compiler."""
+    """Return the inputs of a native module of ours except its library: sources, pinned tools, compiler."""
     ours = (*folder_digests(source), *folder_digests(NATIVE_COMMON))
     return [*ours, *pins("cmake", "nanobind", "ninja"), compiler_version(), identity()]
 
@@ -55,7 +55,7 @@ def cmake(shell: Shell, source: Path, build: Path, settings: Mapping[str, str]) 
 
 
 def configure(shell: Shell, source: Path, build: Path, settings: Mapping[str, str]) -> None:
-    """Configure; the commands that a build consists of are then in its `compile_commands.json`."""
+    """Configure; write the commands of the build to its `compile_commands.json`."""
     settings = {"CMAKE_EXPORT_COMPILE_COMMANDS": "ON", **settings}
     options = [f"-D{name}={value}" for name, value in settings.items()]
     shell.run("cmake", "-G", "Ninja", "-Wno-dev", "-S", source, "-B", build, *options, advice=ADVICE)
@@ -63,7 +63,7 @@ def configure(shell: Shell, source: Path, build: Path, settings: Mapping[str, st
 
 @contextmanager
 def work_folder(name: str) -> Iterator[Path]:
-    """Give an empty folder and remove it afterwards: a build writes into its copy of the sources."""
+    """Yield an empty folder and remove it afterwards: a build writes into its copy of the sources."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

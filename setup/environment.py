@@ -14,17 +14,17 @@ _NETWORK_ADVICE = "check that pip can reach a package registry (`pip config list
 
 
 def identity() -> str:
-    """Return what the environment is bound to: an interpreter and the place where it lies."""
+    """Return the identity of the environment: its interpreter and its path."""
     return f"{platform.python_implementation()} {platform.python_version()} {platform.machine()} {VENV}"
 
 
 def is_current_environment() -> bool:
-    """Tell whether the environment exists and was made for this interpreter and place."""
+    """Return whether the environment exists and was created for this interpreter and path."""
     return PYTHON.exists() and _IDENTITY.exists() and _IDENTITY.read_text() == identity()
 
 
 def make_environment(shell: Shell) -> None:
-    """Make the environment if it isn't there, and install the pinned packages into it."""
+    """Create the environment if it does not exist, and install the pinned packages into it."""
     if not is_current_environment():
         advice = "install the Debian package that has Python's venv module: see the stage `system`"
         shell.run(sys.executable, "-m", "venv", "--clear", VENV, advice=advice)
@@ -47,7 +47,7 @@ def our_packages() -> list[Path]:
 
 
 def has_our_packages() -> bool:
-    """Tell whether every one of our packages is installed."""
+    """Return whether all our packages are installed."""
     return all(has_package_file(f"{_distribution_name(path)}-*.dist-info") for path in our_packages())
 
 
@@ -65,19 +65,19 @@ def _our_sources() -> list[Path]:
 
 
 def byte_code_inputs() -> list[str]:
-    """Return what byte code depends on: every source, by its place and content, and the interpreter."""
+    """Return the inputs of byte code: every source, by path and content, and the interpreter."""
     return [identity(), *(f"{path.relative_to(ROOT)} {file_digest(path)}" for path in _our_sources())]
 
 
 def has_byte_code() -> bool:
-    """Tell whether each of our sources has byte code for our interpreter."""
+    """Return whether each of our sources has byte code for our interpreter."""
     return all(Path(cache_from_source(str(path))).exists() for path in _our_sources())
 
 
 def compile_our_packages(shell: Shell) -> None:
     """Compile our sources for each interpreter that reads them in place.
 
-    Where PYTHONDONTWRITEBYTECODE is set, as in many containers, each worker would compile them again.
+    Otherwise, where PYTHONDONTWRITEBYTECODE is set, as in many containers, each worker would compile them again.
     """
     advice = "the log names the file; everything works without, and starts more slowly"
     folders = [path.parent for path in our_packages()]
@@ -86,7 +86,7 @@ def compile_our_packages(shell: Shell) -> None:
 
 
 def _distribution_name(description: Path) -> str:
-    """Return the package's name as its files have it; none when unreadable, and then pip will say why."""
+    """Return the package's name as its files write it; empty if unreadable, for which pip reports the reason."""
     try:
         name = tomllib.loads(description.read_text())["project"]["name"]
     except (tomllib.TOMLDecodeError, KeyError):

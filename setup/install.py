@@ -22,7 +22,7 @@ from stages import all_stages
 
 
 def main() -> int:
-    """Run what the command line asks for and return the exit code."""
+    """Run the command line and return the exit code."""
     options = _parse_options()
     for folder in (LOGS, STAMPS, WORK):
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def _parse_options() -> argparse.Namespace:
 
 
 def _with_needs(stages: Sequence[Stage], names: Sequence[str]) -> list[Stage]:
-    """Return the named stages and, before them, all that they need."""
+    """Return the named stages, preceded by all stages that they need."""
     wanted = set(names)
     for stage in reversed(stages):
         if stage.name in wanted:
@@ -91,7 +91,7 @@ def _summarize(worked: int, missing: Sequence[Missing], elapsed_s: float) -> Non
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Wait until no other setup of this repository runs, and keep others waiting."""
+    """Hold the lock of this repository's setup: wait for other setups, and block new ones."""
     with (BUILD / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,7 +1,7 @@
-"""How an installed library was made: by our own record, by a CMake cache beside it, or by what its binary tells.
+"""Build facts of an installed library: from our own record, from a CMake cache next to it, or from its binary.
 
-What is known lies beside each native module of ours as ``<module>.library.json``: names and texts, which the adapter
-repeats. What cannot be known is said to be so. The words are those of ``ciphermark_adapters.provenance``.
+They are stored next to each native module of ours as ``<module>.library.json``: names and texts, which the adapter
+reports. Unknown facts are marked as unknown. Names are those of ``ciphermark_adapters.provenance``.
 """
 
 import json
@@ -14,20 +14,20 @@ from pathlib import Path
 
 from places import ADAPTERS
 
-sys.path.append(str(ADAPTERS.parent))  # these two need nothing that is installed
+sys.path.append(str(ADAPTERS.parent))  # these two have no installed requirements
 
 from ciphermark_adapters import binaries, provenance
 
 RECORD = "ciphermark-library.json"
-# Options that say where something is or what is made of it, with the word after them or without.
+# Options that name inputs or outputs, with or without a separate word after them.
 _WITH_A_PLACE = ("-o", "-c", "-isystem", "-I", "-MF", "-MT", "-MQ")
-_DEFINITIONS = ("-DNDEBUG",)  # of definitions, what changes the code of every library
+_DEFINITIONS = ("-DNDEBUG",)  # the definitions that change the code of every library
 
 
 def record(prefix: Path, binary: Path, build: Path, parts: Mapping[str, str]) -> None:
-    """Write into a prefix how its library was compiled, by the commands of its build folder.
+    """Record in a prefix how its library was compiled, from the commands of its build folder.
 
-    ``parts`` names the libraries in it, each by a piece of the paths of its sources; the first is the library itself.
+    ``parts`` names the libraries in it, each by a part of the paths of its sources; the first is the library itself.
     """
     commands = json.loads((build / "compile_commands.json").read_text())
     facts = {
@@ -50,22 +50,22 @@ def record(prefix: Path, binary: Path, build: Path, parts: Mapping[str, str]) ->
 
 
 def is_recorded(prefix: Path, binary: Path) -> bool:
-    """Tell whether the prefix has a record, of just this binary."""
+    """Return whether the prefix has a record of exactly this binary."""
     return binary.is_file() and bool(_recorded(prefix, binary))
 
 
 def facts(prefix: Path, binary: Path) -> dict[str, str]:
-    """Return all that is known of how the library at a prefix was made."""
+    """Return all known build facts of the library at a prefix."""
     return {**provenance.of_binary(binary), **_cached(prefix), **_recorded(prefix, binary)}
 
 
 def write(facts_: Mapping[str, str], site_packages: Path, module: str) -> None:
-    """Lay what is known of its library beside a native module."""
+    """Write a library's build facts next to a native module."""
     (site_packages / f"{module}{provenance.SUFFIX}").write_text(json.dumps(dict(facts_), indent=2))
 
 
 def flags(words: Iterable[str]) -> str:
-    """Return the options of a compiler's command line, without places and what is made."""
+    """Return the options of a compiler's command line, without paths and outputs."""
     options = []
     rest = iter(list(words)[1:])
     for word in rest:
@@ -77,7 +77,7 @@ def flags(words: Iterable[str]) -> str:
 
 
 def _recorded(prefix: Path, binary: Path) -> dict[str, str]:
-    """Return our own record; none where it is of another binary."""
+    """Return our own record; an empty one if it is of another binary."""
     try:
         facts: dict[str, str] = json.loads((prefix / RECORD).read_text())
     except (FileNotFoundError, ValueError):
@@ -86,7 +86,7 @@ def _recorded(prefix: Path, binary: Path) -> dict[str, str]:
 
 
 def _cached(prefix: Path) -> dict[str, str]:
-    """Return what the cache of CMake says, where the prefix is a build folder."""
+    """Return the facts in CMake's cache, if the prefix is a build folder."""
     cache = prefix / "CMakeCache.txt"
     if not cache.is_file():
         return {}
@@ -103,7 +103,7 @@ def _cached(prefix: Path) -> dict[str, str]:
 
 
 def _version(compiler: str) -> str:
-    """Return the compiler's first line about itself, or its name where it tells none."""
+    """Return the first line of the compiler's version text, or its name without one."""
     try:
         answer = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
     except OSError:

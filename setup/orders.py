@@ -1,4 +1,4 @@
-"""Builds of the user's own, as recipes take them: what is asked for, and what all of them need."""
+"""Users' builds, as recipes take them: the request, and common steps."""
 
 import subprocess
 from collections.abc import Callable
@@ -9,12 +9,12 @@ import builds
 from places import PYTHON, site_packages
 from runner import FailureError, Shell
 
-ENVIRONMENT = "environment"  # as ciphermark_adapters.added has it
+ENVIRONMENT = "environment"  # as in ciphermark_adapters.added
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for; ``folder`` is that of the build."""
+    """The request for a build; ``folder`` is that of the build."""
 
     name: str
     folder: Path
@@ -31,7 +31,7 @@ class Order:
 
     @property
     def packages(self) -> Path:
-        """Where that environment keeps its packages."""
+        """The folder of that environment's packages."""
         (folder,) = (self.folder / ENVIRONMENT).glob("lib/python3*/site-packages")
         return folder
 
@@ -41,7 +41,7 @@ Step = tuple[str, Callable[[Shell], None]]
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """How a library is taken: the shipped variant it is like, where it is from, its steps, what it needs elsewhere."""
+    """How a library is added: the corresponding shipped variant, its origin, the steps, and files outside the build."""
 
     base: str
     origin: str
@@ -50,13 +50,13 @@ class Taken:
 
 
 def environment_like_ours(order: Order, shell: Shell) -> None:
-    """Make the build's environment: ours, with the build's own modules before ours."""
+    """Create the build's environment: ours, with the build's own modules before ours."""
     environment_of(order, PYTHON, shell)
     link(order, [site_packages()])
 
 
 def environment_of(order: Order, python: Path, shell: Shell) -> None:
-    """Make the build's environment for an interpreter; it has no packages."""
+    """Create the build's environment for an interpreter; it has no packages."""
     advice = f"{python} must be a Python that makes environments (its module venv)"
     shell.run(python, "-m", "venv", "--without-pip", order.folder / ENVIRONMENT, advice=advice)
 
@@ -75,7 +75,7 @@ def build_into(order: Order, source: Path, prefix: Path, variable: dict[str, str
 
 
 def require_compiler(order: Order) -> None:
-    """Raise `FailureError` where the compiler is not there or refuses the flags: before minutes of compiling."""
+    """Raise `FailureError` if the compiler is missing or refuses the flags, before minutes of compiling."""
     compiler = order.compiler or "c++"
     command = [compiler, *(order.flags or "").split(), "-x", "c++", "-c", "-o", "/dev/null", "-"]
     try:

@@ -1,4 +1,4 @@
-"""Where things are, and small questions about pinned files: shared by all stages."""
+"""Paths, and facts about pinned files and tools: shared by all stages."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 SETUP = Path(__file__).resolve().parent
 ROOT = SETUP.parent
 ADAPTERS = ROOT / "libs" / "adapters" / "ciphermark_adapters"
-sys.path.append(str(ADAPTERS.parent))  # what setup and adapters share there needs nothing that is installed
+sys.path.append(str(ADAPTERS.parent))  # modules shared by setup and adapters have no installed requirements
 BUILD = ROOT / ".build"
 LOGS = BUILD / "logs"
 STAMPS = BUILD / "stamps"
@@ -20,7 +20,7 @@ WORK = BUILD / "work"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = SETUP / "requirements.txt"
-# Images are built on one machine and run on others; without this, what is built is for this CPU.
+# Images are built on one machine and run on others; without this setting, builds are for this CPU.
 IS_PORTABLE = os.environ.get("CIPHERMARK_PORTABLE") == "1"
 
 
@@ -31,12 +31,12 @@ def site_packages() -> Path:
 
 
 def has_package_file(pattern: str) -> bool:
-    """Tell whether the virtual environment has a package file or folder of this name pattern."""
+    """Return whether the virtual environment has a package file or folder of this name pattern."""
     return any(site_packages().glob(pattern))
 
 
 def tool_environment() -> dict[str, str]:
-    """Return the environment for build tools: those of the virtual environment come first."""
+    """Return the environment variables for build tools; tools of the virtual environment come first."""
     path = f"{VENV / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
     return {**os.environ, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
 
@@ -60,7 +60,7 @@ def pins(*packages: str) -> list[str]:
 
 @cache
 def compiler_version() -> str:
-    """Return the C++ compiler's first line about itself, or nothing when there is none."""
+    """Return the first line of the C++ compiler's version text; empty without a compiler."""
     try:
         answer = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Shows stages: ticking seconds of those at work on a terminal, a start and an end line for each elsewhere."""
+"""Shows stages: seconds of running stages on a terminal, a start and an end line per stage elsewhere."""
 
 import sys
 import threading
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 
 class Progress:
-    """Announces stages and says how long they take. Several may be at work, each in a thread of its own."""
+    """Announces stages and prints their durations. Several may run, each in a separate thread."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._on_terminal = sys.stdout.isatty()
         self._lock = threading.Lock()
-        self._started_s: dict[str, float] = {}  # by label, of those at work
+        self._started_s: dict[str, float] = {}  # of running stages, by label
 
     @contextmanager
     def shown(self) -> Iterator[None]:

@@ -1,8 +1,8 @@
-"""Finds how each library is built or installed: the file `recipe.py` beside its adapter.
+"""Finds the recipe of each library's build or installation: the file `recipe.py` next to its adapter.
 
-A recipe has a function `stages(without)` and, where they are needed, tuples: `PACKAGES` of Debian, `SOURCES` to
-download, `IMAGE_PACKAGES` for its own environment in images. It runs in the Python that starts the setup, which has
-none of our packages: it imports the standard library and the modules of this folder alone.
+A recipe has a function `stages(without)` and, if needed, tuples: `PACKAGES` of Debian, `SOURCES` to download,
+`IMAGE_PACKAGES` for its own environment in images. It runs in the Python that starts the setup, which has none of our
+packages: it imports only the standard library and the modules of this folder.
 """
 
 import importlib.util
@@ -23,12 +23,12 @@ def stages(without: Collection[str]) -> list[Stage]:
 
 
 def packages() -> list[DebianPackage]:
-    """Return the Debian packages that recipes ask for."""
+    """Return the Debian packages that recipes request."""
     return [package for name in names() for package in getattr(load(name), "PACKAGES", ())]
 
 
 def archives() -> list[Archive]:
-    """Return the archives that recipes build from; what several name is there once."""
+    """Return the archives that recipes build from, each once."""
     named = [archive for name in names() for archive in getattr(load(name), "SOURCES", ())]
     return list({archive.file: archive for archive in named}.values())
 

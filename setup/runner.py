@@ -1,7 +1,7 @@
-"""Runs setup stages, each after what it needs: what is up to date is skipped, and a failure stops only what needs it.
+"""Runs setup stages in order of their needs; skips current ones, and after a failure only the stages that depend on it.
 
-A stage's stamp is the hash of everything its result depends on. It is written after the stage succeeded and
-removed before it starts, so that an interrupted stage runs again.
+A stage's stamp is the hash of everything its result depends on. It is written after the stage succeeds and removed
+before it starts, so that an interrupted stage runs again.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ _AT_A_TIME = 2
 
 
 class FailureError(Exception):
-    """An expected failure: what happened, and what the reader can do about it."""
+    """An expected failure: its text, and advice for the reader."""
 
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(what)
@@ -31,7 +31,7 @@ class FailureError(Exception):
 
 
 class Shell:
-    """Runs commands, with all they print in the stage's log. ``at_work`` are those of all stages."""
+    """Runs commands, with their output in the stage's log. ``at_work`` are the running commands of all stages."""
 
     at_work: ClassVar[set[subprocess.Popen[bytes]]] = set()
 
@@ -65,9 +65,9 @@ class Shell:
 class Stage:
     """One step of the setup.
 
-    `inputs` gives every text that, when it changes, makes the stage run again; so does a change of a stage in
-    `rebuilt_with`. `is_present` says whether the result is still there. A stage runs only when all that it
-    `needs` succeeded. Without the result of an optional stage the setup is complete all the same.
+    `inputs` returns all texts whose change makes the stage run again; so does a change of a stage in
+    `rebuilt_with`. `is_present` returns whether the result still exists. A stage runs only after all stages that it
+    `needs` have succeeded. The setup is complete without the result of an optional stage.
     """
 
     name: str
@@ -80,13 +80,13 @@ class Stage:
     is_optional: bool = False
 
     def fingerprint(self) -> str:
-        """Return the hash of all that the stage's result depends on."""
+        """Return the hash of everything that the stage's result depends on."""
         upstream = {name: _read_stamp(name) for name in self.rebuilt_with}
         material = json.dumps([self.name, list(self.inputs()), upstream])
         return hashlib.sha256(material.encode()).hexdigest()
 
     def is_current(self) -> bool:
-        """Tell whether the result is there and made from today's inputs."""
+        """Return whether the result exists and comes from the current inputs."""
         return _read_stamp(self.name) == self.fingerprint() and self.is_present()
 
 
@@ -100,14 +100,14 @@ class Missing:
 
 
 def log_path(stage_name: str) -> Path:
-    """Return where the stage's output goes."""
+    """Return the path of the stage's log."""
     return LOGS / f"{stage_name}.log"
 
 
 def run_stages(stages: Sequence[Stage]) -> tuple[int, list[Missing]]:
-    """Bring every stage up to date; return how many had work to do, and those that have no result now.
+    """Bring every stage up to date; return the number of stages that ran, and those without a result.
 
-    Two are at work at a time: a compiler that is started file by file leaves the second core to another.
+    Two stages run at a time: a compiler that is started file by file leaves the second core to another stage.
     """
     run = _Run(stages)
     with run.progress.shown(), ThreadPoolExecutor(_AT_A_TIME) as pool:
@@ -127,7 +127,7 @@ def run_stages(stages: Sequence[Stage]) -> tuple[int, list[Missing]]:
 
 
 class _Run:
-    """Which stages wait, which have ended, and what came of them."""
+    """The waiting and the ended stages, and their outcomes."""
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.progress = Progress(len(stages))
@@ -138,7 +138,7 @@ class _Run:
         self._names = {stage.name for stage in stages}
 
     def ready(self, most: int) -> list[tuple[int, Stage]]:
-        """Take the first that wait for nothing of this run, at most so many."""
+        """Take at most ``most`` of the first stages that wait for no other stage of this run."""
         free = [
             (number, stage)
             for number, stage in self.waiting.items()
@@ -149,7 +149,7 @@ class _Run:
         return free
 
     def carry_out(self, number: int, stage: Stage) -> None:
-        """Bring one stage up to date, unless something that it needs is missing."""
+        """Bring one stage up to date, unless a stage that it needs has no result."""
         broken = [name for name in stage.needs if name in self.missing]
         if broken:
             reason = f"not tried: it needs {', '.join(broken)}"
@@ -162,7 +162,7 @@ class _Run:
 
 
 def _run_stage(stage: Stage, number: int, progress: Progress) -> Missing | None:
-    """Run the stage and stamp it; explain a failure to the reader and return what is missing."""
+    """Run the stage and stamp it; print the reason of a failure and return the missing result."""
     stamp = STAMPS / stage.name
     stamp.unlink(missing_ok=True)
     fingerprint = stage.fingerprint()

@@ -28,11 +28,11 @@ class Archive:
 
     @property
     def path(self) -> Path:
-        """Where it is kept."""
+        """The path of the downloaded archive."""
         return SOURCES / self.file
 
     def is_there(self) -> bool:
-        """Tell whether the archive and its unpacked folders are there."""
+        """Return whether the archive and its unpacked folders exist."""
         return self.path.exists() and all((SOURCES / folder).is_dir() for folder in self.folders)
 
     def fetch(self, shell: Shell) -> None:
@@ -64,7 +64,7 @@ def _fetch(archives: Collection[Archive], shell: Shell) -> None:
 
 
 def verify(archive: Path, sha256: str) -> None:
-    """Raise `FailureError` where the archive is not the pinned one."""
+    """Raise `FailureError` if the archive is not the pinned one."""
     actual = file_digest(archive)
     if actual != sha256:
         raise FailureError(
@@ -74,9 +74,9 @@ def verify(archive: Path, sha256: str) -> None:
 
 
 def from_pip(archive: Archive, shell: Shell) -> None:
-    """Let pip download and verify a source distribution.
+    """Download and verify a source distribution with pip.
 
-    pip then also asks the package's build for its metadata, with the tools that `requirements.txt` pins.
+    pip also builds the package's metadata, with the tools that `requirements.txt` pins.
     """
     wanted = BUILD / f"{archive.package.lower()}-requirement.txt"
     wanted.write_text(f"{archive.package}=={archive.version} --hash=sha256:{archive.sha256}\n")
@@ -87,10 +87,10 @@ def from_pip(archive: Archive, shell: Shell) -> None:
 
 
 def from_cargo(archive: Archive, shell: Shell) -> None:
-    """Let cargo download one crate.
+    """Download one crate with cargo.
 
-    `cargo install` of a crate without programs downloads that crate, none of its dependencies, and then says
-    that there is nothing to install. So success shows in cargo's cache, not in the exit code.
+    `cargo install` of a crate without programs downloads that crate without its dependencies, then reports that there
+    is nothing to install. Success therefore shows in cargo's cache, not in the exit code.
     """
     home = BUILD / "cargo-install"
     command = ["cargo", "install", archive.package, "--version", f"={archive.version}", "--root", str(home)]

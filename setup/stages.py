@@ -1,4 +1,4 @@
-"""The list of stages: those of the house, and those that the adapters' recipes add."""
+"""The list of stages: our own, and those of the adapters' recipes."""
 
 from collections.abc import Collection, Iterable
 from functools import partial
@@ -14,15 +14,16 @@ from runner import Shell, Stage
 
 from ciphermark_adapters import added
 
-# A shared library without Python in it, which workers load whatever their interpreter is; beside its source
-# ciphermark_measure.interference.reference_kernel looks for it. For any CPU of its kind: images run on other machines.
+# A shared library without Python, which workers load in any interpreter. It is next to its source, where
+# ciphermark_measure.interference.reference_kernel looks for it. It is for any CPU of its kind: images run on other
+# machines.
 _REFERENCE_KERNEL = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "reference_kernel.cpp"
 _REFERENCE_KERNEL_LIBRARY = _REFERENCE_KERNEL.with_name("_reference_kernel.so")
 _REFERENCE_KERNEL_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
-    """Return the stages in order, less those named and those that need one of them."""
+    """Return the stages in order, without those named and those that need one of them."""
     remaining: list[Stage] = []
     left_out = set(without)
     first = [*_downloads(without), _reference_kernel(), _ours()]
@@ -36,7 +37,7 @@ def all_stages(without: Collection[str] = ()) -> list[Stage]:
 
 
 def _in_order(stages: Iterable[Stage]) -> list[Stage]:
-    """Return each stage after all that it needs."""
+    """Return the stages, each after the stages that it needs."""
     by_name = {stage.name: stage for stage in stages}
     order = TopologicalSorter({name: stage.needs for name, stage in by_name.items()}).static_order()
     return [by_name[name] for name in order]
@@ -76,7 +77,7 @@ def _ours() -> Stage:
 
 
 def _reference_kernel() -> Stage:
-    """Without it samples are taken all the same, and nobody knows in what state."""
+    """Return the stage of the reference kernel; without it, samples have no interference data."""
     command = ("c++", *_REFERENCE_KERNEL_FLAGS, _REFERENCE_KERNEL, "-o", _REFERENCE_KERNEL_LIBRARY)
     return Stage(
         "reference-kernel",
@@ -90,7 +91,7 @@ def _reference_kernel() -> Stage:
 
 
 def _byte_code(before: Iterable[Stage]) -> Stage:
-    """Return the stage that compiles our packages, after those that may make interpreters which read them."""
+    """Return the stage that compiles our packages, after stages that may create interpreters which read them."""
     return Stage(
         "byte-code",
         "byte code of our packages",
@@ -104,7 +105,7 @@ def _byte_code(before: Iterable[Stage]) -> Stage:
 
 
 def _added() -> list[Stage]:
-    """Return the stage of builds of the user's own, where there are any: their native modules follow our sources."""
+    """Return the stage of users' builds, if there are any: their native modules follow our sources."""
     if not added.all_builds():
         return []
     stage = Stage(

@@ -15,7 +15,7 @@ from runner import FailureError, Shell
 
 @dataclass(frozen=True, slots=True)
 class DebianPackage:
-    """A package, whether what we need of it is there already, and the stage it is for when it's only one."""
+    """A package, a check for the parts that we need, and its stage if only one stage needs it."""
 
     name: str
     is_there: Callable[[], bool]
@@ -23,7 +23,7 @@ class DebianPackage:
 
 
 def is_installed(name: str) -> bool:
-    """Tell whether Debian's package manager has installed the package; no, where there is none."""
+    """Return whether Debian's package manager has installed the package; false without a package manager."""
     if shutil.which("dpkg-query") is None:
         return False
     query = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", name]
@@ -42,21 +42,21 @@ BROWSER = DebianPackage("chromium", lambda: shutil.which("chromium") is not None
 
 
 def missing_packages(packages: Collection[DebianPackage], without: Collection[str]) -> list[str]:
-    """Return the names of the Debian packages still to be installed, when these stages are left out."""
+    """Return the names of the missing Debian packages if these stages are left out."""
     return [
         package.name for package in packages if package.only_for not in without and not package.is_there()
     ]
 
 
 def install_packages(packages: Collection[DebianPackage], without: Collection[str], shell: Shell) -> None:
-    """Install what is missing, as root or through sudo when it asks no password."""
+    """Install missing packages, as root or through sudo without a password."""
     names = missing_packages(packages, without)
     if names:
         _install(names, shell)
 
 
 def install_browser(shell: Shell) -> None:
-    """Install the browser that the dashboard is tested with."""
+    """Install the browser for the dashboard's tests."""
     _install([BROWSER.name], shell)
 
 
@@ -75,7 +75,7 @@ def _install(names: Collection[str], shell: Shell) -> None:
 
 
 def _become_root(what: str, advice: str) -> tuple[str, ...]:
-    """Return the words before a command that needs root; raise `FailureError` when there is no way."""
+    """Return the prefix of a command that needs root; raise `FailureError` if root is unavailable."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is not None:
