@@ -33,7 +33,7 @@ COLUMNS = 100
 # The tables that are shown, of those of all parameters, data and tunings.
 SHOWN = ("BFV, N = 8192", "CKKS, N = 8192")
 ABOUT = re.compile(r"^Evaluation time, \d+ random values[^,]*, 1 thread$", re.MULTILINE)
-PAGE = "/?scheme=ckks"
+PAGE = "/?for=mul&scheme=ckks"
 WIDTH = 1400
 PATIENCE_S = 60
 
@@ -91,14 +91,14 @@ def _is_ready(url: str) -> bool:
 
 
 def photograph(url: str, picture: Path) -> None:
-    """The whole page, with its charts drawn."""
+    """The whole page."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
         page.goto(url, wait_until="networkidle")
-        page.locator(".vega-embed svg, .vega-embed canvas").first.wait_for()
+        page.locator("form.question").wait_for()
         page.screenshot(path=picture, full_page=True)
         browser.close()
 
