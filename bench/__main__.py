@@ -1,7 +1,7 @@
-"""``python -m bench [SECTION …] [--json FILE]``: Ciphermark measured by its own targets.
+"""``python -m bench [SECTION …] [--json FILE]``: measure Ciphermark against its own targets.
 
-Results are printed as they come, in lines "name, value, target, met or missed". The exit code says nothing about them:
-machines are shared and noisy. It is 1 where a section failed, which does not stop the others.
+Results are printed as they arrive, in lines "name, value, target, met or missed". The exit code does not depend on
+them, since machines are shared and noisy. It is 1 if a section failed, which does not stop the others.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SECTIONS = (
 
 
 def main() -> None:
-    """Measure what is asked for, all by default."""
+    """Measure the requested sections, by default all."""
     arguments = _parsed()
     facts = host.collect()
     print(
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _measured(name: str) -> Iterator[BenchResult]:
-    """The results of a section, and how long it took."""
+    """The results of a section, and its duration."""
     start = monotonic()
 
     def progress(text: str) -> None:

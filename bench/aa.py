@@ -1,5 +1,6 @@
-"""Section ``aa``: one build under two names, in several runs. Nothing may come out as a difference: neither between
-the names within a run, nor between two runs.
+"""Section ``aa``: one build under two names, in several runs.
+
+No difference may be reported, neither between the names within a run nor between two runs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ciphermark_present.catalogue.comparing import kind_of
 
 CASES = 20
 RUNS = 10
-_STATED_RATE = 0.05  # of cases that an interval at 95 % may flag by accident; the threshold leaves fewer
+_STATED_RATE = 0.05  # of cases that a 95% interval may flag by chance; the threshold reduces it
 
 SUITE = """\
 name: aa
@@ -34,8 +35,8 @@ experiments:
     operations: [add, add_plain, mul_plain, mul, relinearize]
 """
 
-# Of one case in one phase: the ratio second name / first name, the least significance threshold with which it is no
-# difference (1 where the interval has 1, or there is none), and the verdict.
+# For one case and phase: the ratio second name / first name, the minimum significance threshold without a difference
+# (1 where the interval contains 1, or is missing), and the verdict.
 _RATIOS = """\
 select phase, case variant when 'seal@again' then ratio else 1 / ratio end, greatest(1, ci_low, 1 / ci_high), verdict
 from ranking
@@ -53,7 +54,7 @@ class Compared(NamedTuple):
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Run the suite several times, with a seed of its own each; then all of them are judged."""
+    """Run the suite several times, each with a different seed; then judge all runs."""
     every: list[Compared] = []
     ids: list[str] = []
     with fresh_data_directory() as data_directory:
@@ -84,8 +85,9 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def _between(database: Database, runs: Sequence[str]) -> Iterator[BenchResult]:
-    """How many comparisons of two runs report a difference of any time: at most the rate that they state. Comparisons
-    that share a run are not independent, which changes no mean.
+    """The share of comparisons of two runs that report a difference of any time, against the stated rate.
+
+    Comparisons that share a run are not independent, which does not change the mean.
     """
     comparisons = [_verdicts(compared(database, [a], [b])) for a, b in combinations(runs, 2)]
     every = sum(comparisons, Counter[str]())
@@ -98,7 +100,7 @@ def _between(database: Database, runs: Sequence[str]) -> Iterator[BenchResult]:
 
 
 def _verdicts(table: Table) -> Counter[str]:
-    """Of the times of two runs, how many have each verdict."""
+    """The number of times of two runs by verdict."""
     unit, verdict = table.columns.index("unit"), table.columns.index("verdict")
     return Counter(kind_of(row[verdict]) for row in table.rows if row[unit] == "s")
 

@@ -30,7 +30,7 @@ JOBS = 1_000
 _KILLS = 3
 _LONGEST_S = 1_800
 _LENGTH = re.compile(rb"content-length: (\d+)")
-# One trial that no library can do: the whole way of a job, less the measuring.
+# One trial that no library supports: all steps of a job, without measurement.
 _SUITE = """\
 name: nothing
 experiments:
@@ -59,7 +59,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 async def _read(service: Service, run_id: str) -> list[float]:
-    """Milliseconds of every answer. The client is as thin as can be: it shares the cores with the service."""
+    """Milliseconds of every response. The client is minimal, since it shares the cores with the service."""
     request = (
         f"GET /v1/runs/{run_id}/results HTTP/1.1\r\nHost: bench\r\n"
         f"Authorization: {service.headers['Authorization']}\r\n\r\n"
@@ -88,7 +88,7 @@ async def _reader(port: int, request: bytes, number: int) -> list[float]:
 
 
 def _jobs(data_directory: DataDirectory) -> BenchResult:
-    """Submit jobs, kill the worker a few times, and count what is there in the end."""
+    """Submit jobs, kill the worker a few times, and count the recorded jobs at the end."""
     url = storage.url(data_directory)
     submitted = asyncio.run(_submitted(url))
     start = monotonic()

@@ -1,8 +1,8 @@
 """Section ``baseline``: the platform's times against the same operations in a plain C++ loop.
 
-Three processes share a CPU and take turns, sample by sample: a worker of the platform and the plain loop twice. The
-platform is held against the mean of both plain loops; their own ratio shows how far two processes of one binary
-differ here, whatever measures them: the kernel gives each other pages.
+Three processes share a CPU, interleaved sample by sample: a worker of the platform, and the plain loop twice. The
+platform is compared with the mean of both plain loops. Their own ratio shows the difference between two processes of
+one binary, independent of the platform: the kernel gives them different pages.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)")
 _MIN_S = 10e-6  # shorter operations have no target
 _SEED = 1
-# glibc adapts from which size on a block gets pages of its own to what a process freed before, and with that how
-# operands are aligned to each other: up to 8 % of an addition's time, in either direction. A fixed threshold, its
+# glibc adapts the size from which a block gets separate pages to the blocks that a process freed. That changes the
+# relative alignment of operands: up to 8% of an addition's time, in either direction. A fixed threshold, glibc's
 # default, gives all three processes the same alignment.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(128 * 1024)}
 
 
 class NotOk(Exception):
-    """The platform has no times of an operation; the text says why."""
+    """The platform has no times of an operation; the text states the reason."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(f"{outcome.status}: {outcome.error}")
@@ -70,12 +70,12 @@ class Place:
 
     @property
     def budget(self) -> Budget:
-        """Fewer samples where an operation takes tens of milliseconds: the whole matrix has some minutes."""
+        """The measurement budget, with fewer samples for operations of tens of milliseconds."""
         samples = {16384: 12, 32768: 7}.get(self.spec.ring_dimension, 20)
         return Budget(min_samples=samples, min_time_s=0.015 * samples)
 
     def trial(self, operation: str) -> Trial:
-        """What the platform is asked for."""
+        """The trial that the platform executes."""
         kind = next(row.name for row in latency.KINDS if read(operation).name in row.operations)
         case = Case(self.variant, kind, operation, self.spec, self.spec.slots, "random")
         return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, self.budget)
@@ -108,7 +108,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 def _result(
     name: str, ours_s: Sequence[float], plain_s: Sequence[float], again_s: Sequence[float]
 ) -> BenchResult:
-    """The ratio platform / plain loop of one operation, with the ratio of the two plain loops beside it."""
+    """The ratio platform / plain loop of one operation, with the ratio of the two plain loops."""
     both_s = [math.sqrt(x * y) for x, y in zip(plain_s, again_s, strict=True)]
     same = paired(again_s, plain_s)
     result = beside_plain(name, ours_s, both_s, _MIN_S, f"  plain/plain {same.median:.3f} {interval(same)}")
@@ -118,7 +118,7 @@ def _result(
 
 @contextmanager
 def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
-    """A seat of the platform and two plain loops with the same parameters on the same CPU."""
+    """The platform's trial runner and two plain loops with the same parameters on the same CPU."""
     parameters = registry.load(place.variant).resolve(place.spec)
     command = native_build.of_seal("plain_loop", place.variant, parameters, SETS)
     with ExitStack() as stack:
@@ -131,11 +131,10 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
 
 
 def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Iterator[list[float]]:
-    """Seconds of the platform and of both plain loops, one entry per turn. Until the platform has enough, everybody
-    takes a turn, in shuffled order.
+    """Seconds of the platform and of both plain loops, one entry per turn.
 
-    A turn of the platform encrypts before it samples the operation, so the plain loops do, too: a process that only
-    just got the CPU back finds its memory cold.
+    All three take turns in shuffled order until the platform has enough samples. A turn of the platform encrypts before
+    it samples the operation, so the plain loops do, too: after a switch of processes, memory is cold.
     """
     operation = trial.case.operation
     if not seat.open(trial):
@@ -152,7 +151,7 @@ def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Itera
     ]
     for phase in chain(*turns):
         make_ready(phase, 0, trial.budget.warmups)
-    order: list[tuple[Phase, ...]] = [(), *turns]  # nothing stands for the platform
+    order: list[tuple[Phase, ...]] = [(), *turns]  # the empty tuple represents the platform
     shuffle = random.Random(_SEED).shuffle
     is_done = False
     while not is_done:

@@ -1,4 +1,4 @@
-"""Section ``commands``: what a person waits for who asks for help or for the suites."""
+"""Section ``commands``: waiting times for help and for the list of suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section ``dashboard``: its pages over 10,000,000 samples of 500 runs, in Chromium and by themselves."""
+"""Section ``dashboard``: its pages over 10,000,000 samples of 500 runs, with and without Chromium."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RUNS = 500
 SAMPLES = 10_000_000
 CHROMIUM = "chromium"
 _AT_ONCE = 10  # runs that are added in one statement
-_ASKED = 20  # runs that every page is asked for
+_ASKED = 20  # runs for which every page is requested
 _PAINTS = 3
 _SQL = Path(__file__).with_suffix(".sql")
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
@@ -38,15 +38,15 @@ _PROGRESS = (
     "select count(t.id), j.ended_at is not null from job as j left join trial as t on t.run_id = j.id "
     "where j.id = %s group by j.ended_at"
 )
-# Trials that no library can do come one after another, and are recorded at once.
+# Trials that no library supports end quickly one by one, and are recorded together.
 _LIVE = (
     "name: live\nbudget: {min_samples: 3, warmups: 0, min_time_s: 0}\nexperiments:\n"
     "- {kind: arithmetic, variants: [cleartext], schemes: [bfv], ring_dimension: [1024, 2048], modulus_bits: [27]}\n"
 )
 
 
-# Tables whose rows are copied with the run: which of them, and what a copy's row has otherwise. Numbers first to last
-# of a copied run are named ``copy``.
+# Tables whose rows are copied with the run: the copied rows, and the columns that differ in a copy. Numbers first to
+# last of a copied run are named ``copy``.
 _SHIFTED = "'{0}', x.{0} + copy * %(stride)s::bigint"
 _OF_CASE = "x.case_info_id in (select case_info_id from case_info where run_id = %(run_id)s)"
 _ID, _RUN_ID = "'id', md5(x.id || copy)::uuid", "'run_id', md5(x.run_id || copy)::uuid"
@@ -65,7 +65,7 @@ _COPIED = {
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Fill a database, ask every page for many runs, then look at them in a browser."""
+    """Fill a database, request every page for many runs, then load them in a browser."""
     with fresh_data_directory() as data_directory:
         progress("quick suite")
         run_suite(data_directory, QUICK)
@@ -89,7 +89,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES) -> list[str]:
-    """Copies of the latest run, each sample a little different; returns the ids of all runs."""
+    """Copy the latest run, with slightly different samples; return the ids of all runs."""
     blocks = parsed(_SQL.read_text())
     copies = [
         blocks["copy_rows"].format(table=table, rows=rows, own=own) for table, (rows, own) in _COPIED.items()
@@ -117,7 +117,7 @@ def fill(url: str, progress: Progress, runs: int = RUNS, samples: int = SAMPLES)
 
 @contextmanager
 def served(data_directory: DataDirectory, url: str) -> Iterator[Service]:
-    """The dashboard beside the benchmark service and its worker."""
+    """The dashboard, with the benchmark service and its worker."""
     own = environment(data_directory)
     with serving("benchmark", [BIN / "ciphermark", "serve", "--worker"], own) as benchmark:
         shown = own | {"CIPHERMARK_DATABASE_URL": url, "CIPHERMARK_BENCHMARK_URL": benchmark.url}
@@ -127,8 +127,9 @@ def served(data_directory: DataDirectory, url: str) -> Iterator[Service]:
 
 
 def _times(site: Service, runs: list[str]) -> Iterator[BenchResult]:
-    """Milliseconds from request to answer: every page for runs nobody asked for before, and again; then pairs of runs,
-    and what is shown of single ones.
+    """Milliseconds from request to response, for the first and the second request of every page.
+
+    Then for pairs of runs, and for parts of single runs.
     """
     chosen = random.Random(1).sample(runs, _ASKED)
     fresh = random.Random(3).sample([run for run in runs if run not in chosen], 2 * _ASKED)
@@ -156,7 +157,7 @@ def _timed(client: httpx.Client, path: str, params: dict[str, str]) -> float:
 
 
 def _painted(context: BrowserContext, site: Service, runs: list[str]) -> Iterator[BenchResult]:
-    """First contentful paint of a page nobody asked for before, and what scripts and styles weigh on the first two."""
+    """First contentful paint of a page requested for the first time, and sizes of scripts and styles of two pages."""
     chosen = random.Random(2).sample(runs, _PAINTS * len(PAGES))
     paints_ms, weights = [], []
     page = context.new_page()
@@ -176,7 +177,7 @@ def _number(page: Page, expression: str) -> float:
 
 
 def _delay(context: BrowserContext, site: Service, url: str) -> BenchResult:
-    """The longest time from a trial's commit until the page of its run shows it."""
+    """The maximum time from a trial's commit until the page of its run shows it."""
     page = context.new_page()
     page.goto(f"{site.url}/runs")
     page.locator("summary").first.click()

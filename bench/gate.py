@@ -1,11 +1,10 @@
-"""Section ``gate``: what gates say of a planted slowdown, on the host as it is and beside neighbors that take memory
-bandwidth.
+"""Section ``gate``: verdicts of gates on a planted slowdown, with and without neighbors that use memory bandwidth.
 
-Two designs are tried: ``compare-builds``, base and head sampled alternately; and ``compare``, the base's run first and
-the head's run second, with the neighbors beside the second alone. The head executes one operation more often than asked
-for (``bench/planted``). At 5% the slowdown is the significance threshold itself: there *slower* and *undecided* are
-both right. Every other result must not be claimed to differ. A gate states a rate of false alarms, so many gates may
-make some: as many as are exceeded with a chance of 1% at that rate.
+Two designs are tried. ``compare-builds`` samples base and head alternately. ``compare`` runs the base first and the
+head second, with neighbors during the second run only. The head executes one operation more often than requested
+(``bench/planted``). At 5% the slowdown equals the significance threshold, so *slower* and *undecided* are both correct.
+No other result may be reported as different. A gate states a rate of false alarms, so many gates may raise some. The
+tolerated number is exceeded with a probability of 1% at that rate.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ PLANTED = (0, 5, 10, 25)  # percent
 BASE, HEAD, OPERATION = "planted-base", "planted-head", "mul_plain"
 _AT_THRESHOLD = 5
 _COPIES = 2
-_WIDE = "400"  # a row of a table is a line
+_WIDE = "400"  # columns of the terminal, so that a row of a table is a line
 _STARTING_S = 2.0
-_EXIT_CODES = (0, 1, 3)  # something was compared
+_EXIT_CODES = (0, 1, 3)  # of completed comparisons
 
 SUITE = """\
 name: gate
@@ -59,11 +58,11 @@ class Claim(NamedTuple):
 
 Gate = Callable[
     [DataDirectory, int, bool, int], list[Claim]
-]  # a data directory, percent, beside neighbors or not, number
+]  # a data directory, percent, with neighbors or not, number
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Every design, with each slowdown, alone and beside neighbors."""
+    """Every design, with each slowdown, with and without neighbors."""
     with fresh_data_directory() as data_directory:
         for design, gate in (("compare-builds", _interleaved), ("compare", _one_after_the_other)):
             false = 0
@@ -81,8 +80,9 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def tolerated(gates: int, rate: float = ERROR, chance: float = 0.01) -> int:
-    """The smallest number of false alarms that gates of that rate exceed with at most that chance: a quantile of the
-    binomial distribution. Pure.
+    """The smallest number of false alarms that gates exceed with a probability of at most ``chance``. Pure.
+
+    It is a quantile of the binomial distribution with ``rate``.
     """
     exceeded, count = 1.0, 0
     while True:
@@ -93,7 +93,7 @@ def tolerated(gates: int, rate: float = ERROR, chance: float = 0.01) -> int:
 
 
 def _results(name: str, percent: int, gates: list[list[Claim]], design: str) -> Iterator[BenchResult]:
-    """Gates with a false claim; and those that found the slowdown, where it is larger than the threshold."""
+    """The number of gates with a false claim, and, for a slowdown above the threshold, of gates that found it."""
     planted = [claim.verdict for claims in gates for claim in claims if claim.is_planted]
     others = [claim.verdict for claims in gates for claim in claims if not claim.is_planted]
     note = f"{OPERATION}: {_counted(planted)}; others: {_counted(others)}"
@@ -126,7 +126,7 @@ def _interleaved(data_directory: DataDirectory, percent: int, is_beside: bool, n
 
 
 def claims_of_table(text: str) -> Iterator[Claim]:
-    """The verdicts in what ``compare-builds --all`` prints. Pure."""
+    """The verdicts in the output of ``compare-builds --all``. Pure."""
     for line in text.splitlines():
         verdict, _, rest = line.strip().partition(" ")
         if line.startswith("No result: "):
@@ -158,7 +158,7 @@ def _suite(data_directory: DataDirectory, number: int, variant: str, samples: in
 
 
 def _command(data_directory: DataDirectory, percent: int, *arguments: str) -> str:
-    """What a command prints; raises ``UserError`` where it compared, or executed, nothing."""
+    """The output of a command; raises ``UserError`` if it compared or executed nothing."""
     planted = {
         "CIPHERMARK_ADAPTER_PATH": str(ROOT / "bench" / "planted"),
         "CIPHERMARK_BENCH_PLANTED": str(percent),
@@ -180,7 +180,7 @@ def _command(data_directory: DataDirectory, percent: int, *arguments: str) -> st
 
 @contextmanager
 def _neighbors(are_there: bool) -> Iterator[None]:
-    """Processes that do nothing but copy memory."""
+    """Processes that only copy memory."""
     variables: Mapping[str, str] = os.environ | {"OMP_NUM_THREADS": "1"}
     copies = [
         subprocess.Popen([sys.executable, "-c", _COPYING], env=variables)

@@ -1,5 +1,7 @@
-"""Section ``host_state``: correcting changes no result of an undisturbed host, takes out what is planted, and costs
-little."""
+"""Section ``host_state``: checks of the correction for host interference.
+
+It leaves results of an undisturbed host unchanged, removes planted interference, and costs little.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ from ciphermark_measure.session import prepare
 SPEC = ParameterSpec("ckks", 8192, (60, 40, 40, 60), scale_bits=40)
 TRIALS = 40
 _FOUND = 0.95
-_CALM = 60  # samples in which the reference-kernel baseline is learned, at least
+_CALM = 60  # minimum number of samples that determine the reference-kernel baseline
 _SAMPLE_NS = 8_000_000
 _LONGEST_NS = 20 * 10**9
 _CLOCK = MonotonicClock()
-# Works for as long as it sleeps, about as long as the states of a noisy host last at least.
+# Works and sleeps for equal times, about the minimum duration of a noisy host's states.
 _BURSTS = """
 import os, sys, time
 os.sched_setaffinity(0, {int(sys.argv[1])})
@@ -51,7 +53,7 @@ while True:
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """On the CPU that measures, in this process."""
+    """Run all checks on the measuring CPU, in this process."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {measuring_cpu()})
     try:
@@ -73,14 +75,16 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def _undisturbed(bound: Bound, gate: Gate) -> Generator[BenchResult, None, float]:
-    """Corrected samples and plain ones interleaved; returns the median of the undisturbed ones, or where none is, of
-    all."""
+    """Compare interleaved corrected and plain samples.
+
+    Returns the median of the undisturbed samples, or of all without any.
+    """
     corrected, plain = _taken(gate, _phase(bound, gate, _CALM), _phase(bound, Gate(), _CALM))
     facts = gate.facts()
     undisturbed = [sample for sample in corrected.samples if _is_undisturbed(sample)]
     share = f"{len(undisturbed) / len(corrected.samples):.0%} of samples undisturbed"
     ratio = median(corrected.counted_s) / median(plain.counted_s)
-    # On a host that is disturbed they differ, which is what correcting is for.
+    # On a disturbed host they differ, which is the purpose of the correction.
     note = f"{share}, reference kernel {facts['reference_kernel_s'] * 1e6:.1f} µs"
     yield BenchResult("corrected / plain, nothing planted", ratio, "", Target(0.99, 1.01), note)
     cost = facts["reference_kernel_cost_s"] / (corrected.sampled_ns / 1e9)
@@ -106,7 +110,7 @@ def _found(bound: Bound, gate: Gate) -> BenchResult:
 
 
 def _verdict(bound: Bound, gate: Gate) -> str:
-    """What pairs of corrected samples say of an operation that takes 7 % longer."""
+    """The verdict from pairs of corrected samples on an operation that takes 7% longer."""
     slowed = PlainBound(lambda loops: bound.run(loops * 107 // 100))
     phases = _phase(bound, gate, 20), _phase(slowed, gate, 20)
     for phase in phases:
@@ -127,7 +131,7 @@ def _phase(bound: Bound, gate: Gate, samples: int) -> Phase:
 
 
 def _taken(gate: Gate, *phases: Phase) -> tuple[Phase, ...]:
-    """The phases with all their samples, interleaved, as one trial of the gate."""
+    """The phases with all their samples, interleaved as one trial of the gate."""
     gate.begin_trial(None)
     while not all(phase.is_done for phase in phases):
         for phase in phases:

@@ -1,6 +1,6 @@
-"""Workloads with both parties in this process: keys are made once, and outputs are judged before a time counts.
+"""Workloads with both parties in this process: keys are generated once, and outputs are checked before a time counts.
 
-Times are the server's evaluation alone, at 128 bits; constants are encoded before.
+Times are those of the server's evaluation only, at 128 bits; constants are encoded in advance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ THREADS = (1, 2)
 
 
 class Parties(InProcess):
-    """Client and server of a shipped workload; ``given`` is its input of seed 1 where none is named."""
+    """Client and server of a shipped workload; ``given`` is by default its input of seed 1."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Parties(InProcess):
         super().__init__(workload, registry.load(variant), spec, self.given)
 
     def infer(self, given: Any, loops: int, threads: int) -> tuple[Executed, Judgement]:
-        """The last stage, which returns the result; raises ``UserError`` for a wrong one."""
+        """Execute the last stage, which returns the result; raises ``UserError`` for an incorrect one."""
         stage = self.executed(given, loops, threads)[self.workload.stages[-1].name]
         return stage, self.require_right(stage.outputs, given)
 
     def require_right(self, outputs: Sequence[Handle], given: Any) -> Judgement:
-        """The judgement of what the server returned; raises ``UserError`` where that is wrong."""
+        """The judgement of the server's outputs; raises ``UserError`` where they are incorrect."""
         judgement = self.judged(self.output(outputs, given), given)
         if judgement.complaint is not None:
             raise UserError(f"{self.workload.name}: {judgement.complaint}")
@@ -57,7 +57,7 @@ class Parties(InProcess):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The most seconds that a workload may take with HEXL and two threads, and what was published elsewhere."""
+    """The maximum seconds of a workload with HEXL and two threads, and published results."""
 
     name: str
     target_s: float
@@ -65,7 +65,7 @@ class Case:
     loops: int = 11
 
     def results(self, parties: Parties, variant: str) -> Iterator[BenchResult]:
-        """One for each number of threads, with what was judged last in its facts."""
+        """Yield one result per number of threads, with the last judgement in its facts."""
         for threads in THREADS:
             stage, judgement = parties.infer(parties.given, self.loops, threads)
             seconds = median(stage.evaluate_s)

@@ -1,7 +1,7 @@
 """Section ``inference``: the class of an encrypted digit.
 
-The class of each of 200 held-out images is compared with that of the network in the clear. Large workloads, of
-thousands of images or of a million weights, are of one variant, and show what a second thread brings.
+The class of each of 200 held-out images is compared with the plain network's. Large workloads, with thousands of images
+or a million weights, run on one variant, and show the speedup of a second thread.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Section ``learning``: encrypted learning on Boston Housing, both parties in this process, one thread.
 
 Times are the server's: operands are encoded once (see the note), and the time of a stage is the median of a few
-executions. Each result is decrypted and compared before its time counts.
+executions. Each result is decrypted and checked before its time counts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.learning.classifier import Result, Task, split
 
 SPLITS = 20
-_LESS_ACCURATE = 0.005  # than converged logistic regression, at most
+_LESS_ACCURATE = 0.005  # maximum loss of accuracy against converged logistic regression
 _TOLERANCE = 1e-3  # of a ckks score, relative to the largest
-_PUBLISHED = Target(least=300)  # times what we take
-# Workload, scheme, the most milliseconds, executions of a stage.
+_PUBLISHED = Target(least=300)  # ratio of the published way's time to ours
+# Workload, scheme, maximum milliseconds, executions of a stage.
 _CASES: tuple[tuple[str, Scheme, float | None, int], ...] = (
     ("lmc-plain", "ckks", 0.5, 50),
     ("lmc-plain", "bfv", None, 50),
@@ -41,14 +41,14 @@ _CASES: tuple[tuple[str, Scheme, float | None, int], ...] = (
 
 
 class Learner(InProcess):
-    """Client and server of a workload, with keys made once."""
+    """Client and server of a workload, with keys generated once."""
 
     def __init__(self, name: str, variant: str, scheme: Scheme, task: Task) -> None:
         workload = WORKLOADS[name]
         super().__init__(workload, registry.load(variant), workload.parameters(scheme), task)
 
     def learned(self, task: Task, loops: int = 1) -> tuple[dict[str, Executed], Result]:
-        """All stages, each ``loops`` times; raises ``UserError`` where a row comes out wrong."""
+        """Execute all stages, each ``loops`` times; raises ``UserError`` for an incorrect row."""
         stages = self.executed(task, loops)
         result: Result = self.output(stages[self.workload.stages[-1].name].outputs, task)
         expected: Result = self.workload.expected(task, self.parameters)
@@ -59,7 +59,7 @@ class Learner(InProcess):
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Each workload on one split; the published way beside ours; accuracy over many splits."""
+    """Each workload on one split; the published way against ours; accuracy over many splits."""
     task = split(DATA_SETS["boston"](), 1)
     typical_s: dict[tuple[str, Scheme], float] = {}
     for name, scheme, max_ms, loops in _CASES:
@@ -90,7 +90,7 @@ def _spent(name: str, stages: Mapping[str, Executed], target: Target | None) -> 
 
 
 def _accuracy(progress: Progress) -> Iterator[BenchResult]:
-    """Encrypted training over many splits, with one set of keys."""
+    """Accuracy of encrypted training over many splits, with one set of keys."""
     learner = Learner("lr-k5-encrypted", "seal-hexl", "ckks", split(DATA_SETS["boston"](), 0))
     accuracies, converged, times_s, errors = [], [], [], []
     for seed in range(SPLITS):
@@ -111,7 +111,7 @@ def _accuracy(progress: Progress) -> Iterator[BenchResult]:
 
 
 def _converged_accuracy(task: Task) -> float:
-    """Of scikit-learn's logistic regression without a penalty, on the same split."""
+    """Accuracy of scikit-learn's logistic regression without a penalty, on the same split."""
     model = LogisticRegression(C=np.inf, max_iter=10_000)
     model.fit(task.train.features, task.train.labels)
     return float(model.score(task.test.features, task.test.labels))

@@ -1,4 +1,4 @@
-"""Section ``loop``: what an iteration of the timed loop costs when it executes nothing."""
+"""Section ``loop``: the cost of an empty iteration of the timed loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_NS = {"seal": 50, "seal-hexl": 50, "tenseal": 1000, "pyfhel": 1000, "cleart
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Ask a worker of every variant."""
+    """Query a worker of every variant."""
     for variant, max_ns in _MAX_NS.items():
         progress(f"worker of {variant}")
         empty_ns = started(variant)[1]["empty_loop_ns"]

@@ -1,6 +1,6 @@
-"""Section ``memory``: peak memory of a chain as a trial has it, against a program that uses the library alone.
+"""Section ``memory``: peak memory of a chain in a trial, against a program that uses only the library.
 
-The program's peak is what ``/usr/bin/time -v`` calls its maximum resident set size: ``ru_maxrss`` of the ended process.
+The program's peak is its maximum resident set size as in ``/usr/bin/time -v``: ``ru_maxrss`` of the ended process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ciphermark_core.model import Case, ParameterSpec, Scheme, Trial
 from ciphermark_measure.processes import Confinement
 
 _ALIKE = Target(least=0.95, most=1.05)
-_TARGETS = {"plain program": _ALIKE, "plain script": _ALIKE, "the same in place": None}  # which explains
+_TARGETS = {"plain program": _ALIKE, "plain script": _ALIKE, "the same in place": None}  # informative
 _RING_DIMENSION = 32_768
 _DEPTHS: dict[Scheme, int] = {"bgv": 19, "ckks": 20}
 _SCALE_BITS = 35
@@ -32,7 +32,7 @@ _CONFINEMENT = Confinement((), 1, _BUDGET.memory_mb)
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Chains of multiplications at a size where the interpreter itself does not count."""
+    """Chains of multiplications at a size at which the interpreter's own memory is negligible."""
     for variant in installed(("seal", "openfhe"), progress):
         for scheme, depth in _DEPTHS.items():
             progress(f"{variant}, {depth} multiplications in {scheme}: about half a minute")
@@ -57,8 +57,9 @@ def _compared(variant: str, scheme: Scheme, depth: int) -> Iterator[BenchResult]
 
 
 def _plain(needs: WorkerNeeds, depth: int) -> dict[str, list[str]]:
-    """Programs that do the same with the library alone, with the primes that it takes: these come from a worker, since
-    the library may need another interpreter.
+    """Programs with the same operations that use only the library, with the same primes.
+
+    The primes come from a worker, since the library may need another interpreter.
     """
     parameters = prepared(needs).parameters
     spec = parameters.spec

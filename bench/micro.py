@@ -1,4 +1,4 @@
-"""Section ``micro``: matrix product, logistic and sign function under encryption, beside what CryptOracle published."""
+"""Section ``micro``: encrypted matrix product, logistic and sign function, against CryptOracle's published results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.in_process import VARIANTS, Case, Parties
 from bench.results import BenchResult, Progress, Target
 
-# Published by CryptOracle at 128 bits: 2 threads of a Ryzen 9 7950X, OpenFHE. Beside it: the largest error.
+# Published by CryptOracle at 128 bits: 2 threads of a Ryzen 9 7950X, OpenFHE; and the largest error.
 _CASES = {
     Case("matrix-product", 0.12, 7.18): 1e-3,
     Case("matrix-product-packed", 0.05, 7.18): 1e-3,
@@ -17,7 +17,7 @@ _CASES = {
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Each workload on each variant with one thread and two."""
+    """Each workload on each variant, with one thread and with two."""
     for case, max_error in _CASES.items():
         for variant in VARIANTS:
             progress(f"{case.name}, {variant}")

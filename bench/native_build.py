@@ -1,4 +1,4 @@
-"""Builds the plain programs, once per SEAL prefix and for HElib, into ``.build/bench``; what is up to date is kept."""
+"""Builds outdated plain programs, once per SEAL prefix and for HElib, into ``.build/bench``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def of_seal(program: str, variant: str, parameters: Parameters, *options: object
 
 
 def helib_defaults() -> Path:
-    """The program that has HElib's own defaults, against the HElib that the adapter's module was built with.
+    """The program with HElib's own defaults, built against the HElib of the adapter's module.
 
     Raises ``UserError`` where it cannot be built.
     """
@@ -40,7 +40,7 @@ def helib_defaults() -> Path:
 
 
 def _built(sources: str, name: str, library: str) -> Path:
-    """The folder with the programs of ``sources``; ``library`` is the setting that says where their library is."""
+    """The folder with the programs of ``sources``; ``library`` is the CMake setting of their library's path."""
     source, folder = ROOT / "bench" / sources, BUILD / "bench" / name
     cache = folder / "CMakeCache.txt"
     if cache.exists() and f"CMAKE_HOME_DIRECTORY:INTERNAL={source}\n" not in cache.read_text():

@@ -1,8 +1,9 @@
-"""What two parties cost beside the cryptography: all that is not encryption, evaluation or decryption.
+"""The overhead of two parties: all costs except encryption, evaluation and decryption.
 
-A pass of a learning trial encrypts, evaluates, decrypts and scores; packing, serialization, blobs and messages come on
-top. Keys are not counted: they are made once. Small workloads pay more, in share, than long ones: they are shown beside
-it, without a target. The keys of the largest workload take most memory: the peaks of its parties are shown too.
+A pass of a learning trial encrypts, evaluates, decrypts and scores; packing, serialization, blobs and messages are
+overhead. Keys are not counted, since they are generated once. Small workloads have a larger share of overhead than long
+ones; they are shown without a target. The keys of the largest workload take most memory: the peaks of its parties are
+also shown.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ _MAX_PERCENT = 10.0
 _JUDGED = "lr-k3-encrypted"
 _BESIDE = "lmc-encrypted"
 _LARGEST = "lr-k5-encrypted"
-_MAX_GB = {"client": 2.8, "server": 2.6}  # 70 % of what they took when keys were held and sent all at once
+_MAX_GB = {"client": 2.8, "server": 2.6}  # 70% of the peaks when all keys were held and sent at once
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """The share of a pass that is no cryptography: parties on this host, and behind services."""
+    """The overhead's share of a pass, for parties on this host and behind services."""
     yield from _results(progress, "local parties", {})
     with services() as variables:
         yield from _results(progress, "services", variables)
@@ -50,7 +51,7 @@ def _results(progress: Progress, where: str, variables: Mapping[str, str]) -> It
 
 
 def passes(samples: Iterable[Sample]) -> tuple[list[float], list[float]]:
-    """Seconds of every pass: of its wall time, and of its encryption, evaluation and decryption. Pure."""
+    """Seconds of every pass: its wall time, and its encryption, evaluation and decryption. Pure."""
     whole_s: dict[int, float] = defaultdict(float)
     work_s: dict[int, float] = defaultdict(float)
     for sample in samples:

@@ -1,4 +1,4 @@
-"""What sections ``baseline`` and ``wrappers`` hold against plain loops: parameters, and how a plain loop is sampled."""
+"""Common code of sections ``baseline`` and ``wrappers``: parameters, and sampling of plain loops."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ciphermark_core import primes
 from ciphermark_core.model import ParameterSpec, Scheme
 
 RING_DIMENSIONS = (4096, 8192, 16384, 32768)
-SETS = 3  # operand sets, as many as a trial has
+SETS = 3  # number of operand sets, as in a trial
 
 
 def specification(scheme: Scheme, ring_dimension: int, security: int = 128) -> ParameterSpec:
@@ -25,9 +25,9 @@ def specification(scheme: Scheme, ring_dimension: int, security: int = 128) -> P
 
 @dataclass(frozen=True, slots=True)
 class PlainBound(Bound):
-    """An operation of somebody else, as something that the platform's probe samples; its results stay there."""
+    """An external operation that the platform's probe can sample; its results are not returned."""
 
-    elapsed_ns: Callable[[int], int]  # of so many executions
+    elapsed_ns: Callable[[int], int]  # time of a number of executions
 
     def run(self, loops: int) -> int:
         return self.elapsed_ns(loops)

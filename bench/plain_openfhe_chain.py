@@ -1,7 +1,7 @@
-"""A chain of multiplications as a script of OpenFHE alone would have it: what peak memory is held against.
+"""A chain of multiplications in a script of OpenFHE only, the reference for peak memory.
 
-``python plain_openfhe_chain.py SCHEME N T SCALE_BITS FIRST_BITS INNER_BITS DEPTH`` (T is 0 for ckks). Needs nothing but
-the openfhe wheel, so that its interpreter's peak is the library's.
+``python plain_openfhe_chain.py SCHEME N T SCALE_BITS FIRST_BITS INNER_BITS DEPTH`` (T is 0 for ckks). It needs only the
+openfhe wheel, so that its interpreter's peak is the library's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import openfhe
 
 
 def main() -> None:
-    """Keys, two ciphertexts, and ``depth`` times: multiply, relinearize, switch to the next modulus."""
+    """Create keys and two ciphertexts; ``depth`` times multiply, relinearize and switch to the next modulus."""
     scheme = sys.argv[1]
     ring_dimension, plain_modulus, scale_bits, first_bits, inner_bits, depth = map(int, sys.argv[2:8])
     is_ckks = scheme == "ckks"

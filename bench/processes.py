@@ -1,5 +1,7 @@
-"""Where things are, and processes that sections measure: workers, parties, services, commands with a data folder of
-their own, and programs that answer a line with a number.
+"""Paths, and processes that sections measure.
+
+They are workers, parties, services, commands with a separate data folder, and programs that answer a line with a
+number.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ def measuring_cpu() -> int:
 
 @contextmanager
 def fresh_data_directory() -> Iterator[DataDirectory]:
-    """An empty data folder whose embedded database is started and migrated; both go afterwards."""
+    """An empty data folder with a started and migrated embedded database; both are removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="ciphermark-bench-") as folder:
         data_directory = DataDirectory(Path(folder), None)
         try:
@@ -67,7 +69,7 @@ def environment(data_directory: DataDirectory) -> dict[str, str]:
 
 
 class Program:
-    """A plain program on these CPUs. It says a number when it is ready, and one for each line that it gets."""
+    """A plain program on these CPUs. It prints a number when it is ready, and one for each input line."""
 
     def __init__(
         self, command: Sequence[str | Path], cpus: Collection[int], folder: str | None = None
@@ -79,13 +81,13 @@ class Program:
         self.greeting = self._read()
 
     def asked(self, *words: object) -> int:
-        """The number that it answers a line with."""
+        """The number that it prints for a line."""
         assert self._process.stdin is not None
         print(*words, file=self._process.stdin, flush=True)
         return int(self._read())
 
     def asked_s(self, *words: object) -> float:
-        """The same in seconds, of a program that answers nanoseconds."""
+        """The same in seconds, for a program that prints nanoseconds."""
         return self.asked(*words) / 1e9
 
     def close(self) -> None:
@@ -102,7 +104,7 @@ class Program:
 
 
 def installed(variants: Iterable[str], progress: Progress) -> Iterator[str]:
-    """Those of the variants that can be used here; the others are reported with the reason."""
+    """Yield the variants that can be used here; the others are reported with the reason."""
     flags = frozenset(host.collect().cpu_flags)
     for variant in variants:
         availability = registry.availability(variant, flags)
@@ -131,13 +133,13 @@ def start_result(variant: str, target: Target) -> BenchResult:
 
 
 def needs_of(variant: str, spec: ParameterSpec, keys: KeyRequest, allowed: Budget) -> WorkerNeeds:
-    """What a worker on the CPU that measures is started with."""
+    """The needs of a worker on the measuring CPU."""
     confinement = Confinement((measuring_cpu(),), 1, allowed.memory_mb)
     return WorkerNeeds(variant, spec, keys, confinement, allowed.timeout_s)
 
 
 def prepared(needs: WorkerNeeds) -> protocol.Prepared:
-    """What a worker replies that has made its keys; it ends afterwards."""
+    """The reply of a worker that has generated its keys; it ends afterwards."""
     worker = WorkerProcess(needs.confinement, registry.interpreter(needs.variant), needs.variant)
     try:
         reply = worker.ask(needs.request, needs.timeout_s)
@@ -149,8 +151,9 @@ def prepared(needs: WorkerNeeds) -> protocol.Prepared:
 
 
 def run_suite(data_directory: DataDirectory, suite: Path, before: Sequence[str] = ()) -> list[Outcome]:
-    """The outcomes of ``ciphermark run``, which is called by the command ``before``, whatever they are. Raises
-    ``UserError`` where nothing could be executed.
+    """The outcomes, of any status, of ``ciphermark run``, called by the command ``before``.
+
+    Raises ``UserError`` where nothing could be executed.
     """
     outcomes = data_directory.folder / f"{suite.stem}.jsonl"
     command = [*before, str(BIN / "ciphermark"), "run", str(suite), "--json", str(outcomes)]
@@ -163,8 +166,9 @@ def run_suite(data_directory: DataDirectory, suite: Path, before: Sequence[str] 
 
 
 def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None = None) -> Outcome:
-    """A trial of a workload: by parties on this host, or by the services that ``variables`` name. Raises ``UserError``
-    where it does not end ok.
+    """Execute a trial of a workload: by parties on this host, or by the services that ``variables`` name.
+
+    Raises ``UserError`` where it does not end ``ok``.
     """
     budget = Budget(min_samples=passes, min_time_s=0.0)
     needs = needs_of(case.variant, case.parameters, NO_KEYS, budget)
@@ -183,20 +187,20 @@ def of_two_parties(case: Case, passes: int, variables: Mapping[str, str] | None 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where a service answers, and the token that it asks for."""
+    """The URL of a service, and its token."""
 
     url: str
     token: str
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a request carries."""
+        """The headers of a request."""
         return {"Authorization": f"Bearer {self.token}"}
 
 
 @contextmanager
 def serving(name: str, command: Sequence[str | Path], environment: Mapping[str, str]) -> Iterator[Service]:
-    """A service that is ready, at a port and with a token of its own, and ends afterwards."""
+    """A ready service with a separate port and token; it ends afterwards."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -219,7 +223,7 @@ def serving(name: str, command: Sequence[str | Path], environment: Mapping[str, 
 
 @contextmanager
 def services() -> Iterator[dict[str, str]]:
-    """Client and server with a folder of blobs between them: the variables that name them to the executor."""
+    """Client and server with a shared folder of blobs; yields the variables that name them to the executor."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ciphermark-bench-")))
         folders = {f"CIPHERMARK_{part.upper()}": str(folder / part) for part in ("blobs", "private")}

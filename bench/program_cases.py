@@ -1,4 +1,4 @@
-"""The circuits of section ``programs``, at the parameters of the workloads that they belong to."""
+"""The circuits of section ``programs``, at the parameters of their workloads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ciphermark_contract.tracing import Traced, fresh_inputs, trace
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.catalogue import WORKLOADS
 
-ROWS = 2  # ciphertexts that a table of rows takes: what the program by hand is given
+ROWS = 2  # ciphertexts of a table of rows, as in the hand-written program
 _BLOCK = 16
-# Called with rows, and what the case before returned.
+# Called with rows and the results of the preceding case.
 Circuit = Callable[[Evaluator, Sequence[Handle], Sequence[Handle]], list[Handle]]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramCase:
-    """A circuit on ``inputs`` fresh ciphertexts and on what the case ``after`` returns, which is executed before."""
+    """A circuit on ``inputs`` fresh ciphertexts and on the results of the case ``after``, which is executed first."""
 
     name: str
     spec: ParameterSpec
@@ -62,7 +62,7 @@ def _infer_regression(evaluator: Evaluator, rows: Sequence[Handle], state: Seque
 
 
 def _train_means(evaluator: Evaluator, rows: Sequence[Handle], _: Sequence[Handle]) -> list[Handle]:
-    """A model of each ``ROWS`` ciphertexts."""
+    """Train one model per ``ROWS`` ciphertexts."""
     tables = [rows[start : start + ROWS] for start in range(0, len(rows), ROWS)]
     return [part for table in tables for part in linear_models.train(evaluator, table, _BLOCK)]
 

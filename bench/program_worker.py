@@ -1,4 +1,4 @@
-"""A process that holds one program, bound for one and for two threads, and runs it when asked."""
+"""A process that holds one program, bound for one and for two threads, and runs it on request."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class ProgramWorker:
         theirs.close()
 
     def elapsed_s(self, threads: int, loops: int) -> float:
-        """Seconds of so many executions."""
+        """Seconds of ``loops`` executions."""
         elapsed_ns: int = self._asked((threads, loops))
         return elapsed_ns / 1e9
 
     def work_and_span(self) -> tuple[float, float]:
-        """Seconds, by the times of its operations one by one."""
+        """Work and span in seconds, from the times of its operations one by one."""
         work, span = self._asked(None)
         return work, span
 
@@ -81,11 +81,11 @@ class _Ready:
                 state = self._bounds[1].results()
 
     def run(self, threads: int, loops: int) -> int:
-        """Nanoseconds of so many executions."""
+        """Nanoseconds of ``loops`` executions."""
         return self._bounds[threads].run(loops)
 
     def weigh(self) -> tuple[float, float]:
-        """Work and span in seconds, of the shortest of a few executions of each node."""
+        """Work and span in seconds, from the shortest of a few executions of each node."""
         program = self._traced.program
         constants = interfaces.encoded_constants(self._evaluator, program, self._traced.constants)
         costs: dict[Node, float] = {}

@@ -1,8 +1,7 @@
-"""Section ``programs``: programs against the same circuits written by hand in C++, what a second thread brings, and
-what tracing and storing cost.
+"""Section ``programs``: programs against hand-written C++ circuits, speedup of a second thread, costs of tracing.
 
-Two processes share a CPU and take turns, as in section ``baseline``. What a second thread may bring at most follows
-from the program: its work divided by its span, by the times of its own operations.
+Two processes share a CPU alternately, as in section ``baseline``. The maximum speedup of a second thread follows from
+the program: its work divided by its span, from the times of its own operations. Storing programs is also timed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _NODES = 10_000
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """All of it; the ratio of all cases at the end."""
+    """Yield all results, and the ratio over all cases at the end."""
     os.environ.update(ALLOCATOR)
     ratios = []
     for variant in VARIANTS:
@@ -63,7 +62,7 @@ def _against_hand(case: ProgramCase, variant: str) -> BenchResult:
 
 
 def _second_thread(case: ProgramCase, variant: str) -> BenchResult:
-    """The share of the speed-up that work and span allow."""
+    """The share of the speedup that work and span allow."""
     with closing(ProgramWorker(case, variant, os.sched_getaffinity(0))) as worker:
         work_s, span_s = worker.work_and_span()
         loops = max(1, round(_SAMPLE_S / worker.elapsed_s(1, 1)))

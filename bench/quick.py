@@ -1,7 +1,7 @@
-"""Section ``quick``: how long the quick suite takes, how much of that is not measuring, what a worker's start costs.
+"""Section ``quick``: the duration of the quick suite, its share without measurement, and a worker's start-up time.
 
-The command is profiled; since all measuring happens in workers, that costs it little, and the time that its own
-functions wait for says where the rest goes.
+The command is profiled, at little cost, since all measurement happens in workers. The waiting times of its own
+functions show the use of the remaining time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Function = tuple[str, str]  # file and function of the command
 
 
 def measuring(outcomes: Iterable[Outcome]) -> dict[str, float]:
-    """Seconds of a run that are the point of it; keys count once per worker (variant, parameters, threads)."""
+    """Seconds of a run spent on measurement; keys count once per worker (variant, parameters, threads)."""
     sums = dict.fromkeys(("keys_s", "encryption_s", "calibration_s", "sampling_s"), 0.0)
     workers = set()
     for outcome in outcomes:
@@ -39,8 +39,9 @@ def measuring(outcomes: Iterable[Outcome]) -> dict[str, float]:
 def breakdown(
     spent_s: Mapping[Function, float], measured_s: Mapping[str, float], wall_s: float
 ) -> dict[str, float]:
-    """Where the rest of the wall time went, in seconds; sums up to ``wall_s`` less the measuring. A function's time
-    includes its callees; that of one that was renamed is 0.
+    """The parts of the remaining wall time in seconds; they add up to ``wall_s`` less the measurement.
+
+    A function's time includes its callees; that of a renamed function is 0.
     """
 
     def runner(*names: str) -> float:

@@ -1,7 +1,6 @@
-"""An adapter's setting in *recommended*: the operations that plain programs with their library's defaults are held
-against.
+"""An adapter's *recommended* setting: its operations, for comparison with plain programs of the library's defaults.
 
-Also the plain programs of OpenFHE, interleaved in one process of the interpreter that OpenFHE has:
+It also has the plain programs of OpenFHE, interleaved in one process of OpenFHE's interpreter:
 
 - ``python -m bench.recommended_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the
 ratios
@@ -36,7 +35,7 @@ Run: TypeAlias = Callable[[], Any]
 
 
 def operations(variant: str, spec: ParameterSpec, products: int = 0) -> dict[str, Run]:
-    """Rotation, relinearized multiplication, and a chain of so many products with rescaling."""
+    """Rotation, relinearized multiplication, and a chain of ``products`` products with rescaling."""
     adapter = registry.load(variant)
     parameters = adapter.resolve(spec)
     owner = adapter.key_owner(parameters, KeyRequest.of(relinearization=True, rotations=(1,)))
@@ -60,8 +59,9 @@ def operations(variant: str, spec: ParameterSpec, products: int = 0) -> dict[str
 def compared(
     ours: Mapping[str, Run], plain: Mapping[str, Callable[[], float]], turns: int
 ) -> Iterator[tuple[str, float, float]]:
-    """Operation, median of the ratios adapter / plain program, and the plain program's median in seconds; ``plain``
-    returns the seconds that an execution took.
+    """Yield operation, median of the ratios adapter / plain program, and the plain program's median in seconds.
+
+    ``plain`` returns the seconds of an execution.
     """
     for name, run in ours.items():
         pairs = [(elapsed_s(run), plain[name]()) for _ in range(turns)][1:]  # the first warms up
@@ -78,7 +78,7 @@ def elapsed_s(run: Run) -> float:
 def _openfhe(
     ring_dimension: int, depth: int, scale_bits: int, mode: str | None = None, digits: int | None = None
 ) -> tuple[Any, Any]:
-    """A context and a key pair with keys for products and a rotation by 1; its defaults where nothing is given."""
+    """A context and a key pair with keys for products and a rotation by 1; OpenFHE's defaults by default."""
     import openfhe
 
     settings = openfhe.CCParamsCKKSRNS()
@@ -101,7 +101,7 @@ def _openfhe(
 
 
 def _defaults(ring_dimension: int, primes: int, scale_bits: int) -> dict[str, Run]:
-    """OpenFHE as a plain program with its defaults has it."""
+    """The operations of a plain program with OpenFHE's defaults."""
     context, pair = _openfhe(ring_dimension, primes - 1, scale_bits)
     message = context.MakeCKKSPackedPlaintext([0.95] * (ring_dimension // 2))
     x = context.Encrypt(pair.publicKey, message)
@@ -122,8 +122,9 @@ def _defaults(ring_dimension: int, primes: int, scale_bits: int) -> dict[str, Ru
 def _scaling_program(
     mode: str, ring_dimension: int, depth: int, scale_bits: int
 ) -> tuple[Run, Callable[[Any], float]]:
-    """Products with one operand, each added to its rotation by 1, and one with a plaintext: what executes it, and the
-    precision of a result.
+    """Products with one operand, each added to its rotation by 1, and one with a plaintext.
+
+    Returns the function that executes the program, and one for the precision of a result.
     """
     context, pair = _openfhe(ring_dimension, depth, scale_bits, mode, _DIGITS)
     is_manual = mode == "FIXEDMANUAL"
@@ -186,7 +187,7 @@ def _print_scaling(ring_dimension: int, depth: int, scale_bits: int) -> None:
 
 
 def main() -> None:
-    """Keys for both sides, then turns."""
+    """Generate keys for both sides, then sample both alternately."""
     {"defaults": _print_defaults, "scaling": _print_scaling}[sys.argv[1]](*map(int, sys.argv[2:5]))
 
 

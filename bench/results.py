@@ -1,4 +1,4 @@
-"""A result beside its target: how it is judged, printed and written down; ratios of interleaved times. Pure."""
+"""A result with its target: judgement, printed line and JSON; ratios of interleaved times. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Target:
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
     def text(self, unit: str) -> str:
-        """The bounds as one would say them."""
+        """The bounds in words."""
         if self.least is not None and self.most is not None:
             return f"{number(self.least)}–{number(self.most)}{_with(unit)}"
         if self.most is not None:
@@ -63,7 +63,7 @@ class BenchResult:
 
 Section = Callable[[Progress], Iterator[BenchResult]]
 
-# What a ratio of our time to that of a plain program may be.
+# Bounds of a ratio of our time to that of a plain program.
 _LOW, _HIGH = 0.97, 1.03
 ALIKE = Target(_LOW, _HIGH)
 
@@ -92,7 +92,7 @@ def interval(ratio: Estimate) -> str:
 def beside_plain(
     name: str, ours_s: Sequence[float], plain_s: Sequence[float], min_s: float = 0.0, note: str = ""
 ) -> BenchResult:
-    """The ratio of our times to those of a plain program; one that takes less than ``min_s`` has no target."""
+    """The ratio of our times to a plain program's; operations shorter than ``min_s`` have no target."""
     ratio, typical_s = paired(ours_s, plain_s), median(plain_s)
     note = f"{interval(ratio)} {note}   {typical_s * 1e6:,.1f} µs"
     facts = {"low": ratio.low, "high": ratio.high, "plain_s": typical_s}
@@ -100,7 +100,7 @@ def beside_plain(
 
 
 def summary(ratios: Sequence[BenchResult]) -> Iterator[BenchResult]:
-    """The mean of the ratios that have a target, and how many miss it."""
+    """The mean of the ratios with a target, and the number that miss it."""
     judged = [item for item in ratios if item.target is not None]
     if not judged:
         return

@@ -1,6 +1,6 @@
 """Section ``retrieval``: private retrieval at 128 bits with HEXL, both parties in this process.
 
-Times are the server's answer to one query, over a database that was prepared before: with one thread and with two
+Times are those of the server's answer to one query over a prepared database, with one thread and two threads
 interleaved. Every answer is compared with the element.
 """
 
@@ -22,7 +22,7 @@ _INDEX: dict[str, Value] = {"elements": 1 << 16, "element_bytes": 256}
 _WANTED = 64
 
 
-# Workload, elements, bytes of one, the most seconds of an answer with all threads, answers.
+# Workload, elements, bytes per element, maximum seconds of an answer with all threads, answers.
 _CASES = (
     ("fast-pir", 1 << 16, 256, 0.015, _LOOPS),
     ("seal-pir", 1 << 16, 288, 0.06, _LOOPS),
@@ -32,7 +32,7 @@ _CASES = (
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Answers and what threads bring; then keywords and batches beside an index."""
+    """Answers and the speedup of threads; then keywords and batches against an index."""
     for workload, elements, element_bytes, max_s, loops in _CASES:
         name = f"{workload}, {elements} × {element_bytes} B"
         progress(name)
@@ -58,7 +58,7 @@ def _beside_an_index() -> Iterator[BenchResult]:
 
 
 class _Prepared:
-    """A workload whose keys are made, whose database is encoded and whose query is there."""
+    """A workload with generated keys, an encoded database and a query."""
 
     def __init__(self, name: str, options: dict[str, Value]) -> None:
         parties = Parties(name, VARIANTS[-1], "bfv", options)
@@ -74,10 +74,10 @@ class _Prepared:
         for bound in self._bound.values():
             bound.run(1)
             parties.require_right(bound.results(), parties.given)
-        self._parties = parties  # whose keys the evaluator refers to
+        self._parties = parties  # the owner of the keys that the evaluator refers to
 
     def answers(self, name: str, max_s: float, loops: int) -> Iterator[BenchResult]:
-        """What an answer takes, and what the second thread brings."""
+        """The time of an answer, and the speedup of the second thread."""
         times = [[self.answered_s(threads) for threads in THREADS] for _ in range(loops)]
         one_s, two_s = zip(*times, strict=True)
         one, two = median(one_s), median(two_s)

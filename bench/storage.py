@@ -19,7 +19,7 @@ from ciphermark_core.run import Host, Run
 from ciphermark_db.database import Database
 
 RUNS = 50
-TRIALS = 50  # of each run, every one of another case
+TRIALS = 50  # of each run, each of another case
 _COMPARED = 10  # outcomes that are recorded together
 SAMPLES = 400  # of each trial
 _PHASES = ("encrypt", "evaluate", "decrypt", "evaluate")
@@ -35,7 +35,7 @@ def run_id(number: int) -> str:
 
 
 def synthetic_run(number: int, on: Host) -> Run:
-    """A run that never was."""
+    """A synthetic run."""
     now = datetime.now(timezone.utc).isoformat()
     return Run(run_id(number), "synthetic", "", number, now, on, "bench")
 
@@ -73,7 +73,7 @@ def _samples(noise: random.Random) -> tuple[Sample, ...]:
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Fill a database, then ask it."""
+    """Fill a database, then query it."""
     with fresh_data_directory() as data_directory, storage.connected(data_directory) as database:
         facts = host.collect()
         recorded = 0
@@ -93,7 +93,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def _recorded_s(database: Database, number: int, on: Host, at_once: int) -> float:
-    """Seconds spent in recording a run, its results and what the host was like; making outcomes is not counted."""
+    """Seconds spent on recording a run, its results and the host's state, without those of generating outcomes."""
     run = synthetic_run(number, on)
     outcomes = [synthetic_outcome(run, index) for index in range(TRIALS)]
     database.record_run(run)

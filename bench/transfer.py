@@ -1,7 +1,7 @@
-"""Section ``transfer``: what a stage takes beside the work of its parties, by workloads of small and large messages.
+"""Section ``transfer``: the time of a stage minus the work of its parties, for small and large messages.
 
-The parties are processes on this host, as in a run. Of many passes the fastest stage tells what the transfer itself
-takes; the bound is 1 ms and the bytes that cross at 1 GB/s.
+The parties are processes on this host, as in a run. The fastest stage of many passes gives the time of the transfer
+itself. The bound is 1 ms plus the transferred bytes at 1 GB/s.
 """
 
 from __future__ import annotations

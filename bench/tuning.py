@@ -1,9 +1,8 @@
-"""Section ``tuning``: the settings of OpenFHE and HElib in *recommended* against plain programs with their own
-defaults.
+"""Section ``tuning``: *recommended* settings of OpenFHE and HElib against plain programs with the libraries' defaults.
 
-OpenFHE's takes turns in one process of the interpreter that OpenFHE has, operation by operation. It rescales by
-FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose product alone is not rescaled: see docs/explanation/tuning.md.
-HElib's is a program in C++ that takes turns with the adapter in this process.
+OpenFHE's program is interleaved with the adapter in one process of OpenFHE's interpreter, operation by operation. It
+rescales by FLEXIBLEAUTOEXT, the adapter by FIXEDMANUAL, whose single product is not rescaled: see
+docs/explanation/tuning.md. HElib's is a program in C++ that is interleaved with the adapter in this process.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from ciphermark_core.model import ParameterSpec
 _TARGET = Target(most=1.05)
 # N, data primes, bits of the scale: the defaults are 128 bits secure, too
 _CHAINS = ((16_384, 6, 40), (32_768, 12, 45))
-# A parameter set in *recommended*, and the bits of the ciphertext modulus as HElib's ContextBuilder takes them: it
-# makes as many primes of them, of their size, as there are beside the special one, which *recommended* replaces.
+# A *recommended* parameter set, and the bits of the ciphertext modulus for HElib's ContextBuilder. It generates as many
+# primes from them, of the same size, as the set has without the special one, which *recommended* replaces.
 _OF_HELIB = (
     (ParameterSpec("ckks", 16_384, (*[55] * 5, 60), scale_bits=40, tuning="recommended"), 270),
     (ParameterSpec("bgv", 4_096, (55, 60), 65_537, tuning="recommended"), 55),
@@ -64,10 +63,10 @@ def _helib(progress: Progress) -> Iterator[BenchResult]:
         command = [native_build.helib_defaults(), spec.scheme, *map(str, numbers)]
         ours = recommended_setting.operations("helib", spec)
         cpus = os.sched_getaffinity(0)
-        # HElib writes a file helib.log where it is loaded.
+        # HElib writes the file helib.log to the current folder when it is loaded.
         with TemporaryDirectory() as folder, closing(Program(command, cpus, folder)) as plain:
             assert spec.modulus_bits is not None
-            if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed when there are keys
+            if int(plain.greeting) != len(spec.modulus_bits) - 1:  # printed once keys exist
                 raise RuntimeError(f"{place}: HElib makes {plain.greeting} primes of {bits} bits")
             theirs = {name: partial(plain.asked_s, name) for name in ours}
             for name, *times in recommended_setting.compared(ours, theirs, turns=21):

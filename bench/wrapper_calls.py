@@ -45,7 +45,7 @@ def tenseal_calls(parameters: Parameters) -> Calls:
 
 
 def pyfhel_calls(parameters: Parameters) -> Calls:
-    """Pyfhel's own calls on two vectors; what it only does in place, it does to a copy."""
+    """Pyfhel's own calls on two vectors; in-place operations are applied to a copy."""
     from ciphermark_adapters.pyfhel.parameters import context_of
 
     he = context_of(parameters)

@@ -1,8 +1,8 @@
 """``python -m bench.wrapper_loop VARIANT CPU``: an adapter's timed operations against the library's own calls.
 
-Runs in the interpreter that loads the library, prints a JSON line per operation. The adapter's operations are bound to
-ciphertexts that came to its evaluator as bytes, as in a worker; the plain loop calls the library on objects that the
-library made, as a program without Ciphermark would. Both take turns in one process.
+It runs in the interpreter that loads the library, and prints a JSON line per operation. The adapter's operations are
+bound to ciphertexts that its evaluator loaded from bytes, as in a worker. The plain loop calls the library on its own
+objects, as a program without Ciphermark would. Both are interleaved in one process.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ciphermark_measure.session import possible
 
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 RING_DIMENSIONS = (4096, 8192)
-# Many short samples: turns that follow each other closely share what the host does meanwhile.
+# Many short samples: samples close in time share the state of the host.
 _BUDGET = Budget(min_samples=40, warmups=2, min_time_s=0.3)
 _SEED = 1
 
 
 def _elapsed_ns(function: Callable[..., Any], operands: tuple[Any, ...], loops: int) -> int:
-    """What a program without Ciphermark would write."""
+    """The timed loop of a program without Ciphermark."""
     start = perf_counter_ns()
     for _ in repeat(None, loops):
         function(*operands)
@@ -45,7 +45,7 @@ def _elapsed_ns(function: Callable[..., Any], operands: tuple[Any, ...], loops: 
 
 
 def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vector) -> dict[str, Bound]:
-    """The adapter's operations on two vectors, bound as in a trial: ciphertexts cross over as bytes."""
+    """The adapter's operations on two vectors, bound as in a trial: ciphertexts are transferred as bytes."""
     fresh = owner.encrypt(x)
     a, b = (evaluator.load(owner.dump(item, mode)) for item in (fresh, owner.encrypt(y)))
     plain = evaluator.encode(y, like=a)
@@ -64,7 +64,7 @@ def _bounds(owner: KeyOwner, evaluator: Evaluator, mode: str, x: Vector, y: Vect
 
 
 def _vectors(parameters: Parameters) -> list[tuple[Vector, Vector]]:
-    """As many pairs of vectors as a trial has operand sets."""
+    """Pairs of vectors, one per operand set of a trial."""
     numbers = np.random.default_rng(_SEED)
     size, modulus = parameters.slots, parameters.plain_modulus
 
@@ -75,7 +75,7 @@ def _vectors(parameters: Parameters) -> list[tuple[Vector, Vector]]:
 
 
 def measured(variant: str, spec: ParameterSpec) -> Iterator[dict[str, Any]]:
-    """Every operation that both have: seconds of one entry per turn, sample by sample in shuffled order."""
+    """Times of every operation that both have: seconds per turn, sampled in shuffled order."""
     adapter, declared = registry.load(variant), registry.declaration(variant)
     parameters = adapter.resolve(spec)
     keys = possible(KeyRequest.of(True, rotations=(STEP,)), declared, parameters)

@@ -1,5 +1,6 @@
-"""Section ``wrappers``: libraries that are called from Python, against a plain Python loop around their own calls; and
-what it costs to start a worker whose library has an interpreter of its own.
+"""Section ``wrappers``: libraries that are called from Python, against a plain Python loop around their own calls.
+
+It also measures the start of a worker whose library has a separate interpreter.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MIN_S = 50e-6  # shorter operations have no target
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
-    """Measure what is installed."""
+    """Measure the installed variants."""
     ratios = []
     for variant in installed(VARIANTS, progress):
         progress(f"{variant} against its library's own calls")
@@ -36,7 +37,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
 
 
 def _lines(variant: str) -> Iterator[dict[str, Any]]:
-    """What the loop prints, as it comes; raises ``UserError`` with the end of its errors where it fails."""
+    """Yield the loop's output lines as they arrive; raises ``UserError`` with the end of its errors if it fails."""
     command = [registry.interpreter(variant), "-m", "bench.wrapper_loop", variant, str(measuring_cpu())]
     environment = os.environ | ALLOCATOR | {"OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryFile("w+") as errors:

@@ -1,1 +1,1 @@
-"""Two builds of SEAL, of which one does more work than asked for: see :mod:`bench.gate`."""
+"""Two builds of SEAL, one of which does more work than requested: see :mod:`bench.gate`."""

@@ -1,5 +1,6 @@
-"""SEAL with extra executions of one operation, a share of those asked for: real work of the library, on the same
-operands, so that whatever slows the operation slows the extra work as much.
+"""SEAL with extra executions of one operation, a share of those requested.
+
+The extra work is the library's, on the same operands, so that interference slows it as much as the operation.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ PERCENT_VARIABLE = "CIPHERMARK_BENCH_PLANTED"
 
 
 class SlowedBound(Bound):
-    """Takes ``share`` longer than another, as far as whole executions can: samples have dozens of them."""
+    """Takes ``share`` longer than another bound, rounded to whole executions, of which samples have dozens."""
 
     def __init__(self, bound: Bound, share: float) -> None:
         self._bound = bound
@@ -38,7 +39,7 @@ class SlowedEvaluator(SealEvaluator):
 
 
 class Base(SealAdapter):
-    """SEAL's adapter with that evaluator, and nothing planted."""
+    """SEAL's adapter with that evaluator, without a planted slowdown."""
 
     slowed: Mapping[str, float] = {"mul_plain": 0.0}
 
@@ -49,6 +50,6 @@ class Base(SealAdapter):
 
 
 class Head(Base):
-    """The same, slowed by what the environment states."""
+    """The same, with the slowdown that the environment states."""
 
     slowed: Mapping[str, float] = {"mul_plain": float(os.environ.get(PERCENT_VARIABLE, "0")) / 100}

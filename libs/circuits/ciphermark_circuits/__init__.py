@@ -1,3 +1,3 @@
-"""Circuits: homomorphic programs over an evaluator's operations. They know levels and scales, but no data."""
+"""Circuits: homomorphic programs over an evaluator's operations. They depend on levels and scales, but not on data."""
 
 __version__ = "0.1.0"

@@ -1,9 +1,9 @@
 """Odd polynomials in the Chebyshev basis T_k(x) on [−1, 1], with exact scales (ckks).
 
 Paterson and Stockmeyer's division, by T_m for a power of two m: c·T_k = 2c·T_m·T_{k−m} − c·T_{|k−2m|} for k > m. A
-degree below 2^d takes d levels. Every term of a sum is made at one level and one exact scale: both are chosen from
-the result downwards, and the encoding of coefficients absorbs the difference. Products are summed before they are
-rescaled and relinearized, once for each sum.
+degree below 2^d takes d levels. All terms of a sum have one level and one exact scale. Both are chosen backwards from
+the result, and the encoding of coefficients absorbs the difference. Products are summed before they are rescaled and
+relinearized, once for each sum.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, lowered
 class OddPolynomial:
     """Σ coefficients[i]·T_{2i+1}(x).
 
-    A sum of degree below ``leaves``, a power of two, is not divided further: T_1, T_3, … below it are made once.
+    A sum of degree below ``leaves``, a power of two, is not divided further; T_1, T_3, … below it are computed once.
     """
 
     coefficients: tuple[float, ...]
@@ -47,12 +47,12 @@ class OddPolynomial:
         return full
 
     def __call__(self, x: Any) -> Any:
-        """The value in the clear."""
+        """The value at a plain argument."""
         return np.polynomial.chebyshev.chebval(x, self.full())
 
 
 class Basis:
-    """The T_k of a ciphertext, each made when it is first asked for: k = 1, odd numbers and powers of two.
+    """The T_k of a ciphertext, each computed at its first use: k = 1, odd numbers and powers of two.
 
     T_k lies ⌈log2 k⌉ levels below T_1.
     """
@@ -63,7 +63,7 @@ class Basis:
         self._top = evaluator.level(x)
 
     def level(self, k: int) -> int:
-        """The level of T_k, made or not."""
+        """The level of T_k, computed or not."""
         return self._top - (k - 1).bit_length()
 
     def __getitem__(self, k: int) -> Handle:
@@ -93,7 +93,7 @@ class Basis:
 def evaluate(evaluator: Evaluator, x: Handle, polynomials: Sequence[OddPolynomial]) -> Handle:
     """The composition of polynomials, the first applied first, at the parameters' scale.
 
-    Levels: the sum of their depths. Raises ``Exhausted`` where there are not so many.
+    It consumes the sum of their depths in levels. Raises ``Exhausted`` for too few levels.
     """
     scale = evaluator.parameters.scale
     assert scale is not None, "the Chebyshev basis is for ckks"
@@ -103,7 +103,7 @@ def evaluate(evaluator: Evaluator, x: Handle, polynomials: Sequence[OddPolynomia
 
 
 def value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial, level: int, scale: float) -> Handle:
-    """A polynomial's value at a scale and at a level, at least its depth below that of x.
+    """A polynomial's value at a scale and a level; the level is at least the polynomial's depth below that of x.
 
     Raises ``Exhausted`` for a level below the last.
     """
@@ -115,7 +115,7 @@ def value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial, level: int
 
 
 def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: float) -> Handle:
-    """a·factor at a level and a scale of its own choice, not rescaled."""
+    """a·factor at a chosen level and scale, not rescaled."""
     a = lowered(evaluator, a, level)
     factors = np.full(evaluator.parameters.slots, factor)
     plain = evaluator.encode(factors, like=a, scale=scale / _scale(evaluator, a))
@@ -124,14 +124,14 @@ def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: flo
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """Evaluates coefficient vectors (of T_0, T_1, …, odd ones alone not 0) over one basis."""
+    """Evaluates coefficient vectors (of T_0, T_1, …, nonzero only at odd degrees) over one basis."""
 
     evaluator: Evaluator
     basis: Basis
     leaves: int
 
     def value(self, coefficients: Floats, level: int, scale: float) -> Handle:
-        """The value at a level and scale, of two polynomials."""
+        """The value at a level and scale, with two polynomials."""
         evaluator = self.evaluator
         raw = self._raw(coefficients, level + 1, scale * evaluator.parameters.moduli[level + 1])
         return evaluator.apply("rescale", raw) if evaluator.polynomials(raw) == 2 else shrunk(evaluator, raw)
@@ -159,7 +159,7 @@ class _Division:
 
 
 def divided(coefficients: Floats, m: int) -> tuple[Floats, Floats]:
-    """Quotient and rest of Σ c_k·T_k, of odd degree between m and 2m, by T_m."""
+    """Quotient and remainder of Σ c_k·T_k, of odd degree between m and 2m, by T_m."""
     quotient, rest = np.zeros(len(coefficients) - m), coefficients[:m].copy()
     for k in range(m + 1, len(coefficients)):
         quotient[k - m] = 2 * coefficients[k]

@@ -1,8 +1,8 @@
-"""The plaintext that an encrypted code word of two ones selects, of many with a code word each (Mahdavi and Kerschbaum,
+"""Selection of a plaintext by an encrypted code word of two ones, one code word per plaintext (Mahdavi and Kerschbaum,
 "Constant-weight PIR", USENIX Security 2022).
 
 A ciphertext for each place of code words holds one value in all slots: 1 for the two places of the selected code word,
-else 0. So the product of the two places of another code word is 0.
+else 0. The product of the two places of any other code word is 0.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ Code: TypeAlias = tuple[int, int]  # the places that are 1, the lower first
 def grouped(
     evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
 ) -> tuple[list[Handle], list[Handle]]:
-    """The selected plaintext of each store, at the smallest modulus that the library switches to, after the sum over
-    the lower places of each group for each store.
+    """Return the sums over each group's lower places per store, and the selected plaintext of each store.
 
-    A store has a vector of all slots for each code, and none of them is 0. Code words with the same upper place b are
-    one group, of which the sum over their lower places a, c_b·Σ c_a·P_(a,b), takes one product of ciphertexts: for each
-    store as many as there are groups, summed as three polynomials and relinearized once, and a product with a plaintext
-    for each code.
+    Plaintexts are at the library's smallest modulus. A store has a vector of all slots, not 0, for each code. Code
+    words with the same upper place b form a group. Its sum over their lower places a, c_b·Σ c_a·P_(a,b), takes one
+    product of ciphertexts. Each store takes a product with a plaintext per code, and a product of ciphertexts per
+    group; these are summed with three polynomials and relinearized once.
     """
     lower = sorted({a for a, _ in codes})
     factors = Factors.of(evaluator, [places[a] for a in lower])
@@ -49,8 +48,9 @@ def grouped(
 def one_by_one(
     evaluator: Evaluator, places: Sequence[Handle], codes: Sequence[Code], stores: Iterable[Sequence[Vector]]
 ) -> tuple[list[Handle], list[Handle]]:
-    """As :func:`grouped`, by the circuit as published: a product of ciphertexts and a relinearization for each code,
-    and after these an inner product with each store.
+    """Like :func:`grouped`, by the published circuit.
+
+    It takes a product of ciphertexts and a relinearization for each code, then an inner product with each store.
     """
     selections = [product(evaluator, places[a], places[b]) for a, b in codes]
     factors = Factors.of(evaluator, selections)

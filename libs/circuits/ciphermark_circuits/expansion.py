@@ -1,9 +1,9 @@
-"""One ciphertext of a polynomial's coefficients as a ciphertext for each of them (Angel et al., "PIR with compressed
+"""Expansion of a ciphertext of a polynomial to one ciphertext per coefficient (Angel et al., "PIR with compressed
 queries and amortized query processing", IEEE S&P 2018).
 
 The automorphism X → X^k with k = 1 + N/2^j times an odd number negates those coefficients of a polynomial in X^(2^j)
-that are at odd powers of it. The rotation by N/2^(j+2) is such a one, whichever way a library orders its slots: both
-have the same order, 2^(j+1), in the group that rotations form, which is cyclic. So slots and rotations are enough.
+that are at odd powers of it. The rotation by N/2^(j+2) is such an automorphism for every order of slots: both have the
+order 2^(j+1) in the group of rotations, which is cyclic. Slots and rotations are therefore sufficient.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ciphermark_contract.operations import Ring
 from ciphermark_contract.operations.meaning import smallest_root
 from ciphermark_core.model import Parameters
 
-# What shifts coefficients without a plaintext.
+# The operation that shifts coefficients without a plaintext.
 _SHIFTS = ("mul_monomial",)
 
 
 def rounds(count: int) -> int:
-    """⌈log2 count⌉: by 2^rounds the entries are too large, which whoever makes the polynomial divides by."""
+    """⌈log2 count⌉. Expanded entries are too large by 2^rounds; the polynomial is divided by it in advance."""
     return (count - 1).bit_length()
 
 
 def most(ring_dimension: int) -> int:
-    """How many coefficients can be expanded: the last rotation is by one step."""
+    """The maximum number of coefficients that can be expanded: the last rotation is by one step."""
     return ring_dimension // 2
 
 
 def steps(ring_dimension: int, count: int) -> tuple[int, ...]:
-    """The rotations that :func:`expanded` takes, in ascending order."""
+    """The rotations of :func:`expanded`, in ascending order."""
     return tuple(ring_dimension >> (j + 2) for j in reversed(range(rounds(count))))
 
 
@@ -51,8 +51,9 @@ def monomials(parameters: Parameters, exponents: Sequence[int]) -> Vector:
 
 
 def packed(parameters: Parameters, places: Sequence[int], count: int) -> Vector:
-    """The slots of what is encrypted to be expanded to ``count`` ciphertexts: 2^(−rounds)·ΣX^k over the ``places`` k
-    that are to be 1.
+    """The slots of the plaintext that expands to ``count`` ciphertexts: 2^(−rounds)·ΣX^k over the ``places`` k.
+
+    The expanded ciphertexts at these places hold 1, the others 0.
     """
     modulus = parameters.plain_modulus or 0
     chosen = monomials(parameters, places).sum(axis=0)
@@ -63,8 +64,8 @@ def packed(parameters: Parameters, places: Sequence[int], count: int) -> Vector:
 def expanded(evaluator: Evaluator, packed: Handle, count: int) -> list[Handle]:
     """Ciphertexts of the first ``count`` coefficients, each times 2^rounds in every slot; others must be 0.
 
-    ``count`` − 1 rotations, differences and products with a monomial, and 2^rounds − 1 sums. A sum doubles what a
-    ciphertext holds and adds two noises that are nearly independent: deviations grow by √2 a round.
+    It takes ``count`` − 1 rotations, differences and products with a monomial, and 2^rounds − 1 sums. A sum doubles the
+    encrypted value and adds two nearly independent noises: deviations grow by √2 per round.
     """
     entries = [packed]
     for j in range(rounds(count)):
@@ -75,7 +76,7 @@ def expanded(evaluator: Evaluator, packed: Handle, count: int) -> list[Handle]:
 def _split(evaluator: Evaluator, entries: list[Handle], j: int, count: int) -> list[Handle]:
     """Twice as many entries, up to ``count``: coefficients at even powers of X^(2^j), and those at odd powers moved.
 
-    For the odd ones, X^(N − 2^j) times what is left is −X^(−2^j) times it: the polynomial of one coefficient, 1.
+    For the odd ones, X^(N − 2^j) times the rest is −X^(−2^j) times it: the polynomial of one coefficient, 1.
     """
     size = evaluator.parameters.ring_dimension
     pairs = min(len(entries), count - len(entries))

@@ -1,10 +1,10 @@
 """Two gradient steps with a linear sigmoid in whole numbers (bfv, bgv): exact, without rescaling.
 
 With z = (2y − 1)·(1, x)·2^f and S = Σ z, the steps end at a multiple of κ·S − Σ (z·S)·z, κ = n·4^f/α: scales are
-public constants, and only a common positive factor is lost. Rows lie as for :mod:`.logistic_regression`.
+public constants, and only a common positive factor is lost. The layout of rows is that of :mod:`.logistic_regression`.
 
-A product takes more bits of the noise budget than a prime has: about those of t and of N. So in bfv too every product
-goes down to the next modulus, where the library can: the budget stays, and key switches cost less.
+A product consumes more bits of the noise budget than a prime has: about those of t and of N. Every product therefore
+switches to the next modulus, also in bfv, where the library can: the budget is unchanged, and key switches cost less.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The entry of a grid of plaintexts that two encrypted selections pick: one of its rows, and one of its columns
+"""Selection of a plaintext from a grid by two encrypted selections, of a row and of a column
 (MulPIR: Ali et al., "Communication–computation trade-offs in PIR", USENIX Security 2021).
 """
 
@@ -15,12 +15,11 @@ from ciphermark_contract.interfaces import Evaluator, Handle, Vector, next_lower
 def answer(
     evaluator: Evaluator, rows: Factors, columns: Sequence[Handle], store: Iterable[Sequence[Vector]]
 ) -> tuple[list[Handle], Handle]:
-    """The selected plaintext, at the smallest modulus that the library switches to, after the inner product of each
-    column.
+    """Return the inner product of each column, and the selected plaintext at the library's smallest modulus.
 
-    Of n1 ``rows`` and n2 ``columns``, each a ciphertext of one value in all slots, ``store`` has a vector of all slots
-    for each row of each column, and none of them is 0. n1·n2 products with plaintexts, n2 of ciphertexts, n1·n2 − 1
-    sums, of which n2 − 1 of three polynomials, and one relinearization.
+    The n1 ``rows`` and n2 ``columns`` are ciphertexts of one value in all slots. ``store`` has a vector of all slots,
+    not 0, for each row of each column. It takes n1·n2 products with plaintexts, n2 products of ciphertexts and one
+    relinearization, and n1·n2 − 1 sums, n2 − 1 of them with three polynomials.
     """
     entries: list[Handle] = []
 
@@ -33,15 +32,13 @@ def answer(
 
 
 def summed(evaluator: Evaluator, pairs: Iterable[tuple[Handle, Handle]]) -> Handle:
-    """The sum of the products of pairs, each taken when the sum of those before it is there: relinearized once, and at
-    the smallest modulus that the library switches to.
-    """
+    """The sum of the products of pairs, consumed one by one, at the library's smallest modulus; relinearized once."""
     products = (raw_product(evaluator, a, b) for a, b in pairs)
     return lowest(evaluator, shrunk(evaluator, sums.total(evaluator, products)))
 
 
 def lowest(evaluator: Evaluator, found: Handle) -> Handle:
-    """At the smallest modulus that the library switches to."""
+    """The ciphertext at the smallest modulus that the library switches to."""
     while (lower := next_lower(evaluator, found)) is not found:
         found = lower
     return found

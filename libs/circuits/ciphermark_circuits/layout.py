@@ -1,8 +1,8 @@
-"""How tables lie in slots: rows of data in blocks of equal size, one block after the other.
+"""Layout of tables in slots: rows of data in consecutive blocks of equal size.
 
-All schemes have N/2 slots in one row that rotations turn: the slots of ckks, the first of the two rows of bfv and
-bgv. The second row stays empty, so that no circuit needs ``rotate_columns``: what does not fit goes into another
-ciphertext, and adding ciphertexts costs a hundredth of a rotation.
+All schemes have a row of N/2 slots that rotations act on: the slots of ckks, the first of the two rows of bfv and
+bgv. The second row stays empty, so that no circuit needs ``rotate_columns``. Further rows of data are in additional
+ciphertexts, since an addition costs a hundredth of a rotation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Blocks:
     def of(cls, parameters: Parameters, values: int, parts: int = 1) -> Blocks:
         """Blocks of ``parts`` parts, each the smallest power of two that holds ``values`` values.
 
-        Raises ``Unsupported`` where not even two of them fit.
+        Raises ``Unsupported`` where fewer than two of them fit.
         """
         width, block = parameters.ring_dimension // 2, parts * power_of_two(values)
         if 2 * block > width:
@@ -77,7 +77,7 @@ def with_ones(features: Floats) -> Floats:
 
 
 def residues(values: Floats, parameters: Parameters) -> Vector:
-    """Whole numbers modulo t, as bfv and bgv take them; raises ``Unsupported`` for those of t/2 and more."""
+    """Whole numbers modulo t, as bfv and bgv take them; raises ``Unsupported`` for magnitudes of t/2 or more."""
     whole = np.rint(values)
     require_room(whole, parameters)
     residues: Vector = whole.astype(np.int64) % (parameters.plain_modulus or 0)
@@ -91,7 +91,7 @@ def centred(vector: Vector, parameters: Parameters) -> Vector:
 
 
 def require_real_room(values: Floats, room: float, what: str) -> None:
-    """Raise ``Unsupported`` where a real number is not below ``room``, which is what the ckks parameters hold."""
+    """Raise ``Unsupported`` where a real number is not below ``room``, the limit of the ckks parameters."""
     largest = float(np.abs(values).max(initial=0.0))
     if not largest < room:
         raise Unsupported(

@@ -1,9 +1,9 @@
-"""Linear models: means of classes under encryption, and scores of a model that is known in the clear.
+"""Linear models: class means under encryption, and scores of a plain model.
 
 Linear means: score(x) = w·(x − m̄), w the difference of the class means m₁ and m₀, m̄ their mean.
 
 The client divides each row by the size of its class and puts rows of class 1 into even blocks, rows of class 0 into
-odd ones: both means come out of one sum, no label is shown, and training multiplies nothing.
+odd ones: one sum gives both means, no label is revealed, and training needs no multiplication.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def train(evaluator: Evaluator, rows: Sequence[Handle], block: int) -> list[Hand
 
 
 def infer(evaluator: Evaluator, rows: Sequence[Handle], model: Sequence[Handle], block: int) -> list[Handle]:
-    """2·score in the first slot of even blocks, −2·score in odd ones, of rows 2·x. One multiplication deep."""
+    """2·score in the first slot of even blocks, −2·score in odd ones, for rows 2·x. One multiplication deep."""
     weights, middle = model
     return [
         sums.inner_products(evaluator, weights, evaluator.apply("sub", row, middle), block) for row in rows
@@ -32,7 +32,7 @@ def infer(evaluator: Evaluator, rows: Sequence[Handle], model: Sequence[Handle],
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A column and its encoded weight, and what is added to the column before it is weighed."""
+    """A column, its encoded weight, and the shift that is added to the column before weighting."""
 
     column: int
     weight: Handle
@@ -53,8 +53,9 @@ class Scorer:
 
 
 def scores(evaluator: Evaluator, columns: Sequence[Handle], scorer: Scorer) -> list[Handle]:
-    """Σ ± weight·(column + shift) + bias of each group of columns, of a model that is known in the clear: no evaluation
-    key, nothing to rotate. Not rescaled: products of ckks are at scale².
+    """Σ ± weight·(column + shift) + bias of each group of columns, for a plain model.
+
+    It needs no evaluation key and no rotation. Not rescaled: products of ckks are at scale².
     """
     return [
         _score(evaluator, columns[start : start + scorer.columns], scorer)

@@ -3,12 +3,12 @@
 With z = (2y − 1)·(1, x) a step is β ← v + rate/n · Σ σ(−z·v)·z, v = β + momentum·(β − β before), where
 σ(−u) ≈ ½ − C1·u + C3·u³ on [−8, 8] (least squares; Kim et al., ePrint 2018/074).
 
-Rows lie in pairs of blocks: ``Z`` holds a·z twice, ``Z2`` holds b·z once and zeros. A sum over one block then has the
-whole inner product in each slot of the first block, and the zeros drop the other half: no mask, no level for one.
-The factors a and b carry all constants, and everything is kept as ρ·β: see :class:`Descent`.
+Rows are in pairs of blocks: ``Z`` holds a·z twice, ``Z2`` holds b·z once and zeros. A sum over one block then has the
+whole inner product in each slot of the first block, and the zeros drop the other half, without a mask and its level.
+The factors a and b contain all constants, and the model is kept as ρ·β: see :class:`Descent`.
 
-Key switching costs the square of the number of primes, so :attr:`Descent.chain` has two large ones for the three
-products of a step, where a prime for each product would be three: see ``docs/decisions/0036``.
+Key switching costs the square of the number of primes, so :attr:`Descent.chain` has two large primes for the three
+products of a step, instead of one prime for each product: see ``docs/decisions/0036``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ciphermark_circuits.products import product, raw_product, shrunk
 from ciphermark_contract.interfaces import Evaluator, Handle, lowered, matched
 
 C1, C3 = 0.15012, 0.001593
-# The model is kept as ρ·β: the larger, the less the noise of Z2 and its products counts, and the more that of Z. Both
-# count about the same here where scales are those of `chain`.
+# The model is kept as ρ·β: a larger ρ reduces the effect of the noise of Z2 and its products, and increases that of Z.
+# For the scales of `chain`, both effects are about equal here.
 RHO = 1024.0
 SCALE_BITS = 45
 _LARGEST_PRIME_BITS = 60
@@ -35,7 +35,7 @@ _UNIT = (2 * C3) ** (
 
 @dataclass(frozen=True, slots=True)
 class Descent:
-    """Steps from β = 0, the learning rate, and the momentum: none, or one half, which takes additions alone."""
+    """Number of steps from β = 0, learning rate, and momentum: none, or one half, which needs additions only."""
 
     steps: int
     rate: float
@@ -53,11 +53,11 @@ class Descent:
 
     @property
     def chain(self) -> tuple[int, ...]:
-        """Sizes of primes, the special one last, for scales of ``SCALE_BITS``.
+        """Sizes of primes in bits, the special one last, for scales of ``SCALE_BITS``.
 
-        u is 45 bits of scale: the last prime makes it so in the first of these steps, when v is as fresh as z. u² and
-        u·z have 90, and a prime of 60 leaves 30. Their product has 60 and keeps them, since a prime would leave
-        nothing: with z it has 105, and the next prime of 60 leaves u 45 again. Inference is a product like that one.
+        u has 45 bits of scale; in the first of these steps, when v is as fresh as z, the last prime achieves this. u²
+        and u·z have 90 bits, and a prime of 60 leaves 30. Their product has 60 and keeps them, since a prime would
+        leave nothing. With z it has 105, and the next prime of 60 leaves u 45 again. Inference is such a product.
         """
         return (*[_LARGEST_PRIME_BITS] * (2 * self.steps - 1), SCALE_BITS, _LARGEST_PRIME_BITS)
 
@@ -87,7 +87,7 @@ def train(evaluator: Evaluator, rows: Rows, descent: Descent) -> Handle:
     beta = velocity = constant
     share = 1 + descent.momentum  # velocity·share is ρ·v
     for step in range(2, descent.steps + 1):
-        factor = share / (1 + descent.momentum)  # what makes a·z·velocity _UNIT·u again
+        factor = share / (1 + descent.momentum)  # the factor that makes a·z·velocity _UNIT·u again
         z = [_scaled(evaluator, item, velocity, factor) for item in rows.z]
         gradient = _gradient(evaluator, Rows(z, rows.z2, rows.block), velocity)
         before = beta
@@ -120,7 +120,7 @@ def _gradient(evaluator: Evaluator, rows: Rows, velocity: Handle) -> Handle:
 
 
 def _scaled(evaluator: Evaluator, z: Handle, like: Handle, factor: float) -> Handle:
-    """z·factor at the level of ``like``, at its own scale; the levels between pay for it."""
+    """z·factor at the level of ``like``, at its own scale; it consumes the levels between."""
     level = evaluator.level(like)
     if factor == 1 or evaluator.level(z) == level:
         return lowered(evaluator, z, level)

@@ -1,7 +1,7 @@
 """Products of two encrypted square matrices of size d, a power of two (ckks).
 
-Row by row in the first d² slots (:func:`row_major`, and as published), or as the client packs them for this one
-product (:func:`packed_by_client`).
+Matrices are row by row in the first d² slots (:func:`row_major` and :func:`as_published`), or packed by the client for
+a single product (:func:`packed_by_client`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ciphermark_contract.interfaces import Evaluator, Handle
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Where an entry lies: block·d² + row·d + column, in ``blocks`` copies of a d × d matrix.
+    """The layout of entries: block·d² + row·d + column, in ``blocks`` copies of a d × d matrix.
 
-    ``near`` neighbours of a line are filled at the cost of one mask each, before the rest is filled by rotations.
+    ``near`` neighbors of a line are filled at the cost of one mask each, before rotations fill the rest.
     All are powers of two, near ≤ blocks ≤ size.
     """
 
@@ -31,11 +31,11 @@ class Grid:
 
     @property
     def slots(self) -> int:
-        """Slots that are used."""
+        """The number of used slots."""
         return self.blocks * self.size**2
 
     def mask(self, line: int, stride: int) -> Floats:
-        """1 in one column (``stride`` 1) or one row (``stride`` d) of every block."""
+        """A mask with 1 in one column (``stride`` 1) or one row (``stride`` d) of every block."""
         lines = np.arange(self.slots) // stride % self.size
         mask: Floats = (lines == line).astype(np.float64)
         return mask
@@ -43,7 +43,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """A factor, and what lies next to each other in it: columns of the left (1), rows of the right (d)."""
+    """A factor, by the stride of its lines: columns of the left factor (1), rows of the right factor (d)."""
 
     grid: Grid
     stride: int
@@ -55,12 +55,12 @@ class _Side:
         return sums.turned_sum(evaluator, matrix, steps)
 
     def neighbours(self, evaluator: Evaluator, copies: Handle) -> list[Handle]:
-        """The copies turned by 0, 1, … lines towards the last: each has a line where one of its neighbours belongs."""
+        """The copies rotated by 0, 1, … lines towards the last: each has a line at the place of a neighbor."""
         steps = [-number * self.stride for number in range(1, self.grid.near)]
         return [copies, *(evaluator.apply("rotate", copies, step) for step in steps)]
 
     def spread(self, evaluator: Evaluator, neighbours: Sequence[Handle], line: int) -> Handle:
-        """Line ``line``, a multiple of ``near``, of every block in all lines of the block: one level below."""
+        """Line ``line``, a multiple of ``near``, of every block in all lines of the block; one level lower."""
         terms = [
             _masked(evaluator, turned, self.grid.mask(line + number, self.stride))
             for number, turned in enumerate(neighbours)
@@ -69,14 +69,14 @@ class _Side:
         return sums.turned_sum(evaluator, filled, self._fill_steps(line))
 
     def first_line(self, evaluator: Evaluator, copies: Handle, shift: int) -> Handle:
-        """Line ``shift``, turned to the front of its blocks, in all lines of the block; not rescaled."""
+        """Line ``shift``, rotated to the front of its blocks, in all lines of the block; not rescaled."""
         front = _turned(evaluator, copies, shift * self.stride)
         line = _masked(evaluator, front, self.grid.mask(0, self.stride))
         steps = [-distance * self.stride for distance in powers(1, self.grid.size)]
         return sums.turned_sum(evaluator, line, steps)
 
     def _fill_steps(self, line: int) -> Iterator[int]:
-        """Towards the last line where a bit of the number is 0, else towards the first: no line leaves its block."""
+        """Rotations towards the last line where a bit of the number is 0, else the first: no line leaves its block."""
         for distance in powers(self.grid.near, self.grid.size):
             yield (distance if line & distance else -distance) * self.stride
 
@@ -85,7 +85,7 @@ def row_major(evaluator: Evaluator, left: Handle, right: Handle, grid: Grid) -> 
     """left·right in the first d² slots, row by row; two levels. All other slots of the factors must be 0.
 
     Block n of the product for line k holds column k + n of the left factor times row k + n of the right one. With g
-    blocks and h neighbours there are 3·log2 g + 2(h − 1) + 2(d/g)·log2(d/h) rotations, d/g products, 2·h·d/g masks
+    blocks and h neighbors, it takes 3·log2 g + 2(h − 1) + 2(d/g)·log2(d/h) rotations, d/g products, 2·h·d/g masks
     and one relinearization.
     """
     columns, rows = _Side(grid, 1), _Side(grid, grid.size)
@@ -103,8 +103,8 @@ def row_major(evaluator: Evaluator, left: Handle, right: Handle, grid: Grid) -> 
 def as_published(evaluator: Evaluator, left: Handle, right: Handle, size: int) -> Handle:
     """The circuit of fairmath's polycircuit library that CryptOracle measures: two blocks, d/2 products.
 
-    d + d·log2(d) + 1 rotations, d/2 products, d masks. As in their library's automatic mode a product with a mask is
-    rescaled only before the next product, each product is relinearized, and the result is not rescaled.
+    It takes d + d·log2(d) + 1 rotations, d/2 products and d masks. As in their library's automatic mode, a product with
+    a mask is rescaled only before the next product, each product is relinearized, and the result is not rescaled.
     """
     columns, rows = (_Side(Grid(size, 2, 1), stride) for stride in (1, size))
     a, b = columns.copies(evaluator, left), rows.copies(evaluator, right)
@@ -117,9 +117,10 @@ def as_published(evaluator: Evaluator, left: Handle, right: Handle, size: int) -
 
 
 def packed_by_client(evaluator: Evaluator, left: Handle, right: Handle, size: int) -> Handle:
-    """left·right with row i at slots 2di, …, of factors as :func:`packed_left` and :func:`packed_right` pack them.
+    """left·right with row i at slots 2di, …, for factors packed by :func:`packed_left` and :func:`packed_right`.
 
-    2(d − 1) rotations of the fresh factors, d products, one relinearization, one level. Other slots are not 0.
+    It takes 2(d − 1) rotations of the fresh factors, d products, one relinearization and one level. Other slots are not
+    0.
     """
     terms = [
         raw_product(evaluator, _turned(evaluator, left, step), _turned(evaluator, right, 2 * size * step))
@@ -145,7 +146,7 @@ def packed_right(matrix: Floats, slots: int) -> Floats:
 
 
 def unpacked(slots: Floats, size: int) -> Floats:
-    """The product that :func:`packed_by_client` leaves."""
+    """The product matrix in the result of :func:`packed_by_client`."""
     return slots[: 2 * size * size].reshape(size, 2 * size)[:, :size]
 
 

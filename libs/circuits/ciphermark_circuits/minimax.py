@@ -1,7 +1,7 @@
-"""Odd polynomials of least largest error, by the exchange algorithm of Remez, in the clear.
+"""Odd minimax polynomials by the exchange algorithm of Remez, without encryption.
 
-Coefficients are in the Chebyshev basis T_k(x / high) and rounded to 12 digits after the point: errors are far above,
-and the last bits of a linear solver would make other programs of one circuit on another host.
+Coefficients are in the Chebyshev basis T_k(x / high), rounded to 12 digits after the point. Errors are far above that;
+without rounding, the last bits of a linear solver would give different programs of a circuit on different hosts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from ciphermark_circuits.layout import Floats
 
-_POINTS = 8192  # of the grid that errors are looked for on, twice: with Chebyshev's and with equal ratios
+_POINTS = 8192  # of each of the two grids that are searched for errors: Chebyshev's, and one of equal ratios
 _ROUNDS = 40
 _DIGITS = 12
-_CLOSE = 1e-6  # the largest error may be so much above the levelled one, relatively
+_CLOSE = 1e-6  # relative tolerance of the largest error above the levelled one
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Approximation:
 def odd_minimax(function: Callable[[Floats], Floats], degree: int, low: float, high: float) -> Approximation:
     """The odd polynomial of an odd degree that is nearest to an odd function on [low, high], 0 < low < high.
 
-    Raises ``ValueError`` where the exchange does not settle.
+    Raises ``ValueError`` where the exchange does not converge.
     """
     grid = _grid(low, high)
     values, matrix = function(grid), _basis(grid / high, degree)
@@ -52,10 +52,10 @@ def odd_minimax(function: Callable[[Floats], Floats], degree: int, low: float, h
 
 @cache
 def sign_steps(degrees: tuple[int, ...], low: float) -> tuple[Approximation, ...]:
-    """Polynomials whose composition is near sign(x) for low ≤ |x| ≤ 1; the error of the last is that of all.
+    """Polynomials whose composition approximates sign(x) for low ≤ |x| ≤ 1, with the error of the last one.
 
-    Each maps what the one before it leaves, [1 − e, 1 + e], nearer to 1. Arguments are divided by the upper end
-    of their interval: the first polynomials are scaled to give them so.
+    Each maps the range of the previous one, [1 − e, 1 + e], nearer to 1. Arguments are divided by the upper end of
+    their interval: all polynomials but the last are scaled accordingly.
     """
     steps, interval = [], (low, 1.0)
     for degree in degrees:
@@ -76,7 +76,7 @@ def _grid(low: float, high: float) -> Floats:
 
 
 def _chebyshev_nodes(count: int, low: float, high: float) -> Floats:
-    """From low to high, both included."""
+    """Chebyshev nodes from low to high, both included."""
     nodes: Floats = (low + high) / 2 - (high - low) / 2 * np.cos(np.linspace(0, np.pi, count))
     return nodes.clip(low, high)
 
@@ -88,7 +88,7 @@ def _basis(x: Floats, degree: int) -> Floats:
 
 
 def _extrema(errors: Floats, count: int) -> npt.NDArray[np.int64]:
-    """Where errors of alternating sign are largest: ``count`` neighbours, without the smaller ones at the ends."""
+    """Indices of the largest errors of alternating sign: ``count`` neighbors, without the smaller ones at the ends."""
     borders = np.flatnonzero(np.diff(np.sign(errors))) + 1
     parts = np.split(np.arange(len(errors)), borders)
     extrema = [int(part[np.abs(errors[part]).argmax()]) for part in parts]

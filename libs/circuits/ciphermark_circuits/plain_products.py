@@ -1,4 +1,4 @@
-"""Products with plaintexts in the form that spares transforms, and their sums in one operation, where there is one."""
+"""Products with plaintexts in NTT form, and their sums in one operation, where the library has these operations."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_contract.operands import restored, transformed
 from ciphermark_contract.operations import OPERATIONS, Kind
 
-# Those first that spare transforms.
+# Operations without transforms come first.
 _PRODUCTS = ("mul_plain_ntt", "mul_plain")
-# What makes many products and their sum one operation.
+# The operation that computes many products and their sum.
 _FUSED = ("multiply_accumulate",)
-# At N = 4096 and one prime so many ciphertexts are 4 MB, and a column's plaintexts 2 MB: less than a cache that cores
-# share.
+# At N = 4096 and one prime, this many ciphertexts are 4 MB, and a column's plaintexts 2 MB: less than a shared cache.
 TERMS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """Ciphertexts that are multiplied by many plaintexts: brought to NTT form once where products take it."""
+    """Ciphertexts to be multiplied by many plaintexts, transformed to NTT form once where products take it."""
 
     evaluator: Evaluator
     product: str
@@ -29,20 +28,21 @@ class Factors:
 
     @classmethod
     def of(cls, evaluator: Evaluator, ciphertexts: Iterable[Handle]) -> Factors:
-        """Of ciphertexts of one level."""
+        """Prepare ciphertexts of one level."""
         product = next((name for name in _PRODUCTS if name in evaluator.operations), _PRODUCTS[-1])
         is_transformed = _takes_transformed(product)
         factors = [transformed(evaluator, item) if is_transformed else item for item in ciphertexts]
         return cls(evaluator, product, factors)
 
     def inner_product(self, plaintexts: Sequence[Vector]) -> Handle:
-        """The sum of the products with as many plaintexts, each a vector of all slots and none of them 0."""
+        """The sum of the products with plaintexts, one per factor, each a vector of all slots and not 0."""
         (total,) = self.inner_products([plaintexts])
         return self.restored(total)
 
     def inner_products(self, columns: Sequence[Sequence[Vector]]) -> list[Handle]:
-        """The inner product with each column of plaintexts, in the form that products have: some of the factors after
-        the other, which are in a cache for all columns.
+        """The inner product with each column of plaintexts, in the form of products.
+
+        Factors are processed in groups that stay in a cache for all columns.
         """
         totals: list[Handle] = []
         for start in range(0, len(self.ciphertexts), TERMS):
@@ -59,7 +59,7 @@ class Factors:
         return restored(self.evaluator, total) if _takes_transformed(self.product) else total
 
     def _summed(self, factors: Sequence[Handle], values: Sequence[Vector]) -> Handle:
-        """In one operation where there is one, and more than one term."""
+        """The sum of products, in one operation where there is one and several terms."""
         evaluator = self.evaluator
         plaintexts = [
             evaluator.encode(item, like=factor) for factor, item in zip(factors, values, strict=True)

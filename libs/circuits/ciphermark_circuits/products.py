@@ -1,8 +1,9 @@
-"""Products with exact scales, and polynomials made of them.
+"""Products with exact scales, and polynomials built from them.
 
-Rescaling comes before relinearization: the key switch, which costs most, then works on one prime less. Rounding errors
-meet the square of the secret key then, which makes them about √N times larger: products with little scale left are
-relinearized first. Those that a prime would leave almost nothing of keep their scale, for the next product to spend.
+Rescaling comes before relinearization: the key switch, the most expensive step, then works on one prime less. Rounding
+errors are then multiplied by the square of the secret key, which makes them about √N times larger. Products with little
+scale left are therefore relinearized first. A product whose scale a prime would nearly consume keeps it for the next
+product.
 """
 
 from __future__ import annotations
@@ -13,28 +14,28 @@ import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector, aligned, matched
 
-# Shares of the parameters' scale that rescaling leaves.
+# Minimum scales after rescaling, as shares of the parameters' scale.
 _LITTLE = 2.0**-8
 _LEAST = 2.0**-24
 
 
 def product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
-    """a·b, brought to one level before, and rescaled and relinearized after."""
+    """a·b, with operands brought to one level, and the product rescaled and relinearized."""
     return shrunk(evaluator, raw_product(evaluator, a, b))
 
 
 def raw_product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
-    """a·b of three polynomials, at the product of the scales: sums of such products are shrunk at once."""
+    """a·b of three polynomials, at the product of the scales. Apply :func:`shrunk` once to a sum of such products."""
     if a is b:
         return evaluator.apply("square", a)
     return evaluator.apply("mul", *aligned(evaluator, a, b))
 
 
 def shrunk(evaluator: Evaluator, raw: Handle) -> Handle:
-    """A product with two polynomials again: rescaled in ckks where scale is left then, switched to the next modulus in
-    bgv while there is one.
+    """A raw product reduced to two polynomials.
 
-    Raises ``Exhausted`` in ckks at the last level.
+    It is rescaled in ckks if enough scale remains, and switched to the next modulus in bgv while there is one. Raises
+    ``Exhausted`` in ckks at the last level.
     """
     scheme = evaluator.parameters.spec.scheme
     if scheme == "ckks":
@@ -61,8 +62,8 @@ def _shrunk_reals(evaluator: Evaluator, raw: Handle) -> Handle:
 def polynomial(evaluator: Evaluator, x: Handle, coefficients: Sequence[float]) -> Handle:
     """coefficients[0] + coefficients[1]·x + … in every slot; the last coefficient must not be 0.
 
-    bfv and bgv take integers. Powers are made by halving, so that a polynomial of degree d is ⌈log2(d)⌉ + 1 deep,
-    the multiplication by the coefficients included.
+    bfv and bgv take integers. Powers are computed by halving, so a polynomial of degree d has depth ⌈log2(d)⌉ + 1,
+    including the multiplication by the coefficients.
     """
     if len(coefficients) < 2 or coefficients[-1] == 0:
         raise ValueError("a polynomial needs a last coefficient that is not 0, of x or a higher power")
@@ -82,7 +83,7 @@ def polynomial(evaluator: Evaluator, x: Handle, coefficients: Sequence[float]) -
 
 
 def _with_term(evaluator: Evaluator, result: Handle, power: Handle, coefficient: float) -> Handle:
-    """result + coefficient·power; in ckks the term is made at the level and exact scale of the result."""
+    """result + coefficient·power; in ckks the term is computed at the level and exact scale of the result."""
     if evaluator.parameters.spec.scheme == "ckks":
         return evaluator.apply("add", result, matched(evaluator, power, result, coefficient))
     managed = evaluator.managed()

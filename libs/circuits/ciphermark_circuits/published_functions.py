@@ -1,8 +1,8 @@
 """The logistic and the sign function by the circuits that CryptOracle measures, of fairmath's library polycircuit.
 
-Interpolation in Chebyshev's nodes. The lower degrees are one series, which their library evaluates as a primitive
-and which is :mod:`.chebyshev` here. For the others all T_k are made one by one, many of which nothing needs, and the
-highest degrees by ladders of products.
+They interpolate at Chebyshev's nodes. The lower degrees are one series, which their library evaluates as a primitive,
+and :mod:`.chebyshev` here. For the others, all T_k are computed one by one, although many are unused, and the highest
+degrees by ladders of products.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, lowered
 LOGISTIC_RANGE = 25.0
 _LOGISTIC_NODES, _LOGISTIC_DEGREE, _LOGISTIC_SERIES = 91, 77, 57
 _SIGN_NODES, _SIGN_DEGREE, _SIGN_SERIES = 1027, 1023, 1007
-# T_12 and T_13 are made of the wrong factors, and used nowhere.
+# T_12 and T_13 are computed from incorrect factors, and unused.
 _MISTAKEN = {12: (5, 5), 13: (5, 6)}
 
 
@@ -77,7 +77,7 @@ class _Step:
     first: int
     divisor: int
     last: int
-    minus_degree: int | None = None  # the coefficient of this degree is taken away from c
+    minus_degree: int | None = None  # the coefficient of this degree is subtracted from c
 
     @property
     def divisors(self) -> tuple[int, ...]:
@@ -88,7 +88,7 @@ class _Step:
         return self.first + sum(self.divisors)
 
 
-# That of degree 65 below yields T_63 as well.
+# The step of degree 65 below also yields T_63.
 _LOGISTIC_LADDERS = (_Step(3, 8, 32), _Step(1, 4, 32), _Step(1, 2, 32, minus_degree=65))
 _SIGN_LADDERS = (
     *(_Step(first, 16, 512) for first in (1, 3, 5, 7)),
@@ -116,7 +116,7 @@ class _Ladders:
         return self._climbed(start, factor / 2, step.divisors, step.divisor - step.first)
 
     def of_cubic(self, x: Handle, degree: int) -> Handle:
-        """c·T_degree for 67 and more: from 32c·T_3, made of x again, to 2c·T_33, then times T_{degree − 33}.
+        """c·T_degree for degree ≥ 67: from 32c·T_3, recomputed from x, to 2c·T_33, then times T_{degree − 33}.
 
         For 65 from 32c·(T_3 + T_1) to c·(T_65 + T_63).
         """
@@ -171,10 +171,10 @@ def _series(levelled: Levelled, x: Handle, polynomial: OddPolynomial) -> Handle:
 
 
 class Levelled:
-    """Arithmetic for circuits that were written without levels (ckks), as libraries with automatic scaling do it.
+    """Arithmetic for circuits written without levels (ckks), as in libraries with automatic scaling.
 
-    Every level has one scale, that of the first is ``like``'s. Products are relinearized and rescaled at once; an
-    operand from above is brought down by a product with 1.
+    Every level has one scale; that of the first level is ``like``'s. Products are relinearized and rescaled at once. An
+    operand at a higher level is lowered by a product with 1.
     """
 
     def __init__(self, evaluator: Evaluator, like: Handle) -> None:

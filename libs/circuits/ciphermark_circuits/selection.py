@@ -1,8 +1,8 @@
-"""The entries of a table that an encrypted selection picks, side by side in one ciphertext (FastPIR).
+"""Encrypted selection of table entries, side by side in one ciphertext (FastPIR).
 
-The table is in the clear, in columns of several blocks; the selection has a ciphertext for each block, all zeros but
-for a 1 in one slot of each row of one of them. So the inner product of the selection with a column is the column's
-entry in that slot, and 0 elsewhere.
+The table is plain, in columns of several blocks. The selection has a ciphertext for each block: all zeros except a 1 in
+one slot of each row of one of them. The inner product of the selection with a column is the column's entry in that
+slot, and 0 elsewhere.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from ciphermark_circuits.layout import power_of_two, powers
 from ciphermark_circuits.plain_products import TERMS, Factors
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 
-# Sums of so many columns are alive at once, where a selection is longer than what is multiplied at a time.
+# Number of columns whose sums are alive at once, for a selection longer than the factors multiplied at a time.
 _COLUMNS = 64
 
 
 def steps(columns: int, stride: int = 1) -> tuple[int, ...]:
-    """The rotations that :func:`answer` takes: −1, −2, −4, … of less than ``columns``, times the stride, in ascending
-    order.
-    """
+    """The rotations of :func:`answer`, in ascending order: −1, −2, −4, … below ``columns``, times the stride."""
     return tuple(-step * stride for step in reversed(powers(1, power_of_two(columns))))
 
 
 def answer(
     evaluator: Evaluator, selection: Sequence[Handle], columns: Sequence[Sequence[Vector]], stride: int = 1
 ) -> Handle:
-    """The selected entries: that of column j in the slot that is j·stride steps to the right of the selected one, in
-    each row; 0 elsewhere. ``columns`` holds a vector of all slots for each ciphertext of the selection, and none of
-    them is 0. As many slots may be selected as the stride, which divides R: one of each residue modulo the stride.
+    """Return the selected entries: in each row, that of column j is j·stride slots right of the selected one; else 0.
 
-    A row of R slots takes at most R/stride columns. Of b blocks and c columns: b·c products and b·c − 1 additions,
-    those of a column in one operation where there is one; c − 1 rotations, no multiplication of ciphertexts. What is
-    transformed to NTT form is each ciphertext of the selection, once; and each column's sum is transformed back.
+    ``columns`` holds a vector of all slots, not 0, for each ciphertext of the selection. The stride divides R, the
+    slots of a row, and is the maximum number of selected slots: one of each residue modulo the stride. A row takes at
+    most R/stride columns.
+
+    For b blocks and c columns, it takes b·c products and b·c − 1 additions, with those of a column in one operation
+    where the library has one. It takes c − 1 rotations, and no multiplication of ciphertexts. Each ciphertext of the
+    selection is transformed to NTT form once, and each column's sum back.
     """
     return with_sums(evaluator, selection, columns, stride)[1]
 
@@ -42,10 +42,10 @@ def answer(
 def with_sums(
     evaluator: Evaluator, selection: Sequence[Handle], columns: Sequence[Sequence[Vector]], stride: int = 1
 ) -> tuple[list[Handle], Handle]:
-    """The inner product with each column, and :func:`answer`, which adds them up turned."""
+    """The inner product with each column, and :func:`answer`, which adds them rotated."""
     factors = Factors.of(evaluator, selection)
     together = 1 if len(selection) <= TERMS else _COLUMNS
-    totals: list[Handle] = []  # of the columns that come next, the first of them last
+    totals: list[Handle] = []  # of the next columns, in reverse order
 
     products: list[Handle] = []
 
@@ -61,7 +61,7 @@ def with_sums(
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Columns, each made when its turn comes."""
+    """Columns, each computed when it is needed."""
 
     evaluator: Evaluator
     made: Callable[[int], Handle]
@@ -71,8 +71,8 @@ class _Columns:
 def _side_by_side(columns: _Columns, first: int, count: int) -> Handle:
     """Columns from ``first`` on, each one stride further to the right than the one before.
 
-    Halves are added up, the second turned as a whole: one rotation fewer than columns, by powers of two alone, and no
-    more ciphertexts at a time than there are halvings.
+    Halves are added, the second rotated as a whole: one rotation fewer than columns, by powers of two only, and at most
+    as many ciphertexts at a time as there are halvings.
     """
     if count == 1:
         return columns.made(first)

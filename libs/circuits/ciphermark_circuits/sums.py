@@ -11,12 +11,12 @@ from ciphermark_contract.interfaces import Evaluator, Handle
 
 
 def total(evaluator: Evaluator, ciphertexts: Iterable[Handle]) -> Handle:
-    """The sum of ciphertexts of one level and scale, each taken when the sum of those before it is there."""
+    """The sum of ciphertexts of one level and scale, consumed one by one."""
     return reduce(lambda a, b: evaluator.apply("add", a, b), ciphertexts)
 
 
 def turned_sum(evaluator: Evaluator, a: Handle, steps: Iterable[int]) -> Handle:
-    """a plus itself turned, for each number of steps in order.
+    """Add to ``a`` its rotation by each number of steps, in order.
 
     Steps s, 2s, …, 2^(k−1)·s give every slot the sum of 2^k slots at distances of s, itself the first.
     """
@@ -26,12 +26,12 @@ def turned_sum(evaluator: Evaluator, a: Handle, steps: Iterable[int]) -> Handle:
 
 
 def sum_in_blocks(evaluator: Evaluator, a: Handle, block: int) -> Handle:
-    """The first slot of each block of slots: the sum of the block. Other slots mix two blocks."""
+    """The sum of each block of slots, in its first slot. Other slots mix two blocks."""
     return turned_sum(evaluator, a, powers(1, block))
 
 
 def sum_of_blocks(evaluator: Evaluator, a: Handle, block: int) -> Handle:
-    """The sum of all blocks, in every block: slot i gets what all slots i modulo ``block`` sum up to."""
+    """The sum of all blocks, in every block: slot i receives the sum of all slots congruent to i modulo ``block``."""
     return turned_sum(evaluator, a, powers(block, evaluator.parameters.ring_dimension // 2))
 
 
@@ -40,14 +40,14 @@ def inner_products(evaluator: Evaluator, a: Handle, b: Handle, block: int) -> Ha
     return sum_in_blocks(evaluator, product(evaluator, a, b), block)
 
 
-# What makes many products and their sum one operation.
+# The operation that computes many products and their sum.
 _FUSED = ("weighted_sum",)
 
 
 def weighted(
     evaluator: Evaluator, ciphertexts: Sequence[Handle], rows: Sequence[Sequence[float]]
 ) -> list[Handle]:
-    """Σ row[i]·ciphertexts[i] of each row, of ciphertexts of one level and scale; not rescaled."""
+    """Σ row[i]·ciphertexts[i] for each row; ciphertexts have one level and scale. Not rescaled."""
     return [_sum(evaluator, ciphertexts, row) for row in rows]
 
 
@@ -61,12 +61,12 @@ def _sum(evaluator: Evaluator, ciphertexts: Sequence[Handle], weights: Sequence[
     return total(evaluator, products)
 
 
-# What decomposes a ciphertext once for all of its rotations.
+# The operation that decomposes a ciphertext once for all of its rotations.
 _HOISTED = ("rotate_hoisted",)
 
 
 def rotated_by_each(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> list[Handle]:
-    """``a`` turned by each of the steps, and itself for 0."""
+    """``a`` rotated by each of the steps; ``a`` itself for 0."""
     turns = [step for step in steps if step]
     hoisted = next((name for name in _HOISTED if name in evaluator.operations), None)
     if hoisted is not None and len(turns) > 1:
@@ -77,16 +77,15 @@ def rotated_by_each(evaluator: Evaluator, a: Handle, steps: Sequence[int]) -> li
 
 
 def steps_of_turned_total(count: int, step: int, chains: int = 1) -> tuple[int, ...]:
-    """The rotations that :func:`turned_total` of ``count`` ciphertexts takes."""
+    """The rotations of :func:`turned_total` for ``count`` ciphertexts."""
     return (step,) if chains == 1 else (step, count // chains * step)
 
 
 def turned_total(evaluator: Evaluator, items: Sequence[Handle], step: int, chains: int = 1) -> Handle:
-    """Σ_j (items[j] turned by j·step): the last is turned, the one before it added, and so on, which are as many
-    rotations as ciphertexts less one.
+    """Σ_j (items[j] rotated by j·step): rotate the last item, add the one before it, and so on.
 
-    ``chains``, a divisor of their number, are independent of each other until they are put together likewise: so many
-    threads have work. Rotations stay as many.
+    It takes one rotation fewer than ciphertexts. ``chains``, a divisor of their number, is the number of independent
+    partial sums, which are combined in the same way: it gives work to as many threads at the same number of rotations.
     """
     length = len(items) // chains
     totals = [items[end - 1] for end in range(length, len(items) + 1, length)]

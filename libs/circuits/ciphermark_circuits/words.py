@@ -1,4 +1,4 @@
-"""A selected ciphertext, word by word within others: what no key has to be known for, and its owner decrypts twice
+"""Selection of a ciphertext, word by word within other ciphertexts, without its key; its owner decrypts twice
 (Angel et al., "PIR with compressed queries and amortized query processing", IEEE S&P 2018).
 """
 
@@ -14,19 +14,18 @@ from ciphermark_core.model import Parameters
 
 
 def selected(evaluator: Evaluator, selection: Sequence[Handle], entries: Sequence[Handle]) -> list[Handle]:
-    """A ciphertext of each word of the selected entry, all at the smallest modulus.
+    """One ciphertext per word of the selected entry, at the smallest modulus.
 
-    Of as many entries, all at that modulus, as there are ciphertexts in the ``selection``, each of one value in all
-    slots: 1 for the selected entry. With F words and n entries, F·n products with plaintexts that no one knows
-    beforehand, and F·(n − 1) sums.
-    Raises ``Unsupported`` where a library gives no access to words.
+    ``selection`` has a ciphertext for each entry, of one value in all slots: 1 for the selected entry, else 0. Entries
+    are at the smallest modulus. With F words and n entries, it takes F·n products with plaintexts, which are unknown in
+    advance, and F·(n − 1) sums. Raises ``Unsupported`` where a library gives no access to words.
     """
     factors = [transformed(evaluator, item) for item in selection]
     return [_word(evaluator, factors, entries, number) for number in range(count_of(evaluator.parameters))]
 
 
 def count_of(parameters: Parameters) -> int:
-    """F: words of a ciphertext at the smallest modulus."""
+    """F, the number of words of a ciphertext at the smallest modulus."""
     return words.count(parameters, 0)
 
 
