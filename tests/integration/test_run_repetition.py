@@ -50,8 +50,8 @@ def executed(
     ciphermark = Ciphermark(tmp_path_factory.mktemp("repetition") / "data", new_url())
     suite = ciphermark.suite(MULTIPLICATIONS, ADDITIONS, THREADS, TOO_SMALL, memory_mb=4096, timeout_s=300)
     told = ciphermark("run", str(suite), timeout_s=PATIENCE_OF_RUNS_S).err
-    assert ": repetition bgv smallest N mul × 2, 16 values: " in told
-    assert ": repetition bgv 8192 add × 30, 16 values: " in told
+    assert ": repetition, BGV, smallest secure N, mul × 2, 16 values: " in told
+    assert ": repetition, BGV, N = 8192, add × 30, 16 values: " in told
     found = {}
     for outcome in ciphermark.outcomes():
         case = outcome["trial"]["case"]
