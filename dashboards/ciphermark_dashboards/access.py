@@ -1,4 +1,4 @@
-"""Who may look: everybody who reaches a dashboard on loopback; elsewhere who has its token, or is a user."""
+"""Access control: a dashboard on loopback is open; elsewhere a visitor needs its token or must be a user."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class ForeignError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class _Session:
-    """Who logged in, by the digest of the token, and until when that holds."""
+    """The holder of a session, by the digest of the token, and the session's end."""
 
     digest: str
     ends_at_s: float
 
 
 class Sessions:
-    """Who is logged in, by random ids. They live in this process: one that starts again knows none.
+    """The sessions of logged-in visitors, by random ids. They live in this process: a restart ends them.
 
-    A session ends with its time, by logging out, and with the token that it was opened with.
+    A session ends when its time is over, at log-out, and with the token that opened it.
     """
 
     def __init__(self, keyring: Keyring, clock: Callable[[], float] = monotonic) -> None:
@@ -55,7 +55,7 @@ class Sessions:
         self._sessions: dict[str, _Session] = {}
 
     def opened(self, token: str) -> str | None:
-        """The id of a new session; ``None`` for a token that nobody has."""
+        """The id of a new session; ``None`` for an unknown token."""
         if self.keyring.principal(token) is None:
             return None
         now_s = self._clock()
@@ -67,26 +67,28 @@ class Sessions:
         return session_id
 
     def principal(self, session_id: str) -> Principal | None:
-        """Who a session is of now."""
+        """The current principal of a session; ``None`` without a valid one."""
         session = self._sessions.get(session_id)
         if session is None or session.ends_at_s <= self._clock():
             return None
         return self.keyring.holder(session.digest)
 
     def close(self, session_id: str) -> None:
-        """End a session, if it is one."""
+        """End a session, if it exists."""
         self._sessions.pop(session_id, None)
 
 
 class WrongTokens:
-    """How long the answer to a wrong token waits: longer with each one of the last minute, whoever sends them."""
+    """The delay of the answer to an invalid token. It grows with each invalid token of the last minute, from any
+    sender.
+    """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._times_s: deque[float] = deque(maxlen=16)
 
     def delay_s(self) -> float:
-        """Count one more, and say how long it waits."""
+        """Count one more invalid token, and return the delay of its answer."""
         now_s = self._clock()
         self._times_s.append(now_s)
         recent = sum(now_s - each < _REMEMBERED_S for each in self._times_s)
@@ -94,8 +96,8 @@ class WrongTokens:
 
 
 class Guarded:
-    """Sends browsers without a session to the log-in page, and refuses changes to readers; programs may send a token
-    as a bearer. Routes find in the scope, as ``principal``, who it is.
+    """Redirects browsers without a session to the log-in page, and refuses changes to readers. Programs may send a
+    token as a bearer. Routes find the principal in the scope, as ``principal``.
     """
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
@@ -137,26 +139,26 @@ def session_id_in(headers: Headers) -> str:
 
 
 def is_over_tls(request: Request) -> bool:
-    """Whether the browser speaks TLS, with this service or with a proxy before it. Who claims it wrongly gets a cookie
-    that its own browser does not send.
+    """Whether the browser speaks TLS, with this service or with a proxy in front of it. A browser that claims TLS
+    without using it gets a cookie that it does not send back.
     """
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", ""))
 
 
 def is_open(path: str) -> bool:
-    """Whether everybody may have what is at a path: it tells nothing of what was measured."""
+    """Whether a path is open to everybody: it reveals no measured results."""
     return path in _OPEN or path.startswith(_OPEN_FOLDER)
 
 
 def place_within(asked: str) -> str:
-    """Where to go after the log-in: a path of this site, whatever was asked for."""
+    """The destination after the log-in: a path of this site, whatever was requested."""
     parts = urlsplit(asked)
     is_ours = asked.startswith("/") and not asked.startswith(("//", "/\\")) and not parts.netloc
     return asked if is_ours else "/"
 
 
 async def form(request: Request) -> dict[str, str]:
-    """The fields of a form of ours. Raises :class:`ForeignError` where another site sent it."""
+    """The fields of a form of this site. Raises :class:`ForeignError` where another site sent it."""
     origin = request.headers.get("origin")
     if origin is None or urlsplit(origin).netloc != request.headers.get("host"):
         raise ForeignError("This site accepts forms only from its own pages.")

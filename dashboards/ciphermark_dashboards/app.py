@@ -1,4 +1,4 @@
-"""The dashboard's application: routes over views, and what surrounds them."""
+"""The dashboard's application: routes over views, and the middleware around them."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def made(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         store.open()
-        # The first page needs Altair, and its browser asks for the scripts: both take seconds, and are made meanwhile.
+        # The first page needs Altair, and its browser requests the scripts. Both take seconds to load, so start now.
         bundling = asyncio.create_task(asyncio.to_thread(_prepare))
         async with monitor.kept():
             yield
         await asyncio.wait({bundling})
-        bundling.exception()  # whoever asks for it is told, and it is tried again
+        bundling.exception()  # a request for the bundle retries it, and reports the failure
         store.close()
         if benchmark is not None:
             await benchmark.close()
@@ -97,7 +97,7 @@ def made(settings: Settings) -> FastAPI:
 
 
 def _surround(app: FastAPI, settings: Settings, sessions: access.Sessions | None) -> None:
-    """The last one added is the outermost."""
+    """Add the middleware; the last one added is the outermost."""
     if sessions is not None:
         app.add_middleware(access.Guarded, sessions=sessions)
         _add_login(app, sessions)
@@ -125,7 +125,7 @@ def _add_login(app: FastAPI, sessions: access.Sessions) -> None:
 
     @app.get(access.LOGIN_PATH)
     async def asked(request: Request) -> Response:
-        """The form; or, with the token in the address, the log-in itself, which leaves the address without it."""
+        """The form. With the token in the address, log in at once and redirect to an address without it."""
         if "token" in request.query_params:
             return await admitted(request, request.query_params)
         place = access.place_within(request.query_params.get("next", "/"))
@@ -150,7 +150,7 @@ def _add_login(app: FastAPI, sessions: access.Sessions) -> None:
             await sleep(wrong_tokens.delay_s())
             return templating.page("login.html", 401, title="Log in", next=place, is_wrong=True)
         response = RedirectResponse(place, 303)
-        # Not strict: a link from elsewhere opens the page that it names. Forms are checked by their origin.
+        # Not strict: a link from elsewhere opens the page that it names. The origin check protects forms.
         response.set_cookie(
             access.COOKIE,
             session_id,
@@ -176,7 +176,7 @@ def _reason_against(store: Store) -> str | None:
 
 
 class _WithHeaders:
-    """Adds to every answer what browsers should know, where the answer does not say otherwise."""
+    """Adds default headers to every response, where the response does not set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -204,12 +204,12 @@ class _WithHead:
 
 
 def _has_left(_: Request, __: Exception) -> Response:
-    """The browser went away in the middle of a form: nobody hears the answer."""
+    """The browser disconnected in the middle of a form: no client receives the response."""
     return Response(status_code=400)
 
 
 def _no_such_route(request: Request, error: Exception) -> HTMLResponse:
-    """An address that is none of ours, or another method than it has."""
+    """The response to an unknown address, or to a method that the address does not support."""
     assert isinstance(error, HTTPException)
     if error.status_code != 405:
         return templating.message("Not found", f"There is no page {request.url.path}.", error.status_code)
@@ -221,12 +221,12 @@ def _no_such_route(request: Request, error: Exception) -> HTMLResponse:
 
 
 def _no_such_id(request: Request, _: Exception) -> HTMLResponse:
-    """A part of the address is not what such an address has there: an id."""
+    """The response to a path parameter that is not a valid id."""
     return templating.message("Not found", f"There is nothing at {request.url.path}.", 404)
 
 
 def _mistake(request: Request, error: Exception) -> HTMLResponse:
-    """A request that makes no sense, in words; and a way out where filters are to blame."""
+    """The response to an invalid request: the error's text, and a link that resets filters where these caused it."""
     for kind, title, status_code in _MISTAKES:
         if isinstance(error, kind):
             return templating.message(title, str(error), status_code)
@@ -236,7 +236,7 @@ def _mistake(request: Request, error: Exception) -> HTMLResponse:
 
 
 def _needs_no_database(path: str) -> bool:
-    """Whether a path is answered while PostgreSQL is away: that it lives, logging in, what pages are made of."""
+    """Whether a path is served while PostgreSQL is away: the liveness check, log-in, assets, and event streams."""
     return path != READY and (access.is_open(path) or path.endswith("/events"))
 
 
@@ -251,7 +251,7 @@ def _away(_: Request, error: Exception) -> HTMLResponse:
 
 
 def _away_page(told: str) -> HTMLResponse:
-    """PostgreSQL does not answer: the page tries again by itself."""
+    """The response while PostgreSQL does not answer: the page reloads automatically."""
     return templating.message(
         "Database unavailable",
         f"PostgreSQL does not answer. This page retries every {_RETRY_S} s.",

@@ -1,4 +1,4 @@
-"""The benchmark service as the dashboard uses it: to start, follow and cancel runs."""
+"""A client of the benchmark service, to start, follow and cancel runs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ciphermark_web.layers import ACTOR_HEADER
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
-_PREDICTING_S = 150.0  # more than the service takes at most
-_LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service says something at least every 15 s
+_PREDICTING_S = 150.0  # more than the maximum time of the service
+_LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service sends something at least every 15 s
 _END = b"\n\n"  # of an event
 _NUMBER = b"id: "
 _COMMENT = b":"
@@ -35,13 +35,13 @@ class ServiceAwayError(UserError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """The service's token, or the file that the service keeps it in: it is read when it is needed."""
+    """The service's token, or the file in which the service keeps it; the file is read at each use."""
 
     text: str | None = None
     file: Path | None = None
 
     def headers(self) -> dict[str, str]:
-        """What a request carries. Raises :class:`ServiceAwayError` where the service has not made its file yet."""
+        """The headers of a request. Raises :class:`ServiceAwayError` where the service has not created its file yet."""
         try:
             text = self.text if self.file is None else self.file.read_text().strip().partition("\n")[0]
         except (OSError, UnicodeDecodeError) as error:
@@ -53,11 +53,13 @@ NO_TOKEN = Token()
 
 
 class Benchmark:
-    """A client of the REST API. Raises ``UserError`` with the service's own words for what it refuses."""
+    """A client of the REST API. Raises ``UserError`` with the service's own message where the service refuses a
+    request.
+    """
 
     def __init__(self, url: str, token: Token) -> None:
         self._client = httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S, trust_env=False)
-        # Of their own: who listens to many runs takes no connection from who asks something.
+        # A separate client: long-lived listeners take no connection from other requests.
         self._listening = httpx.AsyncClient(
             base_url=url, timeout=_LISTENING, trust_env=False, limits=httpx.Limits(max_connections=None)
         )
@@ -71,15 +73,15 @@ class Benchmark:
         await self._listening.aclose()
 
     async def run(self, run_id: UUID) -> dict[str, Any]:
-        """One run with what is recorded of it."""
+        """One run with its recorded state."""
         return await self._asked("GET", f"/v1/runs/{run_id}")
 
     async def suites(self) -> list[str]:
-        """Names of the suites that the service has."""
+        """Names of the suites that the service offers."""
         return list((await self._asked("GET", "/v1/suites"))["suites"])
 
     async def classifiers(self) -> list[str]:
-        """The variants that can classify an image where the service is."""
+        """The variants that can classify an image on the service's host."""
         return list((await self._asked("GET", "/v1/predictions"))["variants"])
 
     async def predict(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -91,16 +93,15 @@ class Benchmark:
         return await self._asked("POST", "/v1/runs", json=body, principal=principal)
 
     async def cancel(self, run_id: UUID, principal: Principal | None = None) -> dict[str, Any]:
-        """End a run, for a user."""
+        """Cancel a run, for a user."""
         return await self._asked("POST", f"/v1/runs/{run_id}/cancel", principal=principal)
 
     async def events(self, run_id: UUID, after: int) -> AsyncIterator[bytes]:
-        """The run's server-sent events behind number ``after``, as they come, to the last one of the service: all who
-        listen to a run share one connection. Raises before the first one where the service refuses.
+        """The run's server-sent events after number ``after``, up to the service's last one, as they arrive. All
+        listeners to a run share one connection. Raises before the first event where the service refuses.
         """
-        async with self._opening.setdefault(
-            run_id, asyncio.Lock()
-        ):  # whoever comes meanwhile finds the broadcast open
+        # A listener that waits for the lock finds the broadcast open.
+        async with self._opening.setdefault(run_id, asyncio.Lock()):
             response = None if self._broadcasts.has(str(run_id)) else await self._opened(run_id)
             rest = self._broadcasts.listen(str(run_id), after, partial(_receive, response))
             return _all(await anext(rest, b""), rest)
@@ -141,7 +142,7 @@ class Benchmark:
 
 
 def _refusal(response: httpx.Response) -> UserError:
-    """What the service answered, as an error of ours."""
+    """The service's refusal as an error of this package."""
     refusal = RequestRefused(response)
     text = str(refusal) if refusal.fields else f"The benchmark service answers {response.status_code}."
     if response.status_code == httpx.codes.NOT_FOUND:
@@ -157,14 +158,14 @@ async def _all(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncIterator
 
 
 async def _receive(response: httpx.Response | None, broadcast: Broadcast) -> None:
-    """Pass on what the service sends, as long as it does."""
+    """Forward the service's events until its stream ends."""
     assert response is not None  # the first listener opened it
     rest = b""
     try:
         async for part in response.aiter_raw():
             *whole, rest = (rest + part).split(_END)
             events = [text + _END for text in whole if not text.startswith(_COMMENT)]
-            # Numbered events are kept; of the others, which have the state, the last one counts.
+            # Keep all numbered events. The others carry the whole state, so only the last one matters.
             numbered = [text for text in events if text.startswith(_NUMBER)]
             states = [text for text in events if not text.startswith(_NUMBER)]
             broadcast.add(
@@ -172,7 +173,7 @@ async def _receive(response: httpx.Response | None, broadcast: Broadcast) -> Non
                 states[-1] if states else None,
             )
     except httpx.HTTPError:
-        return  # the browser asks again by itself
+        return  # the browser reconnects automatically
     finally:
         broadcast.add(is_over=True)
         await response.aclose()

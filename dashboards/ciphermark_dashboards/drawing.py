@@ -1,4 +1,4 @@
-"""The page where a visitor draws a digit, and sees what each party does to classify it under encryption."""
+"""The page where a visitor draws a digit, and sees how each party contributes to classifying it under encryption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ciphermark_dashboards.benchmark import Benchmark
 PATH = "/draw"
 SIDE = 28
 _UNCONNECTED = "This dashboard is read-only: no benchmark service with libraries is configured."
-# What a party does in a step, in words.
+# Each party's action in a step, in words.
 STEPS = {
     "load": "loads the library",
     "keygen": "generates the keys; the secret key stays in its memory",
@@ -43,7 +43,7 @@ class Bar:
 
 
 def router(benchmark: Benchmark | None) -> APIRouter:
-    """The page, and what it sends."""
+    """The routes of the page and of its form."""
     routes = APIRouter()
 
     @routes.get(PATH)
@@ -72,7 +72,7 @@ def _page(variants: Sequence[str], why_not: str | None, **context: Any) -> HTMLR
 
 
 def pixels_of(text: str) -> list[float]:
-    """Numbers from 0 to 1 with commas between them, row by row; raises ``UserError`` for anything else."""
+    """Comma-separated numbers from 0 to 1, row by row. Raises ``UserError`` for anything else."""
     parts = text.split(",")
     try:
         pixels = [float(part) for part in parts]
@@ -86,7 +86,7 @@ def pixels_of(text: str) -> list[float]:
 
 
 def bars(scores: Sequence[float]) -> list[Bar]:
-    """The scores with bars from the least to the largest."""
+    """The scores with bars, whose lengths run from the minimum to the maximum score."""
     least, room = min(scores), (max(scores) - min(scores)) or 1.0
     return [Bar(digit, score, 100 * (score - least) / room) for digit, score in enumerate(scores)]
 
@@ -97,7 +97,7 @@ def dots(pixels: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
-    """The variants to choose from; or why nothing can be classified now."""
+    """The variants to choose from; or the reason why no image can be classified now."""
     if benchmark is None:
         return [], _UNCONNECTED
     try:

@@ -1,4 +1,4 @@
-"""Filters: what of a run a page shows. Parsed from the query string, checked against what the run has. Pure."""
+"""Filters: the part of a run that a page shows. Parsed from the query string, checked against the run. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciphermark_present.page import (
 from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
-FOR = "for"  # the computation that the overview is about; every page hands it on, and the scheme
+FOR = "for"  # the overview's computation; every page passes it on, with the scheme
 CARRIED = (FOR, SCHEME.name)
 _MAIN = frozenset(item.name for item in (SCHEME, FAMILY, TABLE, SECURITY, DATA_SET, PHASE))
 Rows = Sequence[Mapping[str, Any]]
@@ -31,10 +31,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter as a page shows it: the values there are, and those that are chosen.
+    """A filter as a page shows it: the available values, and the chosen ones.
 
-    ``let_go`` are values, as the address has them, that the run has only under other choices of the filters before.
-    ``is_set``: the reader chose something else than what is shown without a choice.
+    ``let_go`` holds requested values, as the address writes them, that the run has only under other choices of earlier
+    filters. ``is_set``: the reader's choice differs from the default.
     """
 
     filter: Filter
@@ -45,27 +45,28 @@ class Choice:
 
     @property
     def is_offered(self) -> bool:
-        """Whether there is something to choose from."""
+        """Whether there is more than one value to choose from."""
         return len(self.values) > 1
 
     @property
     def written(self) -> list[tuple[Any, str]]:
-        """The values, and their words."""
+        """The values with their texts."""
         return [(value, self.filter.write(value)) for value in self.values]
 
     @property
     def note(self) -> str:
-        """What is shown instead of the values that were let go."""
+        """A note on the values that were let go, and on the values shown instead."""
         shown = ", ".join(map(self.filter.write, self.chosen)) or "nothing"
         return f"{self.filter.label} {', '.join(self.let_go)}: not available with earlier filters. Shown: {shown}."
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a page shows: ``subject`` names one run, or two; then the choices, and from both the parameters of queries.
+    """The state of a page: ``subject`` names one run, or two. The choices and the subject give the parameters of
+    queries.
 
-    ``given`` is what the reader chose, ``extra`` what else queries need; ``recorded`` changes when more of the runs is
-    recorded.
+    ``given`` is the reader's choice, ``extra`` has further parameters of queries. ``recorded`` changes when more of the
+    runs is recorded.
     """
 
     subject: Query
@@ -81,7 +82,7 @@ class Selection:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What queries are asked with: the chosen values by column; one that a run has no value of is NULL."""
+        """The parameters of queries: the chosen values by column; one for which a run has no value is NULL."""
         values: dict[str, Any] = {_IN_SQL[name]: run_id for name, run_id in self.subject} | dict(self.extra)
         for choice in self.choices:
             chosen = list(choice.chosen)
@@ -97,7 +98,7 @@ class Selection:
 
     @property
     def query_string(self) -> str:
-        """The permanent form: the runs by their full ids, and every filter that the reader set and that holds."""
+        """The permanent form: the runs by their full ids, and every filter that the reader set and that is valid."""
         names = {name for name, _ in self.subject}
         gone = {(choice.filter.name, text) for choice in self.choices for text in choice.let_go}
         return urlencode(
@@ -106,35 +107,35 @@ class Selection:
 
     @property
     def main_choices(self) -> list[Choice]:
-        """Those that stand beside the run."""
+        """The choices shown next to the run."""
         return [choice for choice in self.choices if choice.is_offered and choice.filter.name in _MAIN]
 
     @property
     def more_choices(self) -> list[Choice]:
-        """Those that are seldom made."""
+        """The choices that readers rarely make."""
         return [choice for choice in self.choices if choice.is_offered and choice.filter.name not in _MAIN]
 
     @property
     def more_set(self) -> int:
-        """How many of the latter the reader has made."""
+        """The number of rare choices that the reader has made."""
         return sum(choice.is_set for choice in self.more_choices)
 
     @property
     def kept(self) -> dict[str, str]:
-        """What a form hands on beside its own fields."""
+        """The parameters that a form passes on in addition to its own fields."""
         own = {choice.filter.name for choice in self.choices if choice.is_offered}
         return {name: text for name, text in self.carried.items() if name not in own}
 
     @property
     def carried(self) -> dict[str, str]:
-        """What other pages are about, too: the computation and the scheme that the reader chose."""
+        """The computation and the scheme that the reader chose; other pages keep them."""
         texts = {name: text for name, text in self.given if name in CARRIED and text}
         operations = [text for name, text in self.given if name == OPERATION.name and text]
         return texts | ({FOR: operations[0]} if len(operations) == 1 else {})
 
     @property
     def notes(self) -> list[str]:
-        """What was asked for and is not shown."""
+        """Notes on requested values that are not shown."""
         return [choice.note for choice in self.choices if choice.let_go]
 
 
@@ -144,9 +145,9 @@ _IN_SQL = {"run": "run_id", "a": "run_a", "b": "run_b"}
 def selected(
     subject: Query, filters: Sequence[Filter], rows: Iterable[Mapping[str, Any]], query: Query
 ) -> Selection:
-    """What the query string selects of the rows of ``choices``, about the runs of ``subject``.
+    """The selection of the query string from the rows of ``choices``, for the runs of ``subject``.
 
-    Raises ``UserError`` for a filter that the page does not have or a value that the run has not.
+    Raises ``UserError`` for a filter that the page does not have or a value that the run does not have.
     """
     own_names = [name for name, _ in query if name not in CARRIED]
     require_known(own_names, [*(item.name for item in filters), *dict(subject)])
@@ -165,8 +166,8 @@ def selected(
 def carried(
     page: Page, rows: Iterable[Mapping[str, Any]], run_id: str, chosen: Mapping[str, str]
 ) -> str | None:
-    """The query string with which a page shows the run and what is ``chosen``, as far as the run has it there; nothing
-    where the run has nothing for the page. ``rows`` are those of the block ``choices``.
+    """The query string with which a page shows the run and the ``chosen`` values, as far as the run has them there.
+    ``None`` where the run has no case for the page. ``rows`` are those of the block ``choices``.
     """
     here = page.choices(rows)
     if not here:
@@ -184,7 +185,7 @@ def carried(
 
 
 def require_known(names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ``UserError`` for a parameter that is none of the page's."""
+    """Raise ``UserError`` for a parameter that the page does not have."""
     there = sorted(set(known))
     for name in names:
         if name not in there:
@@ -192,7 +193,7 @@ def require_known(names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
-    """What is chosen of the values ``here``; one that the run has only ``everywhere`` else is let go."""
+    """The choice among the values ``here``; a value that the run has only ``everywhere`` is let go."""
     values = _values(item, here)
     by_text = {str(value): value for value in values}
     valid_texts = {str(value) for value in _values(item, everywhere)}
@@ -210,7 +211,7 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
 
 
 def _unset(item: Filter, values: tuple[Any, ...], here: Rows, everywhere: Rows) -> tuple[Any, ...]:
-    """What is chosen where nothing is given."""
+    """The default choice."""
     if item.many:
         return () if item.is_optional else values
     first = {row.get(item.min_of) for row in here}
@@ -218,7 +219,7 @@ def _unset(item: Filter, values: tuple[Any, ...], here: Rows, everywhere: Rows) 
 
 
 def _default(item: Filter, values: tuple[Any, ...], everywhere: Rows) -> tuple[Any, ...]:
-    """The value that stands for none given; nothing where there is none."""
+    """The default value of a filter with one value; empty where there is none."""
     least, preferred = item.least, item.preferred
     if item.preferred_of:
         preferred = max(filter(None, (row.get(item.preferred_of) for row in everywhere)), default=preferred)
@@ -234,7 +235,7 @@ def _values(item: Filter, rows: Rows) -> tuple[Any, ...]:
 
 
 def _narrowed(rows: Rows, choice: Choice) -> Rows:
-    """The rows that later filters choose from: what was never resolved to a value may be of any."""
+    """The rows that later filters choose from. A row without a value may be of any value."""
     if not choice.filter.narrows:
         return rows
     return [row for row in rows if row[choice.filter.column] in (None, *choice.chosen)]

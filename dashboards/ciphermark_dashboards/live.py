@@ -1,4 +1,4 @@
-"""The pages about runs themselves: their list, one in progress, starting and cancelling."""
+"""The pages about runs: their list, a run in progress, starting and cancelling."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATH = templating.RUNS["path"]
 _RUNS_PER_PAGE = 200
 _NUMBER = re.compile(r"[1-9][0-9]{0,4}")
 _EVENT = re.compile(r"[0-9]{1,18}")
-_NO_EVENTS = b"retry: 3000\n\n"  # the browser asks again after so many milliseconds
+_NO_EVENTS = b"retry: 3000\n\n"  # the browser reconnects after so many milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Sheet:
 
 
 def router(store: Store, benchmark: Benchmark | None, services_file: Path | None) -> APIRouter:
-    """The routes. Without a benchmark service they list what is recorded, and start nothing. ``services_file`` says
-    which services have died.
+    """The routes. Without a benchmark service they list recorded runs, and start none. ``services_file`` lists failed
+    services.
     """
     routes = APIRouter()
 
@@ -82,7 +82,7 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         try:
             stream = await _service(benchmark).events(run_id, _last_heard(request))
         except ServiceAwayError:
-            # Any answer but a stream would be the last one that the browser asks for.
+            # The browser stops reconnecting after any response other than a stream.
             return Response(_NO_EVENTS, media_type="text/event-stream")
         return StreamingResponse(
             stream, media_type="text/event-stream", headers={"Cache-Control": "no-store"}
@@ -106,7 +106,7 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
 
 
 def _recorded(store: Store, run_id: str) -> dict[str, Any]:
-    """What is recorded of a run and its parts."""
+    """The recorded state of a run and its parts."""
     facts = store.ask("run_facts", {"run_id": run_id}).mappings
     parts = store.ask("parts", {"run_id": run_id}).mappings
     of_parts = {"parts": [part["run_id"] for part in parts]}
@@ -125,13 +125,13 @@ def _recorded(store: Store, run_id: str) -> dict[str, Any]:
 
 
 def _last_heard(request: Request) -> int:
-    """The number of the last event that a browser has heard; 0 where it has heard none."""
+    """The number of the last event that a browser has received; 0 where it has received none."""
     event_id = request.headers.get("last-event-id", "")
     return int(event_id) if _EVENT.fullmatch(event_id) else 0
 
 
 def ailing(services_file: Path | None) -> list[Row]:
-    """The services that are not running, as whoever keeps them going wrote them down; none where nobody did."""
+    """The services that are not running, as the supervisor recorded them; empty without a record."""
     if services_file is None:
         return []
     try:
@@ -142,7 +142,7 @@ def ailing(services_file: Path | None) -> list[Row]:
 
 
 def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sheet:
-    """A page of what a block lists, which is asked for one row more than the page shows."""
+    """A page of a block's rows. The query requests one row more than the page shows."""
     number = params.get(name, "1")
     if not _NUMBER.fullmatch(number):
         raise UserError(f"{name} {number!r}: page numbers start at 1")
@@ -153,7 +153,7 @@ def _sheet(store: Store, block: str, name: str, params: Mapping[str, str]) -> Sh
 
 
 async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
-    """The suites that can be started; or why nothing can be started now."""
+    """The suites that can be started; or the reason why none can be started now."""
     if benchmark is None:
         return [], "This dashboard is read-only: no benchmark service is configured."
     try:
@@ -163,7 +163,7 @@ async def _offered(benchmark: Benchmark | None) -> tuple[list[str], str | None]:
 
 
 async def _live(benchmark: Benchmark | None, asked: str, is_recorded: bool) -> dict[str, Any] | None:
-    """What the service says of a run. Of a recorded one it need not say anything: what is recorded is shown."""
+    """The service's state of a run. For a recorded run it may be missing: the page then shows the recorded state."""
     run_id = _uuid(asked)
     if benchmark is None or run_id is None:
         return None

@@ -12,7 +12,7 @@ from ciphermark_core.errors import UserError
 
 
 def main() -> None:
-    """Serve until SIGTERM or Ctrl-C; exit code 2 where the environment makes no sense."""
+    """Serve until SIGTERM or Ctrl-C; exit code 2 where the environment is invalid."""
     loading.run(_loaded)
 
 
@@ -29,7 +29,7 @@ def _loaded() -> Callable[[], None]:
         except UserError as error:
             print(f"ciphermark-dashboard: {error}", file=sys.stderr)
             sys.exit(2)
-        gc.set_threshold(50_000, 20, 50)  # pages make many rows at once
+        gc.set_threshold(50_000, 20, 50)  # pages create many rows at once
         serve(
             app.made(configuration),
             Listening(

@@ -1,4 +1,4 @@
-"""The overview: a question in a reader's words, and its answer by the latest runs that have one."""
+"""The overview: a question in a reader's words, and its answer from the latest runs that have one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCHEMES = {name: name.upper() for name in answers.SCHEMES}
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """A row of the list of computations: the libraries that were compared, and where its answer is."""
+    """A row of the list of computations: the compared libraries, and the address of the answer."""
 
     operation: str
     address: str
@@ -42,7 +42,7 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Time against another measure: a picture for wide and one for narrow screens, or a sentence instead."""
+    """Time against another measure: one picture for wide and one for narrow screens, or a sentence instead."""
 
     label: str
     pictures: Mapping[str, Scatter]
@@ -50,7 +50,7 @@ class Measure:
 
 
 def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
-    """What the template of the overview shows; nothing where no run compares libraries."""
+    """The context of the overview's template; ``None`` where no run compares libraries."""
     require_known(given, PARAMETERS)
     asked_run = store.run(given["run"])["run_id"] if given.get("run") else None
     runs = store.ask("overview_runs", {"run_id": asked_run}).mappings
@@ -102,7 +102,7 @@ def _cases(store: Store, runs: Sequence[str]) -> list[Row]:
 
 
 def _chosen(cases: Sequence[Row], runs: Sequence[str], place: Place, run: str) -> dict[str, Row]:
-    """The case that stands for each computation of the scheme at the level."""
+    """The representative case of each computation of the scheme at the level."""
     operations = dict.fromkeys(row["operation"] for row in cases)
     found = {
         name: answers.case_for(cases, runs, Place(name, place.scheme, place.table, place.level), run)
@@ -114,7 +114,7 @@ def _chosen(cases: Sequence[Row], runs: Sequence[str], place: Place, run: str) -
 def _computations(
     store: Store, cases: Sequence[Row], chosen: Mapping[str, Row], place: Place, run: str | None
 ) -> list[Computation]:
-    """Workloads first, in the order of questions."""
+    """The computations: workloads first, in the order of questions."""
     asked = [each for case in chosen.values() for each in (case, *answers.beside(cases, case))]
     rows = store.ask(
         "overview_ranks",
@@ -147,7 +147,7 @@ def _computations(
 
 
 def _measured(store: Store, libraries: Sequence[Standing]) -> list[Standing]:
-    """The libraries with what else they take."""
+    """The libraries with their other measures."""
     parameters = {
         "cases": [each.row["case_info_id"] for each in libraries],
         "operations": list(OPERATION.experiments),
@@ -178,7 +178,7 @@ def _columns(libraries: Sequence[Standing]) -> dict[str, tuple[str, str]]:
 
 
 def _about(libraries: Sequence[Standing]) -> str:
-    """What was computed, in a line."""
+    """A one-line description of the computation."""
     row = libraries[0].row
     counts = {each.row["n"] for each in libraries}
     low, high = min(counts), max(counts)
@@ -222,7 +222,7 @@ def _measure(label: str, libraries: Sequence[Standing], values: Mapping[str, flo
 
 
 def _most(libraries: Sequence[Standing]) -> dict[str, float]:
-    """The largest value of each column with bars."""
+    """The maximum of each column with bars."""
     return {
         "memory": max((each.memory or 0 for each in libraries), default=0) or 1,
         "bytes": max((each.size or 0 for each in libraries), default=0) or 1,
@@ -250,7 +250,7 @@ def _look(variants: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _address(place: Place, run: str | None, changed: Mapping[str, str]) -> str:
-    """The overview with other choices."""
+    """The address of the overview with other choices."""
     own = {
         "for": place.operation,
         "scheme": place.scheme,

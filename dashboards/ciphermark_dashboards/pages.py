@@ -1,4 +1,4 @@
-"""The pages, with their figures and filters: those named here, and those that families declare."""
+"""The pages, with their figures and filters: those defined here, and those that families declare."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ RUNS_PATH = "/runs"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An entry of the navigation: its pages are tabs, as paths with titles."""
+    """An entry of the navigation: its pages are tabs, given as paths with titles."""
 
     title: str
     tabs: tuple[tuple[str, str], ...]
@@ -152,7 +152,7 @@ SECTIONS: tuple[Section, ...] = (
 
 
 def measured(rows: Iterable[Row]) -> Iterator[Page]:
-    """Where a run has something: of every subject that it measured the first page that is about it.
+    """The pages with results of a run: for every subject that it measured, the first page about that subject.
 
     ``rows`` are those of the block ``choices``.
     """

@@ -36,8 +36,8 @@ from ciphermark_present.query import AS_MEASURED, Answer, Query, Row
 from ciphermark_present.sentences import with_level
 
 _PNG_SCALE = 2.0
-_STANDALONE_WIDTH = 760  # of charts by themselves, their axes apart
-_BETWEEN = 70  # pixels from one small chart to the next, with the axis of that
+_STANDALONE_WIDTH = 760  # of standalone charts, without their axes
+_BETWEEN = 70  # pixels from one small chart to the next, including that one's axis
 _KEPT_ROWS = 200_000
 _NOTHING = ("", "–")
 _PICTURE = b'#set page(width: auto, height: auto, margin: 0pt)\n#image("chart.svg")'
@@ -46,8 +46,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table. ``kind`` is its class: a number, prose, a long text, how a trial ended; ``address`` is where
-    it leads; ``length`` is of the whole text, where ``text`` is its beginning.
+    """A cell of a table. ``kind`` is its class: a number, prose, a long text, the outcome of a trial. ``address`` is
+    its link. ``length`` is that of the whole text, where ``text`` is its beginning.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Cell:
     length: int = 0
 
     def cut(self, most: int) -> Cell:
-        """The beginning, and how long the whole is."""
+        """The beginning of the text, and the length of the whole."""
         length = self.length or len(self.text)
         if length <= most:
             return self
@@ -68,10 +68,10 @@ _MISSING = Cell("not in this run", "status-missing")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table for people: column labels with whether they head numbers; rows, and how many more there are.
+    """A table for people: column labels, each with whether it heads numbers; rows, and the number of omitted rows.
 
-    ``legend`` says what marks in it mean, ``same`` what all rows share, in columns that are left out. Of a grid
-    ``places`` are the first columns, which say what a row is about; behind them there is one for each variant.
+    ``legend`` explains the marks in it. ``same`` has the values that all rows share, whose columns are left out. In a
+    grid, ``places`` are the first columns, which identify a row; one column for each variant follows.
     """
 
     head: Sequence[tuple[str, bool]]
@@ -82,12 +82,12 @@ class Table:
     legend: str = ""
 
     def first(self, most: int, characters: int) -> Table:
-        """The first rows, and the beginnings of long texts."""
+        """The first rows, with long texts cut."""
         rows = [[cell.cut(characters) for cell in row] for row in self.rows[:most]]
         return replace(self, rows=rows, left_out=self.left_out + len(self.rows) - len(rows))
 
     def said_once(self, first: int, end: int) -> Table:
-        """Without those of the columns ``first`` to ``end`` that have the same text, or none, in every row."""
+        """The table without those of the columns ``first`` to ``end`` that have one text, or none, in all rows."""
         texts = {place: {row[place].text for row in self.rows} for place in range(first, end)}
         same = {place: values.pop() for place, values in texts.items() if len(values) == 1}
         said = [f"{self.head[place][0]} {text}" for place, text in same.items() if text not in _NOTHING]
@@ -102,7 +102,7 @@ class Table:
 
 
 def failures(rows: Sequence[Row]) -> Table:
-    """What was not measured, and why; ``rows`` are those of the block ``failures``."""
+    """The cases that were not measured, with the reasons; ``rows`` are those of the block ``failures``."""
     head = [("Variant", False), ("Outcome", False), ("Scheme", False), ("N", True), ("Experiment", False)]
     head += [("Operation", False), ("Trials", True), ("Reason", False)]
     cells = [
@@ -122,7 +122,7 @@ def failures(rows: Sequence[Row]) -> Table:
 
 
 def whole(rows: Sequence[Row], run_id: str, most: int) -> str:
-    """The command that shows reasons that are longer than ``most`` characters, and cut; nothing where none is."""
+    """The command that prints the whole reasons, where some are longer than ``most`` characters and cut; else empty."""
     if max((row["error_characters"] for row in rows), default=0) <= most:
         return ""
     return (
@@ -141,18 +141,18 @@ class Filled:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The rows by column name, with their levels by the table that is chosen."""
+        """The rows by column name, with their levels by the chosen table."""
         table = self.selection.parameters.get(query.TABLE, OLDEST)
         return [with_level(row, table) for row in self.answer.mappings]
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """The table's columns: the figure's, and the parameters that the rows differ in."""
+        """The table's columns: the figure's, and the parameters in which the rows differ."""
         return with_differing(self.figure.columns, self.rows, PARAMETERS)
 
     @cached_property
     def specification(self) -> dict[str, Any] | None:
-        """The chart in Vega-Lite, data inside, of visible characters; nothing where there is nothing to draw."""
+        """The chart in Vega-Lite with its data, all characters visible; ``None`` where there is nothing to draw."""
         chart = self.figure.draw(self.rows)
         if chart is None:
             return None
@@ -169,12 +169,12 @@ class Filled:
 
     @property
     def sql(self) -> str:
-        """The query with its parameters written out; once for each run where it is about one of several."""
+        """The query with its parameters written out; one query for each run where the figure compares runs."""
         return "\n".join(with_values(query) for query in _queries(self.figure, self.selection))
 
     @property
     def csv(self) -> str:
-        """All columns of the query, as PostgreSQL gave them."""
+        """All columns of the query, as PostgreSQL returned them."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.answer.columns)
@@ -182,7 +182,7 @@ class Filled:
         return text.getvalue()
 
     def table(self, most: int | None = None, left_out: str = "") -> Table:
-        """The rows as they are, or the first ``most``, but for a column that is ``left_out``."""
+        """The rows one by one, all or the first ``most``, without a column that is ``left_out``."""
         columns = [column for column in self.columns if column.name != left_out]
         kinds = [_kind(column) for column in columns]
         rows = []
@@ -200,8 +200,8 @@ class Filled:
 
     @cached_property
     def grid(self) -> Table:
-        """The figure's grid: a row for each case, a cell for each variant. What is missing says so; where libraries
-        made unlike things of a case, all are there.
+        """The figure's grid: a row for each case, a cell for each variant. A missing result has the reason in its cell.
+        Where libraries resolved a case differently, its row lists all values.
         """
         grid = self.figure.grid
         assert grid is not None
@@ -212,7 +212,7 @@ class Filled:
             case = cases.setdefault((row["comparison_group"], place[0].cell(row)), {})
             if (
                 row["variant"] not in case or row["status"] == "ok"
-            ):  # of several processes some may have failed
+            ):  # some of several processes may have failed
                 case[row["variant"]] = row
         rows = [
             [
@@ -229,8 +229,8 @@ class Filled:
 
     @cached_property
     def narrow(self) -> Table:
-        """A table for paper: the grid where there is one, else the rows without what they share, and without the
-        reasons, which a table of their own has.
+        """A table for paper: the grid where there is one. Otherwise the rows, without the values that they share and
+        without the reasons, which have a table of their own.
         """
         if self.figure.grid:
             return self.grid
@@ -242,7 +242,7 @@ class Filled:
         return Cell(self.figure.grid.cell(row), f"status-{row['status']}", self._case(row))
 
     def _case(self, row: Row) -> str:
-        """The address of the case that a row is about."""
+        """The address of the case of a row."""
         key = row.get("comparison_group")
         return _case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
 
@@ -263,7 +263,7 @@ def _plain(value: Any) -> Any:
 
 
 class Kept(Generic[T]):
-    """Keeps what was asked for last, up to so much weight in all; from any thread."""
+    """A cache of the latest requested items, up to a total weight. Safe to use from any thread."""
 
     def __init__(self, most: int, weight: Callable[[T], int]) -> None:
         self._most = most
@@ -273,7 +273,7 @@ class Kept(Generic[T]):
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The item of a key, made where it is not kept. Two threads may make it at once: both get one item."""
+        """The item of a key, made where it is not cached. Two threads may make it at once; both get one item."""
         with self._lock:
             if key in self._items:
                 self._items.move_to_end(key)
@@ -291,7 +291,7 @@ class Kept(Generic[T]):
 
 
 class Figures:
-    """Fills figures, and keeps them until more of their runs is recorded."""
+    """Fills figures, and caches them until more of their runs is recorded."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -299,7 +299,7 @@ class Figures:
         self._choices: Kept[Answer] = Kept(_KEPT_ROWS, lambda item: 1 + len(item.rows))
 
     def choices(self, run: Row) -> list[dict[str, Any]]:
-        """What a run has to choose from."""
+        """The choices that a run offers."""
         run_id = run["run_id"]
         key = (run_id, run["recorded"])
         return self._choices.get(key, lambda: self._store.ask("choices", {"run_id": run_id})).mappings
@@ -311,10 +311,10 @@ class Figures:
 
 
 def filled(store: Store, figure: Figure, selection: Selection) -> Filled:
-    """Ask the figure's query."""
+    """Execute the figure's query."""
     queries = _queries(figure, selection)
     if figure.combine is not None:
-        with ThreadPoolExecutor(len(queries)) as pool:  # one after the other they would take twice as long
+        with ThreadPoolExecutor(len(queries)) as pool:  # sequential queries would take twice as long
             answers = list(pool.map(store.answer, queries))
         return Filled(figure, selection, figure.combine(answers, selection.parameters))
     answer = store.answer(queries[0])
@@ -324,7 +324,7 @@ def filled(store: Store, figure: Figure, selection: Selection) -> Filled:
 
 
 def _queries(figure: Figure, selection: Selection) -> list[Query]:
-    """One for each run."""
+    """The queries, one for each run."""
     return [query.of(figure, run_id, selection.parameters) for run_id in selection.runs]
 
 
@@ -345,14 +345,14 @@ def pdf(source: bytes, files: Mapping[str, bytes]) -> bytes:
 
 
 def _standalone(specification: Row) -> dict[str, Any]:
-    """A picture has no page whose width it could take: all are as wide, whatever the number of small charts."""
+    """The specification at the width of a picture: the same for any number of small charts."""
     is_container = specification.get("width") == "container"
     changed = {"width": _STANDALONE_WIDTH} if is_container else _in_columns(specification)
     return {**specification, **changed}
 
 
 def _in_columns(specification: Row) -> dict[str, Any]:
-    """What makes small charts take the width of a picture together."""
+    """The properties that make small charts fill the width of a picture together."""
     if "facet" not in specification:
         return {}
     field = specification["facet"]["field"]
@@ -364,8 +364,8 @@ def _in_columns(specification: Row) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form in which a figure comes by itself: its media type, and how it is written; that raises
-    :class:`NotFoundError` where nothing is to draw.
+    """A format of a standalone figure: its media type, and its writer, which raises :class:`NotFoundError` where there
+    is nothing to draw.
     """
 
     media_type: str
@@ -373,7 +373,7 @@ class Form:
 
 
 def _drawn(draw: Callable[[Row], bytes]) -> Callable[[Filled], bytes]:
-    """What draws a figure's chart."""
+    """A writer that draws a figure's chart."""
 
     def write(item: Filled) -> bytes:
         if not item.figure.chart:

@@ -1,7 +1,7 @@
-"""A run as one file: what was found in plain words, charts, tables, method, host, builds and caveats.
+"""A run as one file: results in sentences, charts, tables, method, host, builds and caveats.
 
 The figures are those of the pages, for each scheme, level and data set. HTML, Markdown and PDF are one file each, which
-needs nothing else; a Markdown file that is written has its pictures in a folder beside it.
+needs nothing else. A written Markdown file has its pictures in a folder next to it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ciphermark_present.printed import Wanted
 from ciphermark_present.query import AS_MEASURED, UNCORRECTED, Row
 from ciphermark_present.sentences import at_level
 
-_SINGLE = (PHASE, DATA, THREADS)  # of these a section shows one value
+_SINGLE = (PHASE, DATA, THREADS)  # a section shows one value of each
 _FILES = files(__package__)
 _METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
 _PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
@@ -45,7 +45,9 @@ _LARGEST_BYTES = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The figures of one page for one place; none of them is empty. ``scope`` says what the page has and this not."""
+    """The figures of one page for one place; none of them is empty. ``scope`` lists the page's values that are not
+    shown.
+    """
 
     title: str
     scope: str
@@ -54,8 +56,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``facts`` is the run with its host; ``headline`` is what to know before anything else; ``caveats`` is what spoils
-    its figures; ``notes`` is what these include; ``has_sql``: they show their SQL.
+    """``facts`` is the run with its host; ``headline`` has the most important results; ``caveats`` lists sources of
+    measurement error; ``notes`` are measurement notes; ``has_sql``: the figures show their SQL.
     """
 
     title: str
@@ -73,10 +75,11 @@ class Report:
 def made(
     store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = (), is_uncorrected: bool = False
 ) -> Report:
-    """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` for no such run.
+    """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` where there is no
+    such run.
 
-    ``has_sql``: with what each figure asks the database; ``notes`` are those of what was measured; ``is_uncorrected``:
-    times are as the clock measured them.
+    ``has_sql``: include each figure's query. ``notes`` are measurement notes. ``is_uncorrected``: times are not
+    corrected for host interference.
     """
     times = UNCORRECTED if is_uncorrected else TIMES.preferred or ""
     run_id = str(store.run(run)["run_id"])
@@ -104,7 +107,7 @@ def made(
 
 
 def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
-    """What a reader in a hurry should know: how many trials, and who is fastest how often."""
+    """The most important results: the number of trials, and how often each variant is the fastest."""
     counted: Counter[str] = Counter()
     for row in outcomes:
         counted[row["status"]] += row["trials"]
@@ -116,7 +119,9 @@ def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
 
 
 def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
-    """What each figure says, and which variants have trials without figures; the reasons are a table of their own."""
+    """The sentences of each figure, and the variants with trials without results. The reasons have a table of their
+    own.
+    """
     for name in dict.fromkeys(item.figure.name for item in figures):
         for item in figures:
             if item.figure.name == name and item.figure.tell is not None:
@@ -131,7 +136,7 @@ def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[st
 
 
 def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterator[str]:
-    """What the host warned of when the run began and was like beside samples; builds whose times mean nothing."""
+    """Warnings about the host at the run's start, its state during samples, and debug builds."""
     yield from facts["host_warnings"]
     for row in states:
         yield from host_state.told(row)
@@ -141,7 +146,7 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
 
 
 def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
-    """Who is fastest how often, as the command line says it."""
+    """How often each variant is the fastest, in the words of the command line."""
     table = _table(store.ask("choices", {"run_id": run_id}).mappings)
     chosen = {"across_security_levels": False, "times": times, query.TABLE: table}
     answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
@@ -149,7 +154,7 @@ def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Row]) -> security.Table:
-    """The table of the run's suite, by the rows of the block ``choices``."""
+    """The security table of the run's suite, by the rows of the block ``choices``."""
     return max((row["security_table"] for row in rows), default=security.OLDEST)
 
 
@@ -160,13 +165,16 @@ def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
         for selection in _selections(run_id, page, page.choices(rows), times):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
             new = tuple(item for item in figures if item.rows and item.sql not in statements)
-            statements |= {item.sql for item in figures}  # what does not depend on the data set is there once
+            # A figure that does not depend on the data set appears once.
+            statements |= {item.sql for item in figures}
             if new:
                 yield Section(_heading(page, selection), _scope(selection), new)
 
 
 def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Iterator[Selection]:
-    """One for each scheme and security level that the page's subjects have, else for each value of its first filter."""
+    """A selection for each scheme and security level that the page's subjects have, else for each value of its first
+    filter.
+    """
     subject = (("run", run_id),)
     if SCHEME not in page.filters:
         first = page.filters[0]
@@ -192,7 +200,7 @@ def _heading(page: Page, selection: Selection) -> str:
 
 
 def _scope(selection: Selection) -> str:
-    """What is shown of the filters that take one value, what is left out, and how to get it."""
+    """The shown values of filters with one value, the omitted ones, and how to get these."""
 
     def said(choice: Choice, values: Sequence[Any]) -> str:
         return f"{choice.filter.label.lower()} {' and '.join(map(choice.filter.write, values))}"
@@ -214,8 +222,8 @@ def _scope(selection: Selection) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of a run's tables and texts a report takes, so that it stays a file one can send: ``rows`` of a table,
-    ``characters`` of a text; ``cell_characters`` of one in a figure's table.
+    """Limits on a run's tables and texts in a report, so that the file stays small enough to send: ``rows`` of a table,
+    ``characters`` of a text, ``cell_characters`` of a text in a figure's table.
     """
 
     rows: int
@@ -234,7 +242,9 @@ _STEPS = (
 
 
 def html(report: Report) -> bytes:
-    """One HTML file: style and charts inside, no script. A chart is a picture: identifiers of two SVG would clash."""
+    """One HTML file: style and charts inside, no script. Each chart is an image: identifiers of inline SVGs would
+    clash.
+    """
     style = (_FILES / "assets" / "style.css").read_text()
     return _rendered(
         "report.html", report, lambda chart: _inside("svg+xml", rendering.svg(chart).encode()), style=style
@@ -247,7 +257,7 @@ def markdown(report: Report) -> bytes:
 
 
 def pdf(report: Report) -> bytes:
-    """One PDF file, set by Typst, whose template takes the texts as data: nothing in them is markup."""
+    """One PDF file, set by Typst, whose template takes the texts as data: none of them is markup."""
     source = (_FILES / "templates" / "report.typ").read_bytes()
     pictures: dict[str, bytes] = {}
 
@@ -279,7 +289,7 @@ def write(report: Report, path: Path, name: str) -> None:
 
 
 def _with_pictures(path: Path, text: bytes) -> dict[Path, bytes]:
-    """What to write for a Markdown file with pictures inside: the file, and the pictures that it refers to instead."""
+    """The files to write for a Markdown text with pictures inside: the text, and the pictures that it refers to."""
     folder = path.with_name(f"{path.stem}-figures")
     pictures: dict[Path, bytes] = {}
 
@@ -304,7 +314,7 @@ def _rendered(template: str, report: Report, draw: Callable[[Row], str], **more:
 def _small_enough(
     report: Report, draw: Callable[[Row], str], write: Callable[[dict[str, Any]], bytes]
 ) -> bytes:
-    """The file under the first limits that keep it small; under the last ones, whatever it takes."""
+    """The file under the first limits that keep it small enough; under the last limits, at any size."""
     charts = [
         draw(item.specification) if item.specification else None
         for section in report.sections
@@ -319,7 +329,7 @@ def _small_enough(
 
 
 def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict[str, Any]:
-    """What templates print."""
+    """The context of the templates."""
     drawn = iter(charts if step.is_drawn else [None] * len(charts))
     figures = [item for section in report.sections for item in section.figures]
     cited = dict.fromkeys(note for item in figures for note in _needed(report, item))
@@ -367,14 +377,14 @@ def _readings(figures: Iterable[Filled]) -> list[tuple[str, str]]:
 
 
 def _needed(report: Report, item: Filled) -> list[Note]:
-    """The notes that a figure needs, by the rows it has."""
+    """The notes that a figure needs, given its rows."""
     about, column = item.figure.noted_by
     return [note for note in report.notes if note.about == about and note.is_needed(column, item.rows)]
 
 
 def _figure(item: Filled, step: Limits, chart: str | None, notes: list[int]) -> dict[str, Any]:
-    """A figure as it is printed; ``rows`` are its rows one by one where ``table`` is a grid, ``notes`` the numbers of
-    those it needs.
+    """A figure as templates print it. ``rows`` are its rows one by one where ``table`` is a grid; ``notes`` are the
+    numbers of its notes.
     """
     is_grid = item.figure.grid is not None
     return {
@@ -391,7 +401,7 @@ def _figure(item: Filled, step: Limits, chart: str | None, notes: list[int]) -> 
 
 
 def _as_data(value: object) -> Any:
-    """What JSON has no word for: a table, its cells, a time."""
+    """A JSON value for a type that JSON lacks: a table, its cells, a time."""
     if isinstance(value, Table):
         return {name: getattr(value, name) for name in ("head", "rows", "same", "legend", "left_out")}
     return value.text if isinstance(value, Cell) else str(value)
@@ -406,13 +416,13 @@ def _cut(text: str, most: int) -> str:
 
 
 def _plain(text: object) -> str:
-    """A foreign text as Markdown shows it: no markup, no HTML, no end of a cell or a line in it."""
+    """A foreign text escaped for Markdown: no markup, no HTML, no end of a cell or a line in it."""
     safe = str(text).replace("&", "&amp;").replace("<", "&lt;")
     return " ".join(_MARKUP.sub(r"\\\1", safe).splitlines())
 
 
 def _fenced(text: str, language: str) -> str:
-    """A text as a block of code in Markdown, whatever backticks it has."""
+    """A text as a code block in Markdown, whatever backticks it contains."""
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,4 +1,4 @@
-"""What pages and figures are about: the runs, and what is chosen of them, as addresses and command lines name them."""
+"""The subjects of pages and figures: the runs, and the choices within them, as named in addresses and commands."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present.page import Page
 from ciphermark_present.query import Row
 
-_LATEST = 20  # runs that a page without a choice looks for results in
+_LATEST = 20  # runs searched for results when a page has no choice
 
 
 class Selections:
-    """Selections by parameters, name and value each; raises ``UserError`` for what makes no sense of a run."""
+    """Selections by parameters, name and value each. Raises ``UserError`` for parameters that do not fit a run."""
 
     def __init__(self, store: Store, figures: Figures) -> None:
         self._store = store
         self._figures = figures
 
     def of_figure(self, name: str, query: Query) -> Selection:
-        """That of a figure by itself: as on its page."""
+        """The selection of a standalone figure: the same as on its page."""
         page = FIGURE_PAGES[name]
         choose = {CASE_PAGE.path: self.of_case, COMPARE_PAGE.path: self.of_two}
         return choose.get(page.path, partial(self.of_page, page))(query)
 
     def of_page(self, page: Page, query: Query) -> Selection:
-        """That of a page about one run, by default the latest that has something for it."""
+        """The selection of a page about one run, by default the latest that has a case for it."""
         name = dict(query).get("run", "")
         run = self._store.run(name) if name else self._latest_for(page)
         rows = page.choices(self._figures.choices(run))
         return _about(selected((("run", run["run_id"]),), page.filters, rows, query), run)
 
     def _latest_for(self, page: Page) -> Row:
-        """The latest run with a case that the page is about, of the latest ones; else the latest."""
+        """The latest run, among recent ones, with a case that the page is about; else the latest."""
         latest = self._store.run("")
         if page.choices(self._figures.choices(latest)):
             return latest

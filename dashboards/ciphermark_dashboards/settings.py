@@ -1,4 +1,4 @@
-"""What the environment says, checked at the edge."""
+"""The settings from the environment, checked at the edge."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _OWN_TOKEN = ("CIPHERMARK_DASHBOARD_TOKEN", "CIPHERMARK_DASHBOARD_TOKEN_FILE")
 class Settings:
     """``benchmark_url`` and ``benchmark_token`` reach the service that starts runs; without them pages only read.
 
-    ``hosts`` are the names that browsers may use for this service, beside those of loopback. ``keyring`` has what
-    one logs in with; without one everybody who reaches the service may look. Who could start runs must log in.
-    ``services_file`` says how the services beside this one are, where somebody keeps them going who writes it.
+    ``hosts`` are the names that browsers may use for this service, in addition to those of loopback. ``keyring`` has
+    the tokens for the log-in; without one, everybody who reaches the service may look. Starting runs requires a log-in.
+    ``services_file`` has the state of the other services, where a supervisor writes it.
     """
 
     database_url: str
@@ -39,7 +39,7 @@ class Settings:
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
-    """Read the variables; raises ``UserError`` where one is missing or makes no sense."""
+    """Read the variables; raises ``UserError`` where one is missing or invalid."""
     url = environment.get("CIPHERMARK_DATABASE_URL")
     if not url:
         raise UserError(

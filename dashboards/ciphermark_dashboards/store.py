@@ -1,4 +1,4 @@
-"""Reading the database: a pool of read-only connections, queries in named blocks, and the run that a name means."""
+"""Reading the database: a pool of read-only connections, queries in named blocks, and the run that a name refers to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ciphermark_present.query import Answer, Query, Row
 QUERY_TIMEOUT_S = 20
 _POOL_SIZE = 4
 _WAIT_S = 4.0
-_RECONNECT_S = 1.0  # then the next request tries again, rather than the pool after ever longer pauses
+_RECONNECT_S = 1.0  # then the next request retries, instead of the pool with growing pauses
 _READER = "ciphermark_reader"
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -37,7 +37,7 @@ _NO_NAME = (errors.InvalidTextRepresentation, errors.CharacterNotInRepertoire, e
 
 
 class NotFoundError(UserError):
-    """What the address names is not there."""
+    """The object that the address names does not exist."""
 
 
 class TooSlowError(UserError):
@@ -45,14 +45,14 @@ class TooSlowError(UserError):
 
 
 class UnpreparedError(UserError):
-    """The database has not the tables of this version."""
+    """The database does not have the tables of this version."""
 
 
 class Store:
-    """Answers queries; every one is a read-only transaction of the reader's role, with a time limit.
+    """Answers queries. Each one is a read-only transaction of the reader's role, with a time limit.
 
-    Raises :class:`DatabaseUnavailable` while PostgreSQL is away; the pool connects again by itself.
-    :class:`UnpreparedError` says that the database is not migrated, :class:`TooSlowError` that a query took too long.
+    Raises :class:`DatabaseUnavailable` while PostgreSQL is away; the pool reconnects automatically. Raises
+    :class:`UnpreparedError` where the database is not migrated, and :class:`TooSlowError` where a query takes too long.
     """
 
     def __init__(self, url: str) -> None:
@@ -101,8 +101,9 @@ class Store:
         return self.ask("run_choices", {}).mappings
 
     def run(self, name: str) -> Row:
-        """The run that a name means, however old: an id or the beginning of it, a label, ``last``, ``last:SUITE``; the
-        latest for no name. Raises :class:`NotFoundError` where that is no run, or the beginning of several.
+        """The run that a name refers to, however old: an id or the beginning of it, a label, ``last``, ``last:SUITE``.
+        An empty name means the latest run. Raises :class:`NotFoundError` where there is no such run, or an id's
+        beginning is ambiguous.
         """
         run = self.find_run(name)
         if run is not None:
@@ -113,14 +114,14 @@ class Store:
         raise NotFoundError(f"There is no run {name}; the latest is {latest['run_id']}.")
 
     def find_run(self, name: str) -> Row | None:
-        """As :meth:`run`, but nothing where there is no such run."""
+        """As :meth:`run`, but ``None`` where there is no such run."""
         rows = self.ask("run_named", {"asked": name}).mappings
         if len(rows) > 1:
             raise NotFoundError(f"Several runs begin with {name}: enter more of the id.")
         return rows[0] if rows else None
 
     def run_before(self, run_id: str) -> str:
-        """The latest run before this one of its suite, else of any, else this one."""
+        """The latest earlier run of this run's suite, else of any suite, else this run."""
         return str(self.ask("run_before", {"run_id": run_id}).mappings[0]["run_id"])
 
     @contextmanager
@@ -133,7 +134,7 @@ class Store:
 
 
 def _answer(connection: psycopg.Connection[TupleRow], query: Query) -> Answer:
-    # A statement that was prepared for one schema fails where its columns have other types in the other.
+    # A statement prepared for one schema fails where its columns have other types in the other schema.
     prepare = False if query.is_uncorrected else None
     cursor = connection.execute(query.text.encode(), query.parameters, prepare=prepare)
     assert cursor.description is not None
@@ -141,7 +142,7 @@ def _answer(connection: psycopg.Connection[TupleRow], query: Query) -> Answer:
 
 
 def _refuse(error: PoolTimeout | psycopg.Error) -> NoReturn:
-    """Raise what PostgreSQL's complaint means for a reader."""
+    """Raise the error that PostgreSQL's complaint means for a reader."""
     if isinstance(error, errors.QueryCanceled):
         raise TooSlowError(f"The query took more than {QUERY_TIMEOUT_S} s: select fewer rows.") from error
     if isinstance(error, _UNPREPARED):
@@ -156,12 +157,12 @@ def _refuse(error: PoolTimeout | psycopg.Error) -> NoReturn:
 
 
 def _is_refused_here(error: Exception) -> bool:
-    """Whether psycopg refuses to send a parameter: a text with a NUL, which PostgreSQL cannot hold."""
+    """Whether psycopg refuses to send a parameter: a text with a NUL, which PostgreSQL cannot store."""
     return isinstance(error, psycopg.DataError) and error.sqlstate is None
 
 
 def _settle(connection: psycopg.Connection[TupleRow]) -> None:
-    """Give up the right to write, by role where we may have the reader's, by setting in any case."""
+    """Give up the right to write: by role where the reader's role is allowed, and always by setting."""
     connection.execute(blocks()["settle"].encode(), {"timeout_ms": str(QUERY_TIMEOUT_S * 1000)})
     if connection.execute(blocks()["find_reader"].encode(), {"name": _READER}).fetchone():
         with suppress(errors.InsufficientPrivilege), connection.transaction():
@@ -172,7 +173,7 @@ def _settle(connection: psycopg.Connection[TupleRow]) -> None:
 def blocks() -> dict[str, str]:
     """All blocks of all files in ``sql/`` by name; a block starts at a line ``-- name: <name>``.
 
-    ``{filters}`` in them are the dimensions that readers choose by.
+    ``{filters}`` in them stands for the dimensions that readers choose by.
     """
     statements: dict[str, str] = {}
     dimensions = ", ".join(dimension.name for dimension in descriptor.filters())
@@ -188,7 +189,7 @@ def parsed(text: str) -> dict[str, str]:
 
 
 def with_values(query: Query) -> str:
-    """A query as one can paste it into psql: its parameters written out."""
+    """A query with its parameters written out, to paste into psql."""
     values = query.parameters
     written = _PLACEHOLDER.sub(lambda match: Literal(values[match[1]]).as_string(None), query.text)
     before = "set search_path = uncorrected, public;\n" if query.is_uncorrected else ""

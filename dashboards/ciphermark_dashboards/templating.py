@@ -1,6 +1,4 @@
-"""Templates as pages, and the files that pages are made of: cached by browsers for good, since a new text has a new
-address.
-"""
+"""Templates as pages, and their assets. Browsers cache assets permanently, since a new text has a new address."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ RUNS: dict[str, Any] = {"path": RUNS_PATH, "title": "Runs"}
 SORTS = {"time": "Time", "memory": "Memory", "bytes": "Bytes", "parameters": "Parameters"}  # of the overview
 _SHOWN_ROWS = 250
 _SHOWN_CHARACTERS = 300
-_LINE_CHARACTERS = 40  # that a cell does not break
+_LINE_CHARACTERS = 40  # that a cell does not wrap
 LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
 _UNKNOWN = "unknown"
 
@@ -45,7 +43,7 @@ _bundling = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as it is sent; ``read`` gives its text, compressed by gzip."""
+    """One file as it is sent; ``read`` returns its text, compressed by gzip."""
 
     name: str
     digest: str
@@ -66,7 +64,7 @@ class Asset:
 def assets() -> Mapping[str, Asset]:
     """The stylesheet, our scripts, the icon, and Vega with Vega-Lite from the installed package."""
     ours = {file.name: file.read_bytes() for file in (files(__package__) / "assets").iterdir()}
-    # What it is bundled from says what it is: pages are there before it is.
+    # The digest covers the bundle's origin, not its text: pages are served before the bundle exists.
     origin = f"{_PACKAGE} {version(_PACKAGE)} {_EXPOSED}".encode()
     return {name: Asset(name, _digest(text), _packed(text)) for name, text in ours.items()} | {
         _VEGA: Asset(_VEGA, _digest(origin), bundled)
@@ -74,14 +72,14 @@ def assets() -> Mapping[str, Asset]:
 
 
 def bundled() -> bytes:
-    """Vega with Vega-Lite, made when it is first asked for, once; whoever asks meanwhile waits."""
+    """Vega with Vega-Lite, bundled once, at the first request; concurrent callers wait."""
     with _bundling:
         return _bundled()
 
 
 @cache
 def _bundled() -> bytes:
-    """It takes seconds in which a process does nothing else, answer requests included: another process does it."""
+    """Bundle in another process: it takes seconds, in which a process cannot answer requests."""
     done = subprocess.run([sys.executable, "-c", _BUNDLING], stdout=subprocess.PIPE, check=True)
     return gzip.compress(done.stdout, mtime=0)
 
@@ -96,7 +94,7 @@ def _digest(data: bytes) -> str:
 
 
 def host_facts(row: Row) -> list[tuple[str, str]]:
-    """What of a host bears on times, as label and text; ``row`` is one of the block ``run_facts``."""
+    """The host's properties that affect times, as label and text; ``row`` is one of the block ``run_facts``."""
 
     def switch(value: bool | None) -> str:
         return _UNKNOWN if value is None else ("on" if value else "off")
@@ -121,12 +119,12 @@ def host_facts(row: Row) -> list[tuple[str, str]]:
 
 
 def _security(level: int | None) -> Markup:
-    """A level as short as possible; what is below the tables stands out."""
+    """A level as short as possible; a level below the tables is emphasized."""
     return Markup("<em>&lt;128</em>") if level == 0 else Markup("–") if level is None else Markup(level)
 
 
 def _finalized(value: Any) -> Any:
-    """What a page writes: markup as it is, text without what changes its order."""
+    """A value as a page writes it: markup unchanged, text without characters that change its order."""
     return visible(value) if type(value) is str else value
 
 
@@ -172,5 +170,5 @@ def page(template: str, status_code: int = 200, **context: Any) -> HTMLResponse:
 
 
 def message(title: str, text: str, status_code: int = 200, **context: Any) -> HTMLResponse:
-    """A page of a few words."""
+    """A page with a short message."""
     return page("message.html", status_code, title=title, text=text, **context)

@@ -1,4 +1,4 @@
-"""Answers to requests for pages of figures, figures and assets: plain functions, each in a thread of its own."""
+"""Responses to requests for pages, figures and assets: plain functions, each executed in a thread of its own."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SAME_RUN = "Both sides are the same run: select another one."
 
 
 class Views:
-    """The pages about runs and cases, and every figure by itself."""
+    """The pages about runs and cases, and standalone figures."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -58,7 +58,7 @@ class Views:
         )
 
     def _links(self, run: Row, chosen: Mapping[str, str]) -> dict[str, str]:
-        """Addresses of the pages that a run has something for, with what is chosen."""
+        """Addresses of the pages that a run has results for, with the chosen values."""
         rows = self._figures.choices(run)
         queries = {page.path: carried(page, rows, run["run_id"], chosen) for page in PAGES}
         links = {path: f"{path}?{query}" for path, query in queries.items() if query is not None}
@@ -77,7 +77,7 @@ class Views:
         (run_id,) = selection.runs
         states = self._asking.submit(self._states, run_id, selection.is_uncorrected)
         figures = self._filled(page, selection)
-        # What others published is there for every run.
+        # Published values exist for every run.
         is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
         elsewhere = list(measured(self._figures.choices(self._store.run(run_id)))) if is_empty else []
         return _shown(
@@ -95,7 +95,7 @@ class Views:
         )
 
     def case(self, request: Request) -> HTMLResponse:
-        """One case of a run, by every variant."""
+        """One case of a run, for every variant."""
         selection = self._selections.of_case(request.query_params.multi_items())
         (run_id,) = selection.runs
         figures = self._filled(CASE_PAGE, selection)
@@ -107,7 +107,7 @@ class Views:
         return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=states)
 
     def compare(self, request: Request) -> Response:
-        """Two runs; two hosts are sent on to the latest runs of theirs."""
+        """Two runs; a request for two hosts is redirected to the latest runs on these."""
         if "host_a" in request.query_params:
             return self._of_hosts(request)
         choices = self._store.run_choices()
@@ -134,7 +134,7 @@ class Views:
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
-        """One figure by itself, in one of the forms of ``rendering``."""
+        """One standalone figure, in one of the formats of ``rendering``."""
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure named {name}.")
         selection = self._selections.of_figure(name, request.query_params.multi_items())
@@ -149,13 +149,13 @@ class Views:
         return list(self._asking.map(partial(self._figures.filled, selection=selection), page.figures))
 
     def _offered(self, choices: Sequence[Row], selection: Selection) -> list[tuple[str, str]]:
-        """The runs to choose from, and those that are chosen, which may be older: id and name."""
+        """The runs to choose from, and the chosen ones, which may be older: id and name."""
         choice_ids = {run["run_id"] for run in choices}
         older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in choice_ids]
         return [(run["run_id"], _name(run)) for run in (*choices, *map(self._store.run, older))]
 
     def _states(self, run_id: str, is_uncorrected: bool) -> list[str]:
-        """What hosts were like while samples of a run were taken."""
+        """The state of the hosts during the samples of a run."""
         rows = self._store.ask("host_state", {"run_id": run_id}, is_uncorrected).mappings
         return [sentence for row in rows for sentence in host_state.told(row)]
 
@@ -198,7 +198,7 @@ def _verdict(selection: Selection, rows: Sequence[Row]) -> list[str]:
 
 
 def asset(digest: str, name: str, request: Request) -> Response:
-    """A stylesheet, script or picture, for a year."""
+    """A stylesheet, script or picture, cached for a year."""
     item = templating.assets().get(name)
     if item is None or item.digest != digest:
         raise NotFoundError("This file does not exist.")
@@ -227,7 +227,7 @@ def _shown(
 
 
 def _nothing_yet() -> HTMLResponse:
-    """What an empty database has to say."""
+    """The page for an empty database."""
     return templating.message(
         "No run yet",
         "This database has no runs. Start one with the command below, or on the page Runs if a benchmark service is "
@@ -237,7 +237,7 @@ def _nothing_yet() -> HTMLResponse:
 
 
 def _nothing_compared() -> HTMLResponse:
-    """What the overview has to say of runs without a timed case."""
+    """The overview's page for runs without a timed case."""
     return templating.message(
         "No result yet",
         "No run has a timed case. The page Runs lists outcomes and failures. The command below measures a few cases.",
@@ -246,7 +246,7 @@ def _nothing_compared() -> HTMLResponse:
 
 
 def _name(run: Row) -> str:
-    """A run as one chooses it."""
+    """A run's name in a list of choices."""
     imported = "imported" if run["is_imported"] else None
     parts = (
         run["label"],

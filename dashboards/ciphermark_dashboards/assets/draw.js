@@ -1,8 +1,8 @@
-// A drawing, or a picture of a digit, as the network was trained to have it: 28 × 28 pixels from 0 to 1, in which the
-// digit fits a square of 20 and has its centre of mass in the middle, as MNIST has it.
+// Converts a drawing, or a picture of a digit, to the network's input: 28 × 28 pixels from 0 to 1. As in MNIST, the
+// digit fits a square of 20, and its centre of mass is in the middle.
 "use strict";
 
-const FAINT = 20; // alpha below which there is nothing
+const FAINT = 20; // a smaller alpha counts as empty
 const STROKE = 22;
 const BOX = 20 / 28;
 
@@ -61,7 +61,7 @@ function start(form) {
   });
 }
 
-// A picture becomes ink: what differs from its ground, which is what most of its edge is.
+// Converts a picture to ink: its light parts on a dark ground, else its dark parts. The corners determine the ground.
 function show(picture, pen) {
   const { width, height } = pen.canvas;
   const scale = Math.min(width / picture.width, height / picture.height);
@@ -95,7 +95,7 @@ function inkOf(pen) {
   return Float64Array.from({ length: width * height }, (_, i) => (data[4 * i + 3] < FAINT ? 0 : data[4 * i + 3] / 255));
 }
 
-// The ink of a square of `width`, scaled by means over areas and moved; null where there is none.
+// The ink of a square of `width`, scaled by means over areas and centred; null where there is none.
 function centred(ink, width, side) {
   let [left, right, top, bottom] = [width, -1, width, -1];
   ink.forEach((value, i) => {
@@ -104,7 +104,7 @@ function centred(ink, width, side) {
     [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
   });
   if (right < 0) return null;
-  const unit = Math.max(right - left, bottom - top, BOX * side) / (BOX * side); // pixels of the pad in one of the result
+  const unit = Math.max(right - left, bottom - top, BOX * side) / (BOX * side); // pad pixels per result pixel
   let [mass, sumX, sumY] = [0, 0, 0];
   ink.forEach((value, i) => {
     mass += value;

@@ -1,4 +1,4 @@
-// Draws the page's charts, remembers the theme, and keeps the addresses of filters short.
+// Draws the page's charts, stores the theme, and keeps the addresses of filters short.
 "use strict";
 
 const root = document.documentElement;
@@ -7,18 +7,18 @@ const LABELS_SHARE = 0.56;
 const MAX_COLUMNS = 3;
 const NARROWEST = 120;
 const ROOM_FOR_AXES = 70;
-const SETTLED = 8; // pixels that a small chart may be too narrow
+const SETTLED = 8; // pixels by which a small chart may be too narrow
 const ATTEMPTS = 4;
 const PAUSE_MS = 200;
-const ROW_MS = 700; // from one key or tick to the next of a row
-const SHOWN_CHARACTERS = 300; // of an error's text; the page has all of it when the run has ended
+const ROW_MS = 700; // maximum pause between keys or ticks of a series
+const SHOWN_CHARACTERS = 300; // of an error's text; the page shows all of it after the run's end
 
 function isDark() {
   const chosen = root.dataset.theme;
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-// A chart in the theme's colours; its ground is the page's.
+// A chart in the theme's colours, on the page's ground.
 function themed(text) {
   const chart = JSON.parse(text);
   const dark = chart.usermeta.dark;
@@ -29,7 +29,7 @@ function themed(text) {
   return drawn;
 }
 
-// Small charts stand in as many columns as the page has room for, and fill its width.
+// Small charts are in as many columns as fit the page, and fill its width.
 function fit(specification, width) {
   if (width < NARROW) {
     const columns = specification.facet === undefined ? 1 : 2;
@@ -57,7 +57,7 @@ async function draw(element) {
   const width = element.clientWidth;
   fit(specification, width);
   await embed(element, specification);
-  // How wide labels are is known once they are drawn, and what is narrower may have others.
+  // The widths of labels are known only after drawing, and a narrower chart may have other labels.
   for (let attempt = 0; specification.facet !== undefined && attempt < ATTEMPTS; attempt++) {
     const before = specification.spec.width;
     const excess = (element.querySelector("svg")?.width.baseVal.value ?? width) - width;
@@ -69,7 +69,7 @@ async function draw(element) {
   if (picture) {
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", element.dataset.label);
-    // One picture, whose text is the table below: its hundreds of marks are nothing to read out.
+    // For screen readers, the chart is one picture, and the table below has its text: it has hundreds of marks.
     for (const part of picture.children) part.setAttribute("aria-hidden", "true");
   }
 }
@@ -95,7 +95,7 @@ document.addEventListener("DOMContentLoaded", () => {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   let pause;
   let width = innerWidth;
-  addEventListener("resize", () => { // of another width: a phone's bars come and go
+  addEventListener("resize", () => { // of the width: a phone's bars change the height alone
     if (innerWidth === width) return;
     width = innerWidth;
     clearTimeout(pause);
@@ -105,12 +105,12 @@ document.addEventListener("DOMContentLoaded", () => {
   focusAgain();
   for (const form of document.querySelectorAll("form.filters[method=get]")) {
     form.addEventListener("formdata", (event) => {
-      // Another run may not have what is chosen for this one.
+      // Another run may not have the values chosen for this one.
       const run = form.elements.namedItem("run");
       if (run && !run.selectedOptions[0].defaultSelected) {
         for (const field of form.elements) if (field.name !== "run" && field.type !== "hidden") event.formData.delete(field.name);
       }
-      // All of them is what an address without them means: it stays short, and true of what comes in later.
+      // An address without values means all of them: it stays short, and includes later values.
       for (const group of form.querySelectorAll("fieldset")) {
         const boxes = [...group.querySelectorAll("input[type=checkbox]")];
         if (boxes.every((box) => box.checked)) event.formData.delete(boxes[0].name);
@@ -120,9 +120,9 @@ document.addEventListener("DOMContentLoaded", () => {
   drawAll();
 });
 
-// A choice applies at once; with keys and ticks, which come in rows, after a pause. The next page has the focus there.
+// A choice applies at once; keys and ticks, which come in series, apply after a pause. The next page keeps the focus.
 function applyAtOnce(form) {
-  if (form.querySelector("button[type=submit]:not(noscript *)")) return; // of two runs: both are chosen, then compared
+  if (form.querySelector("button[type=submit]:not(noscript *)")) return; // choose both runs, then compare
   let pressedAt = 0;
   let waiting;
   form.addEventListener("keydown", (event) => { pressedAt = event.key === "Enter" ? 0 : Date.now(); });
@@ -147,7 +147,7 @@ function focusAgain() {
   field?.focus();
 }
 
-// A run in progress: every recorded trial and every change of state comes as a server-sent event.
+// A run in progress: every recorded trial and every change of state arrives as a server-sent event.
 function follow(section) {
   const text = (id, value) => { document.getElementById(id).textContent = value; };
   const bar = document.getElementById("progress");

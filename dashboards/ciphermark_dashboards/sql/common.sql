@@ -1,5 +1,5 @@
 -- name: runs
--- A page of runs, the latest first; trials are counted of these alone.
+-- A page of runs, the latest first; only their trials are counted.
 select r.run_id, r.label, r.suite, r.started_at, r.is_imported, r.continues, r.host, r.cpu_model, counted.*
 from (
     select *
@@ -20,7 +20,7 @@ cross join lateral (
 order by r.sequence desc;
 
 -- name: open_runs
--- A page of the service's runs that wait or are executed, the latest first.
+-- A page of the service's waiting and executing runs, the latest first.
 select
     id as run_id,
     suite,
@@ -39,7 +39,7 @@ order by is_imported, sequence desc
 limit 1000;
 
 -- name: run_named
--- The run that a text means, as everywhere; two rows where it may mean several. ``recorded`` changes when more is.
+-- The run that a text refers to; two rows where the text is ambiguous. ``recorded`` changes when more is recorded.
 select
     r.run_id,
     r.suite,
@@ -53,7 +53,7 @@ from runs as r
 where r.run_id in (select runs_named(%(asked)s::text));
 
 -- name: run_before
--- The latest run before this one of its suite, else of any, else this one.
+-- The latest earlier run of this run's suite, else of any suite, else this run.
 select r.id as run_id
 from run as r, run as this
 where
@@ -79,14 +79,14 @@ join host as h on h.id = r.host_id
 where r.id = %(run_id)s;
 
 -- name: host_state
--- Of a run and of its parts on other hosts.
+-- The host state of a run and of its parts on other hosts.
 select *
 from host_states
 where run_id = %(run_id)s or continues = %(run_id)s
 order by started_at, run_id;
 
 -- name: parts
--- A run of the service may have gone on on another host: each part is a run of its own there.
+-- A run of the service may have continued on another host: each part there is a separate run.
 select
     r.id as run_id,
     h.hostname as host,
@@ -99,7 +99,7 @@ group by r.id, h.id
 order by r.sequence;
 
 -- name: choices
--- security_first: the levels that pages begin with where there are any, those of matched tuning.
+-- security_first: the levels from which pages take their default, where there are any: those of matched tuning.
 select distinct
     {filters},
     security_table,
@@ -120,7 +120,7 @@ group by t.status, i.variant
 order by i.variant, t.status;
 
 -- name: failures
--- Texts are cut: a library may say megabytes. The view ``results`` has the whole.
+-- Texts are cut: a library's message may have megabytes. The view ``results`` has the whole text.
 select
     i.variant,
     i.status,
@@ -174,7 +174,7 @@ group by h.id
 order by h.hostname, h.cpu_model, h.id;
 
 -- name: latest_of_hosts
--- The latest runs of one suite on two hosts: of all suites that both executed, the one executed last.
+-- The latest runs of one suite on two hosts: the suite executed last, of those that both executed.
 select
     a.suite,
     a.id as run_a,

@@ -5,7 +5,7 @@ select
     set_config('jit', 'off', false);  -- compiling would take longer than the queries
 
 -- name: find_reader
--- The role may be there without its rights, where a database was made before the role.
+-- The role may exist without its rights, in a database that was created before the role.
 select 1
 from pg_roles
 where rolname = %(name)s
@@ -13,5 +13,5 @@ where rolname = %(name)s
     and pg_has_role(current_user, oid, 'member');
 
 -- name: uncorrected
--- The views by these names are then those without correction for host interference.
+-- The names of views then refer to those without correction for host interference.
 set local search_path = uncorrected, public;

@@ -1,6 +1,5 @@
 -- name: overview_runs
--- The runs that answers come from: of every suite the latest three, those measured here first; before them the one asked
--- for.
+-- The runs for answers: the latest three of every suite, those measured here first. The requested run precedes them.
 select run_id, suite, label, started_at, is_imported, host, cpu_model, cores
 from (
     select
@@ -13,8 +12,8 @@ order by run_id is not distinct from %(run_id)s desc, is_imported, sequence desc
 limit 40;
 
 -- name: overview_cases
--- The cases that were compared, with the number of variants, once for each table of security levels. Of a workload the
--- stage in which the client decrypts.
+-- The compared cases, with the number of variants, once for each table of security levels. For a workload, the stage in
+-- which the client decrypts.
 select
     run_id,
     experiment,
@@ -104,8 +103,8 @@ where
     and r.step is null;
 
 -- name: overview_metrics
--- What else these cases take. A ciphertext's size is that of the same parameters, as it was serialized in the run, where
--- possible without compression.
+-- Other measures of these cases. A ciphertext's size is that of the same parameters, as serialized in the run, without
+-- compression where possible.
 select case_info_id, metric, stage, party, median, null as compression
 from results
 where

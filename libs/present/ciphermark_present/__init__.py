@@ -1,3 +1,3 @@
-"""Every figure and table, defined once for terminal, page and report: its view, columns, words, chart and sentences."""
+"""Every figure and table, defined once for all outputs: its view, columns, texts, chart and sentences."""
 
 __version__ = "0.1.0"

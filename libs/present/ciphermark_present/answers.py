@@ -1,4 +1,4 @@
-"""Which library is best for a computation: which runs and cases answer that, in which words, and how sure they are.
+"""The best library for a computation: the runs and cases that answer the question, the words, and the certainty.
 
 ``cases`` are rows of the block ``overview_cases``, ``ranks`` of ``overview_ranks``, ``metrics`` of
 ``overview_metrics``. Pure.
@@ -18,12 +18,12 @@ from ciphermark_present.questions import words
 from ciphermark_present.ratio_axis import THRESHOLD
 from ciphermark_present.subject import OPERATION
 
-SCHEMES = ("ckks", "bfv", "bgv")  # the order that schemes are offered in
+SCHEMES = ("ckks", "bfv", "bgv")  # the order in which schemes are offered
 _LEVEL = 128
-_RING_DIMENSION = 8192  # of the case that stands for an operation where there are several
+_RING_DIMENSION = 8192  # of an operation's representative case, where there are several
 _ENOUGH = 2  # variants to compare
-_NEAR = 1.05  # what differs less is the same memory or size
-_LOWEST = 128  # bits that the tables know
+_NEAR = 1.05  # a smaller ratio counts as the same memory or size
+_LOWEST = 128  # the lowest level of the tables, in bits
 
 _SAME_COMPUTATION = (
     *("run_id", "operation", "scheme", "stage", "table_of_level", "level", "tuning", "is_composite"),
@@ -31,13 +31,13 @@ _SAME_COMPUTATION = (
 )
 
 Certainty = Literal["sure", "tie", "not sure", "not compared"]
-Part = tuple[str, bool]  # of a sentence: a text, and whether it stands out
+Part = tuple[str, bool]  # of a sentence: a text, and whether it is emphasized
 Sentence = tuple[Part, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is asked about: a computation in a scheme, at a security level of a table."""
+    """The subject of a question: a computation in a scheme, at a security level of a table."""
 
     operation: str
     scheme: str
@@ -47,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what one could choose instead of its parts; ``let_go`` are choices that no run has."""
+    """A question, with the alternatives to each of its parts; ``let_go`` are requested values that no run has."""
 
     place: Place
     operations: Sequence[str]
@@ -59,9 +59,9 @@ class Question:
 def question(
     cases: Sequence[Row], runs: Sequence[str], given: Mapping[str, str], preferred_run: str = ""
 ) -> Question | None:
-    """The question that ``given`` asks, completed by what the preferred run has, else by what the first run that has
-    something compares; nothing without cases. ``given`` has texts by ``for`` (the computation), ``scheme``, ``table``
-    and ``security``.
+    """The question that ``given`` asks; ``None`` without cases. Missing parts come from the preferred run, else from
+    the first run that compares libraries. ``given`` has texts by ``for`` (the computation), ``scheme``, ``table`` and
+    ``security``.
     """
     if not cases:
         return None
@@ -92,7 +92,7 @@ def question(
 
 
 def _first_operation(cases: Sequence[Row], runs: Sequence[str]) -> str:
-    """That of the first run that compares any: a workload rather than an operation."""
+    """The computation of the first run that compares libraries: a workload rather than an operation."""
     compared = [row for row in cases if row["variants"] >= _ENOUGH] or cases
 
     def place(row: Row) -> tuple[object, ...]:
@@ -117,14 +117,14 @@ def _levels(cases: Iterable[Row]) -> list[tuple[str, int]]:
 
 
 def _requested(cases: Sequence[Row], runs: Sequence[str]) -> str:
-    """The table that the first run of these cases asked its level of."""
+    """The table by which the first run of these cases requested its level."""
     return str(min(cases, key=lambda row: runs.index(row["run_id"]))["security_table"] or OLDEST)
 
 
 def _level(
     levels: Sequence[tuple[str, int]], given: Mapping[str, str], table: str, let_go: list[str]
 ) -> tuple[str, int]:
-    """The table and the level: 128 bits or the next one above where nothing is given."""
+    """The table and the level: by default 128 bits or the next level above, else the highest."""
     asked = (given.get("table") or table, given.get("security", ""))
     of_table = [each for each in levels if each[0] == asked[0]] or list(levels)
     exact = [each for each in of_table if str(each[1]) == asked[1]]
@@ -140,8 +140,8 @@ def is_operation(row: Row) -> bool:
 
 
 def case_for(cases: Iterable[Row], runs: Sequence[str], place: Place, preferred_run: str = "") -> Row | None:
-    """The case that stands for a computation: of the preferred run, else of the first run that compares libraries, the
-    one that most libraries have, with what is usual: matched tuning, random data, one thread, one ciphertext.
+    """The representative case of a computation, of the preferred run, else of the first run that compares libraries. It
+    has the usual conditions (matched tuning, random data, one thread, one ciphertext), then the most libraries.
     """
     here = [
         row
@@ -170,9 +170,9 @@ def case_for(cases: Iterable[Row], runs: Sequence[str], place: Place, preferred_
 
 
 def beside(cases: Iterable[Row], case: Row) -> list[Row]:
-    """The cases of the same run with the same computation on the same data, compared apart from it: libraries that
-    need other parameters are in them. A single operation takes as long as its ring dimension has it: of operations
-    those of the same one.
+    """The cases of the same run with the same computation on the same data, in other comparison groups: they include
+    libraries that need other parameters. For an operation, only cases with the same ring dimension: its time depends on
+    that.
     """
     same = [*_SAME_COMPUTATION, *(["ring_dimension"] if is_operation(case) else [])]
     return [
@@ -185,7 +185,7 @@ def beside(cases: Iterable[Row], case: Row) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A library in the answer: its ratio to the fastest with its interval, its parameters, and what else it takes.
+    """A library in the answer: its ratio to the fastest with its interval, its parameters, and its other measures.
 
     ``is_tied``: no significant difference from the fastest. ``is_hollow``: its parameters differ, or it was not
     interleaved. ``differing`` names the parameters that differ from the fastest one's.
@@ -217,14 +217,14 @@ class Standing:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95% interval of the ratio, where there are enough samples; the fastest has none to itself."""
+        """The 95% interval of the ratio; ``None`` for the fastest, and where there are too few samples."""
         low, high = self.row["ci_low"], self.row["ci_high"]
         return None if self.is_first or low is None or high is None else (low, high)
 
 
 def standings(ranks: Sequence[Row], elsewhere: Sequence[Row] = ()) -> list[Standing]:
-    """The libraries of one case, the fastest first; what only disturbed samples have comes last. Of the cases
-    ``elsewhere`` come the libraries that this one lacks, by their medians alone.
+    """The libraries of one case, the fastest first; those with disturbed samples only come last. Libraries that the
+    case lacks come from the cases ``elsewhere``, compared by their medians alone.
     """
     own = {row["variant"] for row in ranks}
     first = min(ranks, key=_order)
@@ -238,7 +238,7 @@ def standings(ranks: Sequence[Row], elsewhere: Sequence[Row] = ()) -> list[Stand
 
 def with_metrics(libraries: Sequence[Standing], metrics: Sequence[Row]) -> list[Standing]:
     """The libraries with their memory, bytes and quality: those of the stage, and of the server where there are
-    parties. Sizes are of all that is sent in both directions; an operation's is that of a ciphertext.
+    parties. Sizes cover all objects sent in both directions; for an operation, one ciphertext.
     """
     values = _values([each.row for each in libraries], metrics)
     own = [(each, values[each.row["case_info_id"]]) for each in libraries]
@@ -293,7 +293,7 @@ def _values(ranks: Sequence[Row], metrics: Sequence[Row]) -> dict[int, dict[str,
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in words: the sentence, how sure it is and why, and what else decides."""
+    """An answer in words: the sentence, its certainty with the reason, and further facts for the decision."""
 
     headline: Sentence
     certainty: Certainty
@@ -302,7 +302,7 @@ class Answer:
 
 
 def answer(libraries: Sequence[Standing]) -> Answer:
-    """The answer that the libraries of a case give, the fastest first."""
+    """The answer from the libraries of a case, the fastest first."""
     first, *others = libraries
     ties = [each for each in others if each.is_tied]
     behind = [each for each in others if not each.is_tied]
@@ -329,7 +329,7 @@ def answer(libraries: Sequence[Standing]) -> Answer:
 
 
 def _is_within(library: Standing) -> bool:
-    """Whether its interval shows that it is as fast."""
+    """Whether its interval shows that it is as fast as the fastest."""
     interval = library.interval
     return interval is not None and interval[0] >= 1 / THRESHOLD and interval[1] <= THRESHOLD
 
@@ -391,13 +391,13 @@ def _best(lead: str, lowest: Sequence[Standing], all_of_them: int, value: str) -
 
 
 def _lowest(libraries: Sequence[Standing], value: Callable[[Standing], float]) -> list[Standing]:
-    """Those that take the least, or hardly more."""
+    """The libraries with the minimum, or hardly more."""
     least = min(map(value, libraries))
     return sorted((each for each in libraries if value(each) <= least * _NEAR), key=value)
 
 
 def wins(every: Iterable[Sequence[Standing]]) -> str:
-    """How often each library is the fastest, beyond doubt, of several computations."""
+    """The number of computations, of several, in which each library is fastest beyond doubt."""
     compared = [libraries for libraries in every if len(libraries) > 1]
     counts: dict[str, int] = {}
     ties = 0

@@ -1,4 +1,4 @@
-"""Charts of one value of each variant at every N, or vector length: small ones with lines, or rows of one chart."""
+"""Charts of one value of each variant at every N, or vector length: small charts with lines, or rows of one chart."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _OTHER, _JOINED = "datum.is_other", "!datum.is_other"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What is drawn: the column, the title, scale and axis of its channel, what tooltips add, the columns and texts
-    that these need. ``has_ends``: the rows have intervals, in ``from`` and ``to``.
+    """The drawn value: the column, the title, scale and axis of its channel, additional tooltips, and the columns and
+    texts that these need. ``has_ends``: the rows have intervals, in ``from`` and ``to``.
     """
 
     column: str
@@ -51,7 +51,7 @@ class Value:
 
     @property
     def tips(self) -> list[alt.Tooltip]:
-        """What a mark states when pointed at."""
+        """The tooltip of a mark."""
         return charting.tips("variant:N", "panel:N", *self.told)
 
 
@@ -63,10 +63,10 @@ def by_ring(rows: Sequence[Row], value: Value) -> Chart | None:
 def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | None:
     """A mark for each variant and place on an axis to base 2, one small chart per ``label``, or operation, and tuning.
 
-    A line joins a variant's cases. Of several at one place it takes that with the longest chain; the marks of others
-    are hollow. Marks that agree lie upon each other, the first variant's the largest. What has fewer than three marks
-    is no chart but a row of the table, and equal values at one place are a sentence. Where nothing else is left, or
-    there is one place, all are rows of one chart.
+    A line joins a variant's cases. Of several at one place, it takes the one with the longest chain; the marks of the
+    others are hollow. Equal marks overlap, the first variant's the largest. Panels with fewer than three marks appear
+    in the table only, and equal values at one place are a sentence. Where no panel has three marks, or there is only
+    one place, all cases are rows of one chart.
     """
     if not rows:
         return None
@@ -90,7 +90,7 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
 
 
 def _equal(cases: Sequence[Row], value: Value, place: str, title: str) -> dict[str, str]:
-    """The one value of each panel whose variants have the same at one place, in words."""
+    """The common value, in words, of each panel whose variants agree at one place."""
     panels: dict[str, list[Row]] = defaultdict(list)
     for row in cases:
         panels[row["panel"]].append(row)
@@ -122,15 +122,15 @@ def _layers(cases: Sequence[Row], value: Value, x: alt.X) -> list[alt.Chart]:
 
 
 def _points(cases: Sequence[Row], base: alt.Chart, **look: Any) -> list[alt.Chart]:
-    """The marks; hollow ones where there is a longer chain at the place."""
+    """The marks; they are hollow where the place has a longer chain."""
     points = base.transform_filter(_JOINED).mark_point(filled=True, size=60, opacity=1).encode(**look)
     others = base.transform_filter(_OTHER).mark_point(filled=False, size=60, strokeWidth=1.8, opacity=1)
     return [points, *[others.encode(**look)] * any(row["is_other"] for row in cases)]
 
 
 def _rows(cases: Sequence[Row], value: Value, order: Sequence[str], word: str) -> Chart:
-    """A row for each panel and place (``at``), which the ``word`` names, all on one axis; equal values are
-    stated beside their marks.
+    """A row for each panel and place (``at``), which the ``word`` names, all on one axis. Equal values are stated next
+    to their marks.
     """
     names = charting.variants_of(cases)
     places = sorted({row["at"] for row in cases})
@@ -165,7 +165,7 @@ def _rows(cases: Sequence[Row], value: Value, order: Sequence[str], word: str) -
 
 
 def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows with the ``panel`` that each is in, and whether there is a longer chain at its place (``is_other``)."""
+    """The rows, each with its ``panel``, and whether its place has a longer chain (``is_other``)."""
     is_divided = len({row.get("tuning") for row in rows}) > 1
     named = []
     for row in rows:
@@ -185,7 +185,7 @@ def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _are_told_by_chains(rows: Sequence[Row]) -> bool:
-    """Whether each place has one case, or two of unlike chains."""
+    """Whether each place has one case, or two with different chains."""
     places: dict[Any, dict[str, str]] = defaultdict(dict)
     for row in sorted(rows, key=lambda row: str(row["variant"])):
         places[_place(row)].setdefault(row["comparison_group"], str(row.get("modulus_bits")))

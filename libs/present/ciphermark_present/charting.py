@@ -1,4 +1,4 @@
-"""What charts share: one colour and one shape per variant, sizes, axes, which rows they show, bars. Pure."""
+"""Elements that charts share: one colour and one shape per variant, sizes, axes, selection of rows, bars. Pure."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ciphermark_core.metrics import SIGNIFICANCE_THRESHOLD
 from ciphermark_present import formats, parameters, theme
 from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 
-# A variant keeps its colour on every page; shapes tell variants apart where colours do not. The folder of its library
-# declares both, in Okabe and Ito's colours for every kind of colour vision, less those that vanish on white or black.
+# A variant keeps its colour on every page; shapes distinguish variants where colours do not. The folder of its library
+# declares both, in Okabe and Ito's colours for every kind of colour vision, except those that vanish on white or black.
 # The registry reads declarations and loads no library.
 REGISTRY = "ciphermark_adapters.registry"
 _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arrow"))
 
 WIDTH = 320
 HEIGHT = 200
-VARIANT = "Variant"  # channels of one title share a legend
+VARIANT = "Variant"  # channels with the same title share a legend
 _SECONDS = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
 _BYTES = ((1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B"))
 _PLAIN = ((1.0, ""),)
-# What views call the uncorrected twins of medians.
+# The views' names for uncorrected medians.
 _UNCORRECTED = (
     *("uncorrected_median", "uncorrected_median_s", "uncorrected_time_s", "uncorrected_answer_s"),
     *("uncorrected_infer_s", "uncorrected_layer_time"),
@@ -49,7 +49,7 @@ else:
 
         def __getattr__(self, name: str) -> Any:
             module = import_module("altair")
-            # A test validates every chart; doing it for every part, every time, took half of drawing.
+            # A test validates every chart; validation of every part, every time, took half of the drawing time.
             import_module("altair.utils.schemapi").disable_debug_mode()
             vars(self).update(vars(module))
             return getattr(module, name)
@@ -100,19 +100,19 @@ def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str])
     return small_charts(dots, part, parts, columns=3, width=240, height=alt.Step(9), axes=("x",))
 
 
-_DECADE = 10  # times and sizes that span so much are on a logarithmic axis
+_DECADE = 10  # a larger ratio of maximum to minimum makes an axis of times or sizes logarithmic
 _MOST_TICKS = 7
 _LINEAR_TICKS = 5
-_HEADROOM = 1.05  # above the largest mark: one upon the frame would shift the heading
+_HEADROOM = 1.05  # above the largest mark: a mark on the frame would shift the heading
 
 
 def seconds(values: Iterable[float]) -> dict[str, Any]:
-    """Scale and axis of times that are such."""
+    """Scale and axis of times in seconds."""
     return _measured(values, _SECONDS)
 
 
 def sizes(values: Iterable[float]) -> dict[str, Any]:
-    """Scale and axis of bytes that are such; logarithmic ones have powers of 10."""
+    """Scale and axis of sizes in bytes; a logarithmic axis has powers of 10."""
     return _measured(values, _BYTES)
 
 
@@ -150,7 +150,7 @@ def _measured(
 
 
 def _in_units(units: Sequence[tuple[float, str]]) -> str:
-    """An expression for labels with three significant digits and the unit that fits."""
+    """An expression for labels with three significant digits and a fitting unit."""
     text = "'0'"
     for factor, unit in reversed(units):
         text = f"datum.value >= {factor:g} ? format(datum.value / {factor:g}, ',.3~r') + '{unit}' : {text}"
@@ -158,7 +158,7 @@ def _in_units(units: Sequence[tuple[float, str]]) -> str:
 
 
 def _linear_ticks(high: float, least_step: float) -> list[float]:
-    """From 0 in steps of 1, 2 or 5 and their tenfolds."""
+    """Ticks from 0 in steps of 1, 2 or 5 times a power of 10."""
     power = math.floor(math.log10(high / _LINEAR_TICKS))
     step = next(
         float(f"{base}e{exponent}")
@@ -170,7 +170,7 @@ def _linear_ticks(high: float, least_step: float) -> list[float]:
 
 
 def _log_ticks(low: float, high: float, units: Sequence[tuple[float, str]]) -> list[float]:
-    """1, 2 and 5 and their tenfolds within bounds; of many decades, and of bytes, powers of 10 alone."""
+    """Ticks at 1, 2 and 5 times powers of 10 within bounds; over many decades, and for bytes, powers of 10 alone."""
     decades = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
     for bases in ((1, 2, 5), (1,)) if units is not _BYTES else ((1,), (1, 2, 5)):
         ticks = [float(f"{base}e{power}") for power in decades for base in bases]
@@ -181,8 +181,8 @@ def _log_ticks(low: float, high: float, units: Sequence[tuple[float, str]]) -> l
 
 
 def powers_of_two(values: Iterable[float], title: str, column: str) -> alt.X:
-    """An axis of N or of vector lengths, logarithmic to base 2: each has its true place and a label, or every other
-    one where these would touch.
+    """An axis of N or of vector lengths, logarithmic to base 2. Each value has its exact position and a label, or every
+    other one where labels would touch.
     """
     places = sorted({float(value) for value in values})
     return alt.X(
@@ -205,8 +205,8 @@ _NOTE_CHARACTERS = 60  # of a line above a chart
 
 
 def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
-    """The rows of small charts that have three marks or more, and what names the others above the charts, as properties
-    of these. Where none has as many, all are drawn: nothing is hidden by that.
+    """The rows of small charts with three marks or more, and properties of the charts with a note that names the
+    others. Where no chart has three marks, all are drawn.
     """
     marks = Counter(row[by] for row in rows)
     has_any = max(marks.values(), default=0) >= MIN_MARKS
@@ -216,7 +216,7 @@ def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
 
 
 def noted(notes: Sequence[str]) -> dict[str, Any]:
-    """What is stated above charts, as properties of these."""
+    """Properties of charts with notes above them."""
     lines = [line for note in notes for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
     return {"title": lines} if lines else {}
 
@@ -227,20 +227,20 @@ def log_scale() -> alt.Scale:
 
 
 def whole_axis() -> alt.Axis:
-    """An axis of counts: between whole numbers stands none."""
+    """An axis of counts, with labels at whole numbers only."""
     return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
 
 
 def nested(names: Sequence[str], largest: float, least: float) -> alt.Scale:
-    """A scale of sizes for marks that lie upon each other where they are equal: the first variant's is the largest.
+    """A scale of sizes for marks that overlap where they are equal: the first variant's mark is the largest.
 
-    Legends show the sizes: where a channel is kept out of the legend, Vega-Lite leaves the whole legend out.
+    Legends show the sizes: where a channel is kept out of the legend, Vega-Lite omits the whole legend.
     """
     return alt.Scale(type="ordinal", domain=[*names], range=_steps(names, largest, least))
 
 
 def nested_widths(names: Sequence[str], largest: float, least: float) -> alt.StrokeWidthValue:
-    """Likewise of lines, without a scale, for the legend's symbols are not drawn so."""
+    """The same for lines, without a scale, since the legend's symbols do not show widths."""
     tests = [
         {"test": f"datum.variant === {json.dumps(visible(name))}", "value": width}
         for name, width in zip(names, _steps(names, largest, least), strict=True)
@@ -254,12 +254,12 @@ def _steps(names: Sequence[str], largest: float, least: float) -> list[float]:
 
 
 def bands(**labels: Any) -> alt.Axis:
-    """An axis of names with a line between each and the next, for marks side by side at each name."""
+    """An axis of names with a line between adjacent names, for marks side by side at each name."""
     return alt.Axis(grid=True, tickBand="extent", **labels)
 
 
 def sizes_axis(values: Iterable[float]) -> alt.Axis:
-    """An axis of bytes with a line for each size that there is; where labels would touch, every other one stands."""
+    """An axis of bytes with a line for each size in the values; where labels would touch, every other one is shown."""
     return alt.Axis(
         labelExpr=_in_units(_BYTES),
         values=sorted(set(values)),
@@ -289,9 +289,10 @@ def shape(variants: Iterable[str]) -> alt.Shape:
 
 
 def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
-    """What a mark states when pointed at, its parameters last.
+    """The tooltip of a mark, its parameters last.
 
-    As channels: Altair takes long to find out what kind a text is meant to be."""
+    The fields are channel objects: Altair takes long to infer the type of a text.
+    """
     return [
         *(
             field if isinstance(field, alt.Tooltip) else alt.Tooltip(field, title=_titled(field))
@@ -311,10 +312,10 @@ def text_tip(column: str, title: str) -> alt.Tooltip:
 
 
 _RATIO_TICKS = (1.0, 1.5, 2.0, 3.0, 5.0)
-_CLOSE_TICKS = (0.8, 0.9, 1.0, 1.1, 1.2)  # where all is close to 1
+_CLOSE_TICKS = (0.8, 0.9, 1.0, 1.1, 1.2)  # where all ratios are close to 1
 _CLOSE = (0.75, 1.3)
 _MOST_RATIO_TICKS = 8
-MIN_CASES = 6  # an interval of fewer cases speaks for no other
+MIN_CASES = 6  # an interval of fewer cases does not generalize
 
 
 def ratio_x(value: str, title: str | list[str], values: Iterable[float]) -> alt.X:
@@ -330,7 +331,9 @@ def ratio_x(value: str, title: str | list[str], values: Iterable[float]) -> alt.
 
 
 def _ratio_ticks(low: float, high: float) -> list[float]:
-    """1, 1.5, 2, 3 and 5 and their tenfolds within bounds, and their inverses; of many decades 1 alone."""
+    """Ticks at 1, 1.5, 2, 3 and 5 times powers of 10 within bounds, and at their inverses; over many decades, at 1
+    alone.
+    """
     if _CLOSE[0] < low and high < _CLOSE[1]:
         return [tick for tick in _CLOSE_TICKS if low <= tick <= high]
     reach = math.ceil(max(abs(math.log10(low)), abs(math.log10(high)))) + 1
@@ -344,8 +347,8 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def ratio_layers(base: alt.Chart, x: alt.X, *, is_hollow: bool = False, **look: Any) -> list[alt.Chart]:
-    """Ratios as dots: the significance band, a line at 1, intervals from ``from`` to ``to`` behind the marks, and the
-    ``text`` of each ``at`` its place. Marks are hollow where what is compared was not sampled alternately.
+    """Ratios as dots: the significance band, a line at 1, intervals from ``from`` to ``to`` behind the marks, and each
+    ``text`` at the position ``at``. Marks are hollow where the compared cases were not sampled alternately.
     """
     colour = {"color": look["color"]} if "color" in look else {}
     seen = {"opacity": alt.condition("datum.from < datum.to", alt.value(1), alt.value(0))}
@@ -362,18 +365,18 @@ def ratio_layers(base: alt.Chart, x: alt.X, *, is_hollow: bool = False, **look: 
 
 
 def _band() -> alt.Chart:
-    """Where a ratio is no significant difference."""
+    """The band of ratios without a significant difference."""
     low, high = alt.XDatum(1 / SIGNIFICANCE_THRESHOLD), alt.X2Datum(SIGNIFICANCE_THRESHOLD)
     return alt.Chart().mark_rect(style=theme.BAND).encode(x=low, x2=high)
 
 
 def _unity() -> alt.Chart:
-    """A line where a ratio is 1."""
+    """A line at the ratio 1."""
     return alt.Chart().mark_rule(style=theme.UNITY).encode(x=alt.XDatum(1))
 
 
 def with_ratio(rows: Sequence[Row], value: str = "ratio", least: float = 0.0) -> list[Row]:
-    """Rows with the ends of their intervals, none below the ``least`` that is possible, and a ``text``: the ratio, with
+    """Rows with the ends of their intervals, none below the possible minimum ``least``, and a ``text``: the ratio, with
     ≈ where its interval meets the significance band.
     """
     told: list[Row] = []
@@ -396,17 +399,17 @@ def with_ratio(rows: Sequence[Row], value: str = "ratio", least: float = 0.0) ->
 
 
 def ratio_tips() -> list[alt.Tooltip]:
-    """What a ratio of :func:`with_ratio` states when pointed at."""
+    """The tooltip of a ratio of :func:`with_ratio`."""
     return [alt.Tooltip("text:N", title="Ratio"), alt.Tooltip("interval:N", title="95% interval")]
 
 
 def ends_of(rows: Sequence[Row], value: str = "ratio") -> list[float]:
-    """All that an axis of ratios has to reach."""
+    """All values that an axis of ratios must include."""
     return [row[name] for row in rows for name in (value, "from", "to")]
 
 
 def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
-    """Colour and shape of a variant; one that declares none takes the next of the others."""
+    """Colour and shape of a variant; a variant that declares none takes the next of the other looks."""
     declarations = import_module(REGISTRY).declarations()
     looks = {name: declarations[name].look for name in names if name in declarations}
     strangers = [name for name in names if looks.get(name) is None]
@@ -414,10 +417,10 @@ def look(variant: str, names: Sequence[str]) -> tuple[str, str]:
 
 
 def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) -> alt.Data:
-    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words: where they are
-    known, with the share of undisturbed samples, by how much the others are corrected, and what it is uncorrected.
+    """The columns that a chart needs, as plain JSON values, and the parameters of each row in words. Where available,
+    these include the share of undisturbed samples, the correction of the others, and the uncorrected value.
 
-    Columns that are ``written`` are there as tables write them too.
+    The ``written`` columns also have the texts that tables show.
     """
     return alt.Data(
         values=[
@@ -430,9 +433,9 @@ def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) ->
 
 
 def with_ends(rows: Sequence[Row], value: str) -> list[Row]:
-    """Rows with the ends of a whisker: of the interval, or the value itself where it has none (too few samples).
+    """Rows with the ends of a whisker: of the interval, or the value itself without an interval (too few samples).
 
-    A plot in which no row had any would leave Vega without an extent for its scale.
+    Without any ends in a plot, Vega would have no extent for its scale.
     """
     return [
         {
@@ -445,7 +448,7 @@ def with_ends(rows: Sequence[Row], value: str) -> list[Row]:
 
 
 def as_seconds(row: Row, column: str) -> Row:
-    """A row with its time in a column as ``seconds``, disturbed where that is."""
+    """A row with the time of a column as ``seconds``, marked as disturbed where that time is."""
     return {**row, "seconds": row[column], DISTURBED_TIMES: ["seconds"] * is_disturbed(row, column)}
 
 
@@ -465,7 +468,7 @@ def _told(row: Row, columns: Iterable[str]) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """A value as JSON has it: decimals become numbers, lists text."""
+    """A value as JSON represents it: decimals become numbers, lists text."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -474,12 +477,12 @@ def json_value(value: Any) -> Any:
 
 
 def variants_of(rows: Sequence[Row]) -> list[str]:
-    """The variants that rows tell of."""
+    """The variants in the rows."""
     return sorted({row["variant"] for row in rows})
 
 
 def fullest(rows: Sequence[Row]) -> list[Row]:
-    """Of each N the rows of one size: the largest vector that fits one ciphertext, else the smallest there is."""
+    """For each N, the rows of one vector length: the largest that fits one ciphertext, else the smallest."""
     sizes: dict[int, set[int]] = defaultdict(set)
     for row in rows:
         sizes[row["ring_dimension"]].add(row["vector_length"])
@@ -490,7 +493,7 @@ def fullest(rows: Sequence[Row]) -> list[Row]:
 
 
 def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows with a ``ring`` each: N, and what tells cases apart where an operation has several at one N."""
+    """The rows with a ``ring`` each: N, and the words that distinguish cases of an operation at the same N."""
     labels = parameters.apart(rows, lambda row: (row["operation"], row["ring_dimension"]))
     return [
         {**row, "ring": joined(str(row["ring_dimension"]), label)}
@@ -499,7 +502,7 @@ def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def joined(*texts: str) -> str:
-    """Texts that are not empty, one after another."""
+    """The texts that are not empty, with commas between them."""
     return ", ".join(filter(None, texts))
 
 
@@ -521,18 +524,18 @@ _SPLIT = "split(datum.label, '\\n')"
 _BAR_WIDTH, _BAR_STEP = (
     260,
     30,
-)  # two beside each other, with their names, are as wide as a page; a name has two lines
+)  # two of them side by side, with their names, are as wide as a page; a name has two lines
 
 
 def bar_name(variant: str, apart: str) -> str:
-    """The ``bar`` of a case: its variant, and below it the parameters that tell it apart."""
+    """The ``bar`` of a case: its variant, and below it the parameters that distinguish the case."""
     return "\n".join(filter(None, (variant, apart)))
 
 
 def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
-    """A ``bar`` for each case, of each ``part`` in order of ``place``, so many ``seconds`` long; a small chart for each
-    ``what``, whose lines head it. ``parts`` are all names of parts, in the order of the legend, whose title
-    is ``title``.
+    """A ``bar`` for each case, stacked in order of ``place``: each ``part`` is ``seconds`` long. There is a small
+    chart for each ``what``, whose lines are its heading. ``parts`` are all names of parts, in the order of the
+    legend, and ``title`` is the legend's title.
     """
     chart = (
         alt.Chart(data(rows, "bar", "what", "part", "place", "seconds", seconds=formats.seconds))

@@ -1,4 +1,4 @@
-"""The terminal: what was stored or named by a user cannot control it, and brackets in it are text."""
+"""The terminal: stored texts and users' names cannot control it, and brackets in them are plain text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ciphermark_core.controls import visible
 
 
 class Terminal(console.Console):
-    """As rich's, but control characters in what is printed are visible ones, and a string has neither markup nor
-    names of emoji: what has markup is made by :func:`styled`.
+    """As rich's, but printed control characters become visible ones, and a string has neither markup nor names of
+    emoji: :func:`styled` makes texts with markup.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -29,5 +29,7 @@ class Terminal(console.Console):
 
 
 def styled(template: str, *values: object) -> Text:
-    """A line with the markup of its template, in which each ``{}`` stands for a value: brackets in values are text."""
+    """A line with the markup of its template, in which each ``{}`` stands for a value: brackets in values are plain
+    text.
+    """
     return Text.from_markup(template.format(*(escape(str(value)) for value in values)), emoji=False)

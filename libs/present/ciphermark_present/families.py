@@ -1,4 +1,4 @@
-"""Families of workloads that present their results: a module ``figures``, and queries beside it, in their folder."""
+"""Families of workloads that present their results: each has a module ``figures``, and queries next to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 
-PACKAGE = "ciphermark_workloads"  # whoever presents results knows its name, and loads no workload
+PACKAGE = "ciphermark_workloads"  # the presentation knows its name, and loads no workload
 
 
 @cache
@@ -19,5 +19,5 @@ def names() -> tuple[str, ...]:
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """These modules, which import nothing but this package: whoever presents results loads no workload."""
+    """The modules ``figures``, which import nothing but this package: the presentation of results loads no workload."""
     return tuple(import_module(f"{name}.figures") for name in names())

@@ -1,4 +1,4 @@
-"""Figures: a view, the columns and words of its table, a chart, sentences. Terminal, pages and reports show these."""
+"""Figures: a view, the columns and texts of its table, a chart, sentences. Terminal, pages and reports show these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ciphermark_present import formats
 from ciphermark_present.query import Answer, Row, is_disturbed
 from ciphermark_present.subject import Subject
 
-if TYPE_CHECKING:  # a command line that draws nothing does not wait for Altair
+if TYPE_CHECKING:  # a command line that draws no chart does not load Altair
     from ciphermark_present.charting import Chart
     from ciphermark_present.printed import Cells, Pivot, Printed, Wanted
 
@@ -27,12 +27,12 @@ Tell = Callable[[Sequence[Row], Row], Iterator[str]]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: where its value is, how it is headed, and how it is written.
+    """A column of a table: its value's name, its heading, and its format.
 
-    ``unit`` names the column with the unit of the value, where that differs from row to row. ``is_prose``: its texts
-    are sentences, which may take several lines. Where there is little room, as in a terminal, ``short`` heads it
-    and ``brief`` writes it; ``heading`` tells it once, above a table all of whose rows have the same. ``mark`` gives
-    what stands behind a value, of rows that are ``columns.marked``.
+    ``unit`` names the column with the unit of the value, where that differs between rows. ``is_prose``: its texts are
+    sentences, which may take several lines. Where there is little room, as in a terminal, ``short`` is the heading and
+    ``brief`` the format. ``heading`` states a value that all rows share, once above the table. ``mark`` returns the
+    mark after a value, for rows that are ``columns.marked``.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table with a column per variant: ``place`` names the columns that rows have in common, ``cell`` writes one."""
+    """A table with a column per variant: ``place`` names the columns that identify a row, ``cell`` writes one cell."""
 
     place: tuple[Column, ...]
     cell: Callable[[Row], str]
@@ -72,23 +72,22 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a figure is printed where there is little room, as in a terminal or a paper: what it does not say is as the
-    figure has it.
+    """The layout of a figure where there is little room, as in a terminal or a paper. By default it follows the figure.
 
-    ``title`` stands before what all rows of a table have in common, unless it is a function that makes the whole
-    heading; ``about`` says what else is so of all rows. ``columns`` are by default the figure's, less those that the
-    heading tells. Rows come in the figure's order, unless ``order`` sorts those of a table.
+    ``title`` precedes the values that all rows of a table share, unless it is a function that makes the whole heading.
+    ``about`` states further properties of all rows. ``columns`` are by default the figure's, without those in the
+    heading. Rows have the figure's order, unless ``order`` sorts those of a table.
 
-    ``rows`` makes the rows that are printed of those of the figure and of ``others``, by default of the figure's those
-    that came to parameters. Those that have the columns ``table`` in common are one table; with ``is_by_level`` only
-    those of one security level by the table that a reader wants: of all levels where a reader wants that, and, with
-    ``is_recommended_mixed``, with recommended tuning, where what was asked for is compared. Cases that differ in more
-    than ``varied`` are told apart in the heading. The first ``once`` columns are left out where they are as in the row
-    before. ``shown`` are those rows of a table that it prints; ``more`` makes further tables of all of them. ``noted``
-    is said below each table, ``explained`` below the last one.
+    ``rows`` makes the printed rows from those of the figure and of ``others``; by default, they are the figure's rows
+    with resolved parameters. Rows with equal columns ``table`` form one table. With ``is_by_level``, a table has one
+    security level, by the security table that the reader wants. It has all levels where the reader wants that; with
+    ``is_recommended_mixed``, also for recommended tuning, where requested levels are compared. The heading
+    distinguishes cases that differ in more than ``varied``. The first ``once`` columns are left out where they equal
+    those of the row before. ``shown`` selects the rows that a table prints; ``more`` makes further tables from all of
+    them. ``noted`` is the text below each table, ``explained`` the one below the last table.
 
-    ``place`` orders what is printed of a run, ``is_main``: it belongs to the phase that is timed, ``needs_details`` is
-    ``False`` for a reader in a hurry alone, ``True`` for one who looks closely alone.
+    ``place`` orders the printed figures of a run. ``is_main``: the figure belongs to the timed phase. ``needs_details``
+    is ``False`` for a layout of the summary only, ``True`` for one of the detailed output only.
     """
 
     title: str | Callable[[Rows, Wanted], str] | None = None
@@ -116,21 +115,20 @@ class Layout:
 class Figure:
     """One figure.
 
-    ``view`` names what it reads; ``narrowed_by`` are the columns by which readers choose rows, by default whatever
-    the filters of its page are about, ``may_lack`` those of them that a row need not have a value in; ``where`` is
-    what all its rows have; ``order`` is that of its rows.
-    ``read`` are the columns that it takes, by default all: of very many rows the others cost more than the query.
-    ``derive`` makes of the answer, and the parameters it was asked with, what is shown and downloaded; ``combine``
-    makes it of an answer for each run, from a query about one run that is asked for all of them at once.
+    ``view`` names the view that it reads. ``narrowed_by`` are the columns by which readers choose rows, by default
+    those of all filters; ``may_lack`` are those of them in which a row may have no value. ``where`` has the values that
+    all its rows have; ``order`` is that of its rows. ``read`` are the columns that it reads, by default all: with very
+    many rows, the others cost more than the query. ``derive`` makes the shown and downloaded rows from the answer and
+    the parameters of the query. ``combine`` makes them from one answer for each run; its query about one run is
+    executed for each of them.
 
-    ``chart`` draws it, and gives nothing where the rows have nothing to draw; ``tell`` puts it into
-    sentences. ``printed`` is how it is printed where there is little room; with several layouts in as many ways, and
-    without one it is not. ``page`` is the path of a page that it asks to
-    be shown on, after the figures that the page names. ``lead`` states what it shows, ``reading`` how to read it:
-    pages and reports have the latter at their end. ``empty`` is what it means when there is no row. ``is_table_open``:
-    the table says more than the chart. ``on_page`` is what a page adds, where one can follow links and choose.
-    ``noted_by``: what notes on libraries have to be about to stand below it (see ``Note.about``), and the column that
-    has it.
+    ``chart`` draws it, and returns ``None`` where there is nothing to draw; ``tell`` puts it into sentences.
+    ``printed`` has its layouts where there is little room; without one, the figure is not printed. ``page`` is the path
+    of a page to show it on, after the figures that the page names. ``lead`` states what it shows, ``reading`` explains
+    how to read it; pages and reports have the latter at their end. ``empty`` is the text for a figure without rows.
+    ``is_table_open``: the table is more informative than the chart. ``on_page`` is an addition for pages, where readers
+    can follow links and choose. ``noted_by`` has the kind of subject of the notes below the figure (see
+    ``Note.about``), and the column with these subjects.
     """
 
     name: str
@@ -158,5 +156,5 @@ class Figure:
     noted_by: tuple[str, str] = ("", "")
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
-        """The chart of rows; nothing where there is nothing to draw."""
+        """The chart of rows; ``None`` where there is nothing to draw."""
         return self.chart(rows) if self.chart else None

@@ -1,4 +1,4 @@
-"""How values are written for people. Pure."""
+"""Formats of values for people. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from typing import Any
 
 _SECONDS = {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}
 _BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
-_BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # for readers who choose them
+_BINARY = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}  # for readers who choose these units
 TIME_UNITS = (*_SECONDS, "us")
 BYTE_UNITS = (*_BYTES, *_BINARY)
 _YEARS = range(2000, 2200)
 OUT_OF_RANGE = "date out of range"
 NOTHING = "–"
-DISTURBED = "!"  # before a time that is made of disturbed samples only
+DISTURBED = "!"  # before a time with disturbed samples only
 _ELSEWHERE = ("repetitions", "data_set")  # dimensions with a column of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How a reader wants numbers: a unit for all times, one for all bytes, by default what fits each; exponents."""
+    """A reader's choice of number format: one unit for all times and one for all bytes, by default fitting ones;
+    exponents.
+    """
 
     time_unit: str | None = None
     byte_unit: str | None = None
@@ -37,7 +39,7 @@ _notation: ContextVar[Notation] = ContextVar("notation", default=_USUAL)
 
 @contextmanager
 def written(notation: Notation) -> Iterator[None]:
-    """Within this, numbers are written so."""
+    """A context in which numbers have this notation."""
     token = _notation.set(notation)
     try:
         yield
@@ -46,12 +48,12 @@ def written(notation: Notation) -> Iterator[None]:
 
 
 def count(number: int) -> str:
-    """How many there are of something: ``8192``, ``65,536``."""
+    """A count of items: ``8192``, ``65,536``."""
     return f"{number:,}" if number >= 10_000 else str(number)
 
 
 def values(count: int) -> str:
-    """So many numbers: ``1 value``, ``4,096 values``."""
+    """A number of values: ``1 value``, ``4,096 values``."""
     return f"{count:,} value{'' if count == 1 else 's'}"
 
 
@@ -63,7 +65,7 @@ def digits(value: float | None) -> str:
 
 
 def _exponent(value: float) -> str:
-    """The number with its exponent, where the reader wants exponents; else nothing."""
+    """The number with its exponent, where the reader wants exponents; else empty."""
     return f"{value:.2e}" if _notation.get().is_scientific else ""
 
 
@@ -73,7 +75,7 @@ def small(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A time with the unit that fits it."""
+    """A time with a fitting unit."""
     if value is None:
         return NOTHING
     unit = _time_unit(value)
@@ -81,7 +83,7 @@ def seconds(value: float | None) -> str:
 
 
 def _time_unit(seconds: float) -> str:
-    """The unit that the reader chose, else the one that fits."""
+    """The unit that the reader chose, else a fitting one."""
     chosen = _notation.get().time_unit
     if chosen is not None:
         return "µs" if chosen == "us" else chosen
@@ -90,14 +92,14 @@ def _time_unit(seconds: float) -> str:
 
 
 def _smallest_that_fits(numbers: Iterable[tuple[str, float]]) -> str | None:
-    """The first unit whose number takes three digits: as it is written, so that what rounds up to a thousand is 1 of
-    the next.
+    """The first unit whose number has at most three digits before the point as written: a number that rounds up to 1000
+    becomes 1 of the next unit.
     """
     return next((unit for unit, number in numbers if float(f"{number:.3g}") < 1000), None)
 
 
 def size(value: float | None) -> str:
-    """Bytes with the unit that fits them."""
+    """Bytes with a fitting unit."""
     if value is None:
         return NOTHING
     number, unit = bytes_with_unit(value)
@@ -105,7 +107,7 @@ def size(value: float | None) -> str:
 
 
 def bytes_with_unit(value: float) -> tuple[float, str]:
-    """In the unit that the reader chose, else in the decimal one that fits."""
+    """Bytes in the unit that the reader chose, else in a fitting decimal one."""
     chosen = _notation.get().byte_unit
     numbers = ((unit, value / factor) for unit, factor in _BYTES.items())
     unit = chosen or _smallest_that_fits(numbers) or "GB"
@@ -113,7 +115,7 @@ def bytes_with_unit(value: float) -> tuple[float, str]:
 
 
 def quantity(value: float | None, unit: str | None) -> str:
-    """A result in a unit of ours."""
+    """A result in one of the registry's units."""
     if unit == "s":
         return seconds(value)
     if unit == "bytes":
@@ -136,7 +138,7 @@ def share(value: float | None) -> str:
 
 
 def chain(value: Sequence[int] | None) -> str:
-    """Sizes of primes."""
+    """Sizes of a chain's primes."""
     return NOTHING if value is None else ", ".join(map(str, value))
 
 
@@ -146,14 +148,14 @@ def scale(value: float | None) -> str:
 
 
 def level(value: int | None) -> str:
-    """A security level; 0 is what lies under the smallest level of the table."""
+    """A security level; 0 stands for a level below the minimum of the table."""
     if value is None:
         return NOTHING
     return f"{value} bits" if value else "below 128 bits"
 
 
 def asked(value: int | None) -> str:
-    """The least security that was asked for; 0 is none."""
+    """The requested minimum security; 0 stands for none."""
     return NOTHING if value is None else f"{value} bits" if value else "none"
 
 
@@ -170,12 +172,12 @@ def minute(value: datetime) -> str:
 
 
 def text(value: Any) -> str:
-    """Anything else."""
+    """Any other value."""
     return NOTHING if value is None else str(value)
 
 
 def options(values: Mapping[str, Any] | None) -> str:
-    """What one experiment or family alone is varied by, but for what has a column of its own everywhere."""
+    """The options of one experiment or family, without those that have a column of their own everywhere."""
     own = [f"{name} {value}" for name, value in sorted((values or {}).items()) if name not in _ELSEWHERE]
     return ", ".join(own) or NOTHING
 
@@ -185,18 +187,18 @@ def yes(value: bool | None) -> str:
     return NOTHING if value is None else ("yes" if value else "no")
 
 
-# Where there is little room: no thousands separated, bytes in kB, MB and GB as papers have them.
+# For little room: no thousands separators, and bytes in kB, MB and GB as in papers.
 
 
 def brief_digits(value: float | None) -> str:
-    """Three significant digits, never an exponent; nothing for a result that there is not."""
+    """Three significant digits, never an exponent; empty for a missing result."""
     if value is None:
         return ""
     return _exponent(value) or (f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}")
 
 
 def duration(seconds: float) -> tuple[str, str]:
-    """A time as a number with three significant digits and the unit that fits it."""
+    """A time as a number with three significant digits and a fitting unit."""
     unit = _time_unit(seconds)
     return brief_digits(seconds * _SECONDS[unit]), unit
 
@@ -215,8 +217,8 @@ def interval(low: float | None, high: float | None, factor: float = 1.0) -> str:
 
 
 def brief_quantity(value: float | None, unit: str) -> str:
-    """A result in a unit of ours: seconds and bytes with the unit that fits them, shares as percentages, the rest as it
-    is.
+    """A result in one of the registry's units: seconds and bytes with a fitting unit, shares as percentages, other
+    values as they are.
     """
     if value is None:
         return NOTHING
@@ -256,7 +258,7 @@ def three_digits(value: float) -> str:
 
 
 def ratio(value: float | None) -> str:
-    """A multiple, such as ``2.60×``; nothing for one that there is not."""
+    """A multiple, such as ``2.60×``; empty for a missing one."""
     return "" if value is None else f"{three_digits(value)}×"
 
 
@@ -273,7 +275,7 @@ def times(value: float | None) -> str:
 
 
 def relative(value: float | None) -> str:
-    """A relative error of any size: an exact result has none."""
+    """A relative error of any size: an exact result has 0."""
     if value is None:
         return NOTHING
     return f"{value:.1e}" if value else "0"
@@ -285,7 +287,7 @@ def rounded(value: float | None) -> str:
 
 
 def security(value: int | None) -> str:
-    """As :func:`level`, where a heading names what it is."""
+    """As :func:`level`, for a heading that names the value."""
     if value is None:
         return "unknown"
     return f"{value}-bit" if value else "below 128-bit"

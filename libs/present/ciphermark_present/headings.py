@@ -1,4 +1,4 @@
-"""What rows of a table have in common is told in its heading, once; what they do not, row by row. Pure."""
+"""Headings of tables: a heading states the values that all rows share, once; rows state the others. Pure."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ LEVELS = (SECURITY_2018, SECURITY_2024)
 
 
 def is_shared(column: Column, rows: Sequence[Row]) -> bool:
-    """Whether the column would have the same in all rows."""
+    """Whether the column would have the same text in all rows."""
     return len({column.brief_cell(row) for row in rows}) == 1
 
 
 def heading(rows: Sequence[Row]) -> str:
-    """Scheme, the parameters that all rows share, and their security; and what tells their case from those of other
-    tables.
+    """Scheme, the parameters that all rows share, their security, and the words that distinguish their case from those
+    of other tables.
     """
     parameters = [_told(column, rows) for column in PARAMETERS if is_shared(column, rows)]
     about = ", ".join(filter(None, [rows[0]["scheme"].upper(), *parameters, message(rows)]))
@@ -42,13 +42,15 @@ def heading(rows: Sequence[Row]) -> str:
 
 
 def message(rows: Sequence[Row]) -> str:
-    """What the messages of all rows are encoded with, and what tells their case from those of other tables."""
+    """The encoding parameters of all rows' messages, and the words that distinguish their case from those of other
+    tables.
+    """
     texts = [told(row, MESSAGE) for row in rows] + [rows[0].get("apart", "")]
     return ", ".join(dict.fromkeys(part for text in texts for part in text.split(", ") if part))
 
 
 def levels(rows: Sequence[Row]) -> str:
-    """The security of all rows by both tables: of each every level that a row has, the highest first."""
+    """The security of all rows by both tables; for each table, every level of the rows, the highest first."""
     return ", ".join(f"{_levels(rows, column.name)} ({column.short})" for column in LEVELS)
 
 
@@ -60,18 +62,18 @@ def _levels(rows: Sequence[Row], name: str) -> str:
 
 
 def columns(rows: Sequence[Row]) -> list[Column]:
-    """The columns that the heading cannot tell."""
+    """The columns that the heading cannot state."""
     own = [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
     return [*own, *differing(OF_LIBRARY, rows)]
 
 
 def time_of(phase: str) -> str:
-    """What the time of a phase is called."""
+    """The name of the time of a phase."""
     return _TIMES.get(phase, f"time of stage {phase}")
 
 
 def vector(rows: Sequence[Row]) -> str:
-    """Data, values, ciphertexts and threads of all rows, and the tuning where it is not the usual one."""
+    """Data, values, ciphertexts and threads of all rows, and the tuning where it is not matched."""
     return ", ".join([_vector(rows)] + ["recommended tuning"] * (rows[0].get("tuning") == "recommended"))
 
 
@@ -88,14 +90,14 @@ def _vector(rows: Sequence[Row]) -> str:
 
 
 def _executed(rows: Sequence[Row]) -> str:
-    """How many of a long vector's ciphertexts were executed, where those told what all take."""
+    """The number of executed ciphertexts of a long vector, where the total is extrapolated from these."""
     counts = sorted({row["executed_ciphertexts"] for row in rows if row.get("executed_ciphertexts")})
     several = "–".join(map(str, dict.fromkeys(counts[:1] + counts[-1:])))
     return f" (timed on {several} of them)" if counts else ""
 
 
 def threads(row: Row) -> str:
-    """How many threads the library may use."""
+    """The number of threads that the library may use."""
     return "1 thread" if row["threads"] == 1 else f"{row['threads']} threads"
 
 

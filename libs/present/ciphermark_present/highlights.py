@@ -1,4 +1,4 @@
-"""What a run shows that a reader would hardly have guessed: each kind of highlight tells its largest case. Pure."""
+"""Results of a run that a reader would hardly expect: each kind of highlight reports its largest case. Pure."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ciphermark_present.query import Row
 MOST = 3
 _UNDECIDED = ("no difference", "too few samples")
 _MIN_RATIO = 1.05  # the significance threshold
-_MIN_COLD = 2.0  # caches alone explain less
-_MIN_COLD_SAMPLES = 6  # the fewest that have a 95% interval of their median
+_MIN_COLD = 2.0  # caches alone explain a smaller ratio
+_MIN_COLD_SAMPLES = 6  # the minimum for a 95% interval of their median
 _USUAL_DATA = ("random", "real")
 _CASE = ("comparison_group", "label", "phase", "repetitions")
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is looked at: the ranked rows of ``ranking.contests`` and those of the figure ``speedup``, whose labels say
-    what is timed; the rows of ``first-executions``; and of variants that wrap another one's library, which.
+    """The basis of highlights: the ranked rows of ``ranking.contests``; the rows of the figure ``speedup``, whose
+    labels name the timed object; the rows of ``first-executions``; and the wrapped variant of each wrapper.
     """
 
     ranked: Sequence[Row]
@@ -35,16 +35,16 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """A sentence, and the variant and case that it is about: one of them is not told twice."""
+    """A sentence, and its variant and case, which are reported only once."""
 
     about: tuple[object, ...]
     sentence: str
 
 
 def highlights(evidence: Evidence) -> list[str]:
-    """The sentences of the first :data:`MOST` kinds that the evidence has, no case of a variant twice.
+    """The sentences of the first :data:`MOST` kinds with evidence, no case of a variant twice.
 
-    Times of disturbed samples only, or of too few samples for an interval, are no evidence.
+    Times with disturbed samples only, or with too few samples for an interval, are not evidence.
     """
     ranked = [row for row in evidence.ranked if row["standing"] != "disturbed"]
     evidence = replace(evidence, ranked=ranked)
@@ -58,7 +58,7 @@ def highlights(evidence: Evidence) -> list[str]:
 
 
 def _upsets(evidence: Evidence) -> Iterator[Highlight]:
-    """Where the variant that leads a scheme is beaten."""
+    """Cases in which the leading variant of a scheme is not the fastest."""
     beaten = []
     for same in grouped(evidence.ranked, lambda row: (row["scheme"], row["tuning"])):
         leader = Counter(row["variant"] for row in same if row["rank"] == 1).most_common(1)
@@ -73,8 +73,8 @@ def _upsets(evidence: Evidence) -> Iterator[Highlight]:
 
 
 def _wrappers(evidence: Evidence) -> Iterator[Highlight]:
-    """What a wrapper surely takes beside the library that it wraps, with the same parameters: the intervals of both
-    medians are apart.
+    """The overhead of a wrapper over the library that it wraps, with the same parameters, where the intervals of both
+    medians do not overlap.
     """
     costs = []
     for same in grouped(evidence.ranked, lambda row: tuple(row[name] for name in _CASE)):
@@ -92,12 +92,12 @@ def _wrappers(evidence: Evidence) -> Iterator[Highlight]:
 
 
 def _are_apart(row: Row, base: Row) -> bool:
-    """Whether a time is surely longer than another one, by the intervals of both."""
+    """Whether a time is significantly longer than another one, by the intervals of both."""
     return None not in (row["low"], base["high"]) and row["low"] > _MIN_RATIO * base["high"]
 
 
 def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
-    """Where HEXL surely does not help: an interval that has room for a gain says nothing."""
+    """Cases in which HEXL does not help: an interval with room for a gain is no evidence."""
     idle = [
         row
         for row in evidence.speedups
@@ -113,7 +113,7 @@ def _without_gain(evidence: Evidence) -> Iterator[Highlight]:
 
 
 def _widest(evidence: Evidence) -> Iterator[Highlight]:
-    """Where libraries with the same parameters lie farthest apart."""
+    """Cases in which libraries with the same parameters differ most."""
     for row in _by_ratio([row for row in evidence.ranked if row["rank"] != 1 and not ranking.remark(row)]):
         yield Highlight(
             _about(row),
@@ -123,7 +123,7 @@ def _widest(evidence: Evidence) -> Iterator[Highlight]:
 
 
 def _cold(evidence: Evidence) -> Iterator[Highlight]:
-    """What the first execution in a process costs, by enough processes."""
+    """The cost of the first execution in a process, over enough processes."""
     cold = [
         row
         for row in evidence.first_executions
@@ -147,7 +147,7 @@ _KINDS: tuple[Callable[[Evidence], Iterator[Highlight]], ...] = (
 
 
 def _by_ratio(rows: Sequence[Row]) -> list[Row]:
-    """Rows that take surely longer than the fastest, the longest first."""
+    """Rows that take significantly longer than the fastest, the longest first."""
     slower = [row for row in rows if (row["ratio"] or 0) > _MIN_RATIO and row["verdict"] not in _UNDECIDED]
     return sorted(slower, key=lambda row: (-row["ratio"], row["variant"], row["label"]))
 

@@ -1,4 +1,4 @@
-"""What a reader must know of the host's state beside results. Pure."""
+"""The host's state, as far as readers of results must know it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_NAMED = 8  # results
 
 
 def told(row: Row) -> Iterator[str]:
-    """A run's row of the view ``host_state`` in sentences: the share of undisturbed samples always, and a warning of
+    """A run's row of the view ``host_state`` in sentences: always the share of undisturbed samples, and a warning about
     each source of measurement error.
     """
     if not row["watched_trials"]:
@@ -43,9 +43,9 @@ def told(row: Row) -> Iterator[str]:
 
 
 def unlike_corrections(a: Sequence[Row], b: Sequence[Row]) -> str | None:
-    """A warning where times of two runs were corrected by different rules (docs/decisions/0045), or those of one by
-    several; ``None`` where all were corrected alike, or a run has no interference data. Of each run its rows of the
-    view ``host_state``.
+    """A warning where the times of two runs, or of one of them, were corrected by different rules
+    (docs/decisions/0045). ``None`` where all were corrected by one rule, or a run has no interference data. ``a`` and
+    ``b`` are each run's rows of the view ``host_state``.
     """
     of_a, of_b = _gains(a), _gains(b)
     if not of_a or not of_b or len(of_a | of_b) == 1:
@@ -61,14 +61,14 @@ def _gains(rows: Sequence[Row]) -> set[float]:
 
 
 def _rule(gains: set[float]) -> str:
-    """By how many times the slowdown of the reference kernel times were corrected; 0 is not at all."""
+    """The factor on the reference kernel's slowdown by which times were corrected; 0 stands for no correction."""
     factors = " or ".join(f"{gain:g}×" for gain in sorted(gains) if gain)
     rules = ["not at all"] * (0 in gains) + [f"{factors} the reference kernel's slowdown"] * bool(factors)
     return " or ".join(rules)
 
 
 def _corrected(row: Row) -> str:
-    """What was done about the disturbed samples: runs of older versions ignore them."""
+    """The treatment of the disturbed samples: runs of older versions ignore them."""
     if row.get("is_uncorrected"):
         return "times are not corrected"
     slowdown = row["slowdown"]

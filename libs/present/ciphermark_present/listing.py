@@ -1,4 +1,4 @@
-"""Figures as tables where there is little room, by their layouts: what all rows share stands in the heading. Pure."""
+"""Figures as tables for little room, by their layouts: headings state the values that all rows share. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOLD = (*headings.PARAMETERS, *headings.LEVELS)  # in the heading, where rows s
 
 def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
     """The tables of a figure; ``answers`` are its rows, and those of the layout's others. A mark is explained above the
-    first table that has it.
+    first table that contains it.
     """
     printed_tables: list[Printed] = []
     explained_marks: set[str] = set()
@@ -41,7 +41,7 @@ def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
 
 
 def _legend(table: Printed, rows: Rows) -> list[str]:
-    """What its marks mean."""
+    """The meanings of the table's marks."""
     return legend(rows, [head.text for head in table.heads] + [text for row in table.rows for text in row])
 
 
@@ -62,8 +62,8 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
 
 
 def level_of(row: Row, wanted: Wanted, is_recommended_mixed: bool) -> int | None:
-    """The security level within which a row is compared, by the wanted table; nothing where levels are mixed. What was
-    asked for by the older table is no level of the newer one.
+    """The security level within which a row is compared, by the wanted table; ``None`` where levels are mixed. A level
+    requested by the older table is not a level of the newer one.
     """
     is_asked = (
         is_recommended_mixed
@@ -74,14 +74,14 @@ def level_of(row: Row, wanted: Wanted, is_recommended_mixed: bool) -> int | None
 
 
 def _sortable(name: str, value: Any) -> Any:
-    """What the values of a column are sorted by: constant data come after random data."""
+    """A key to sort the values of a column: constant data come after random data."""
     if name == "data_pattern":
         return value == "constant", value
     return tuple(value) if isinstance(value, list) else value
 
 
 def _rows(figure: Figure, rows: Rows) -> Rows:
-    """Those that came to parameters, as the figure shows them."""
+    """The rows with resolved parameters, as the figure shows them."""
     if figure.derive is not None and rows:
         answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
         rows = figure.derive(answer, {}).mappings
@@ -96,7 +96,9 @@ def _title(figure: Figure, layout: Layout, rows: Rows, wanted: Wanted) -> str:
 
 
 def _columns(figure: Figure, rows: Rows) -> list[Cells]:
-    """Those of the figure's table that say something, less what the heading tells; measured ones may find no room."""
+    """The columns of the figure's table with any text, without those in the heading. A narrow table may drop the
+    measured ones.
+    """
     names = {column.name for column in (SCHEME, CHAIN, *_TOLD)}
     own = [column for column in figure.columns if column.name not in names]
     parameter_columns = (*_TOLD, *(column for column in PARAMETERS if column.name not in names))

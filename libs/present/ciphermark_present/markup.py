@@ -48,8 +48,8 @@ def markdown(tables: Iterable[Printed]) -> str:
 
 
 def latex(tables: Iterable[Printed]) -> str:
-    """Every table as an environment ``table`` with the lines of booktabs; one that is wider than the text is scaled
-    down to it by adjustbox. A document's preamble has to load both.
+    """Every table as an environment ``table`` with the lines of booktabs; adjustbox scales down a table that is wider
+    than the text. A document's preamble must load both.
     """
     return (
         "% needs \\usepackage{adjustbox,booktabs}\n" + "\n\n".join(_latex(table) for table in tables) + "\n"
@@ -100,12 +100,12 @@ def _latex(table: Printed) -> str:
 
 
 def _escaped(text: str) -> str:
-    # a line that begins with a bracket or a star would be taken for an argument of the line break before it
+    # LaTeX would take a bracket or star at the beginning of a line for an argument of the line break before it
     safe = "".join(_LATEX.get(sign) or _known(sign) for sign in " ".join(visible(text).split()))
     safe = _POWER.sub(r"\\textsuperscript{\1}", safe)
     return f"{{{safe[0]}}}{safe[1:]}" if safe.startswith(("[", "*")) else safe
 
 
 def _known(sign: str) -> str:
-    """A letter that every LaTeX sets, accents included; the number of any other one."""
+    """A letter that every LaTeX sets, accents included; the code point of any other one."""
     return sign if " " <= sign <= "~" or sign in _LETTERS else rf"\texttt{{U+{ord(sign):04X}}}"

@@ -1,4 +1,4 @@
-"""Measurement notes: once per library, beside the figures that they are about. Pure."""
+"""Measurement notes: once per library, next to the figures that they concern. Pure."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from typing import Literal
 
 from ciphermark_present.query import Answer, Row
 
-# What a note's subjects are: operations by their names without arguments, metrics, or objects that are not written.
+# The kind of a note's subjects: operations by their names without arguments, metrics, or objects that are not written.
 About = Literal["operation", "metric", "object"]
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One text about variants of a library; ``subjects`` are as they are told, ``names`` what rows are known by."""
+    """One text about variants of a library; ``subjects`` are the printed names of its subjects, ``names`` those in
+    rows.
+    """
 
     about: About
     variants: tuple[str, ...]
@@ -29,8 +31,8 @@ class Note:
         return f"{', '.join(self.variants)} · {', '.join(self.subjects)}: {self.text}"
 
     def is_needed(self, column: str, rows: Iterable[Row]) -> bool:
-        """Whether a figure needs it whose rows name in ``column`` what notes are about: of an object that is not
-        written there is no row, so that the variant decides.
+        """Whether a figure needs the note, given its rows, which name subjects in ``column``. An object that is not
+        written has no row, so the variant alone decides.
         """
         of_variants = [row for row in rows if row["variant"] in self.variants]
         if self.about == "object":
@@ -40,13 +42,15 @@ class Note:
 
 @cache
 def _texts() -> dict[tuple[str, str], str]:
-    """By library and metric, of a file that is made of the adapters' declarations: nobody here may know those."""
+    """Texts by library and metric, from a file generated from the adapters' declarations: this package may not import
+    those.
+    """
     text = (files("ciphermark_present") / "additions.csv").read_text(encoding="utf-8")
     return {(row["library"], row["metric"]): row["text"] for row in csv.DictReader(text.splitlines())}
 
 
 def addition(row: Row) -> str:
-    """What the library of a row adds that the row's result pays for; empty where it adds nothing."""
+    """A library's addition that the result of a row includes; empty where the library adds nothing."""
     return _texts().get((row["library"], row["meaning"]), "")
 
 

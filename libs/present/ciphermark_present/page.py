@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter: a query parameter, its label, and where its choices come from.
+    """One filter: a query parameter, its label, and the source of its choices.
 
     ``column`` is the column of figures that it chooses rows by. Its choices are those of the block ``choices``, unless
-    ``values`` lists them. ``many``: several values at once,
-    all by default; else one, by default ``preferred`` where the run has it and the first otherwise; with ``least`` the
-    lowest that is at least so much, or the highest: of the values of the column ``min_of``, where there are any.
-    With ``is_optional`` it leaves out no row, also none without a value, until a reader chooses.
-    ``preferred_of`` names the column whose largest value is the default. ``by_table`` are the filters that stand for it
-    where the filter :data:`TABLE` before it has another value than the first. ``write`` puts a value into words.
+    ``values`` lists them. ``many``: several values at once, by default all. Otherwise it has one value, by default
+    ``preferred`` where the run has it, else the first. With ``least``, the default is the lowest value of at least
+    that, else the highest; the candidates are the values of the column ``min_of``, where there are any. With
+    ``is_optional``, it keeps all rows, also those without a value, until a reader chooses. ``preferred_of`` names the
+    column whose largest value is the default. ``by_table`` has the filters that replace it where the earlier filter
+    :data:`TABLE` has a value other than the first. ``write`` puts a value into words.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Filter:
 
     @property
     def parameter(self) -> str:
-        """What it chooses in queries: the column, where it is about one."""
+        """The query parameter that it sets: the column, where it has one."""
         return self.column or self.name
 
 
 def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
-    """The filter of a dimension of cases, as its declaration names and writes it where ``how`` says nothing else."""
+    """The filter of a dimension of cases, with the declared name and format except where ``how`` overrides them."""
     write = str if dimension.written in ("text", "digits") else getattr(formats, dimension.written)
     declared: dict[str, Any] = {
         "name": dimension.name,
@@ -123,10 +123,10 @@ PHASE = Filter("phase", "Phase", "phase", preferred="evaluate", values=("evaluat
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of figures about one run; its filters offer what cases of the figures' subjects have.
+    """A page of figures about one run; its filters offer the values of cases of the figures' subjects.
 
-    ``place`` orders pages. ``run_parameter`` names the run in addresses, ``parameters`` are what else they have beside
-    the filters.
+    ``place`` orders pages. ``run_parameter`` names the run in addresses; ``parameters`` are their other parameters, in
+    addition to the filters.
     """
 
     path: str
@@ -139,7 +139,7 @@ class Page:
     parameters: tuple[str, ...] = ()
 
     def choices(self, rows: Iterable[Row]) -> list[Row]:
-        """Of the rows of the block ``choices`` those that are about what the page shows."""
+        """The rows of the block ``choices`` that concern the page's subjects."""
         subjects = list(dict.fromkeys(figure.subject for figure in self.figures if figure.subject))
         return [
             row if of_case.has_operations else {**row, "operation": None}

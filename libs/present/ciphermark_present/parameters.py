@@ -1,4 +1,4 @@
-"""The parameters of cases in words: which of them tell the cases of a figure apart, and all of a row. Pure."""
+"""The parameters of cases in words: those that distinguish the cases of a figure, and all of a row. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciphermark_present import formats
 from ciphermark_present.query import Row
 
 Write = Callable[[Any], str]
-_KEY_DIGITS = 6  # of a case's key, where nothing else tells it
+_KEY_DIGITS = 6  # of a case's key, where no parameter distinguishes it
 
 
 def _bits(chain: Sequence[int]) -> str:
@@ -27,7 +27,7 @@ def _dimensions(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
 
 
-# Of several ways to write a value, the first counts that tells the values apart.
+# Of several formats of a value, the first that distinguishes the values is used.
 _PHRASES: Mapping[str, tuple[Write, ...]] = {
     "chain": (_bits, formats.chain),
     "scale": (lambda scale: f"scale {formats.scale(scale)}",),
@@ -44,13 +44,13 @@ def _ways(dimension: Dimension[Any]) -> tuple[Write, ...]:
     return _PHRASES.get(dimension.phrase) or (dimension.phrase.format,)
 
 
-# In the order in which they are told; what a library makes of a case is no part of what tells cases apart.
+# In the order of output; parameters that a library chooses for a case do not distinguish cases.
 _OF_CASE = {dimension.name: _ways(dimension) for dimension in descriptor.tells_apart()}
 _OF_LIBRARY = {dimension.name: _ways(dimension) for dimension in descriptor.of_library()}
 _WRITERS: Mapping[str, Write] = {name: ways[0] for name, ways in (_OF_CASE | _OF_LIBRARY).items()}
-MESSAGE = ("plain_modulus", "scale")  # what messages are encoded with
+MESSAGE = ("plain_modulus", "scale")  # the encoding parameters of messages
 TUNING = ("tuning", "key_switching", "decomposition_digits")
-# What charts and tables state themselves, or what was asked for where the outcome is told.
+# Charts and tables state these themselves, or they are requests whose outcome is stated.
 _ELSEWHERE = (
     *("ring_dimension_is_minimum", "security_bits", "security_table"),
     *("dimensions", "data_pattern", "vector_length", "threads"),
@@ -59,16 +59,17 @@ _ALWAYS = tuple(name for name in _WRITERS if name not in _ELSEWHERE)
 
 
 def told(row: Row, names: Sequence[str] = _ALWAYS) -> str:
-    """All parameters of a row in words, or those that are named, as far as it has them."""
+    """All parameters of a row in words, or the named ones, as far as it has them."""
     return ", ".join(_WRITERS[name](row[name]) for name in names if row.get(name) is not None)
 
 
 def apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[str]:
-    """For each row what tells its case from the others at its place; empty where a place has one case alone.
+    """For each row, the words that distinguish its case from the others at its place; empty where a place has only one
+    case.
 
-    Cases are told by what differs between any of one place, so that one case has the same words at all places. A case
-    is what variants are compared in (``comparison_group``): libraries may change a chain, and the first variant's
-    parameters name it. Where no parameter differs, the key does.
+    The words state the parameters that differ within any place, so that a case has the same words at all places. A case
+    is the unit in which variants are compared (``comparison_group``): libraries may change a chain, and the first
+    variant's parameters name it. Where no parameter differs, the words state the key.
     """
     places: dict[Any, dict[str, Row]] = {}
     for row in sorted(rows, key=lambda row: str(row["variant"])):

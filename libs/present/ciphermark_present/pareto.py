@@ -1,4 +1,4 @@
-"""Two measures against each other on logarithmic axes: marks, labels beside them, and those that nobody beats. Pure."""
+"""Two measures against each other on logarithmic axes: marks, their labels, and the Pareto front. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ciphermark_present.ratio_axis import Axis
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 40.0, 18.0, 40.0  # pixels around the frame
 _CHARACTER = 7.2  # pixels of a label's character
 _X_LABEL, _Y_LABEL = 56.0, 20.0  # pixels that labels of axes take
-_EQUAL = 1.0001  # what differs less is equal
+_EQUAL = 1.0001  # a smaller ratio counts as equal
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One variant: what it takes of both."""
+    """One variant, with its values of both measures."""
 
     variant: str
     x: float
@@ -27,7 +27,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a variant's mark and its label stand, in pixels; there is no label where there is no room for one."""
+    """The positions of a variant's mark and label, in pixels; ``label`` is ``None`` where there is no room for one."""
 
     point: Point
     x: float
@@ -37,7 +37,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """A picture of points: ticks are values with their places; ``front`` is a line of SVG."""
+    """A picture of points: ticks are values with their positions; ``front`` is an SVG path."""
 
     width: float
     height: float
@@ -49,7 +49,7 @@ class Scatter:
 
 
 def front(points: Sequence[Point]) -> list[Point]:
-    """Those that no other beats in both measures, the fastest first."""
+    """The points that no other point beats in both measures, the fastest first."""
     kept: list[Point] = []
     for point in sorted(points, key=lambda each: (each.x, each.y)):
         if not kept or point.y * _EQUAL < kept[-1].y:
@@ -90,7 +90,7 @@ def _ticks(axis: Axis, share: float) -> list[float]:
 
 
 def _line(places: Sequence[tuple[float, float]], top: float, right: float) -> str:
-    """From above the fastest down to it, on in steps, and out to the right."""
+    """The path from above the fastest point down to it, in steps through the others, and out to the right."""
     (x, y), *rest = places
     steps = "".join(f"H{next_x}V{next_y}" for next_x, next_y in rest)
     return f"M{x} {top}V{y}{steps}H{right}"
@@ -100,7 +100,7 @@ Box = tuple[float, float, float, float]
 
 
 def _labelled(placed: Sequence[tuple[Point, float, float]], bounds: Box) -> Iterator[Mark]:
-    """The marks, each with a label at the first place beside it that nothing else takes."""
+    """The marks, each with a label at the first free position next to it."""
     taken: list[Box] = []
     for point, x, y in sorted(placed, key=lambda each: -each[0].y):
         others = [(other_x, other_y) for other, other_x, other_y in placed if other is not point]
@@ -128,7 +128,7 @@ def _places(x: float, y: float) -> Iterator[tuple[float, float, Any]]:
 
 
 def box(place: tuple[float, float, str], text: str) -> Box:
-    """What a label at a place takes: left, top, right and bottom."""
+    """The area of a label at a position: left, top, right and bottom."""
     x, y, anchor = place
     width = len(text) * _CHARACTER
     left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]

@@ -1,4 +1,4 @@
-"""Tables where there is little room, as in a terminal or a paper: heads, texts, marks for what is too long. Pure."""
+"""Tables where there is little room, as in a terminal or a paper: heads, texts, footnotes for long texts. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ciphermark_present.figure import Column, Rows
 from ciphermark_present.query import Row
 
 Item = TypeVar("Item")
-_NOTED = 15  # characters; a shorter text takes hardly more room than the mark of a footnote
+_NOTED = 15  # characters; a shorter text takes hardly more room than a footnote's mark
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a column. ``is_prose``: its texts may take several lines; ``min_width`` is that of such texts.
+    """The head of a column. ``is_prose``: its texts may take several lines; ``min_width`` is the minimum width of
+    these.
 
-    ``drop``: where a table is too wide, columns of the largest number are left out first, and those of 0 last.
+    ``drop``: a table that is too wide first loses the columns with the largest number, and those with 0 last.
     """
 
     text: str
@@ -31,10 +32,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One table: its title, what else is said of all its rows, the heads of its columns, and their texts.
+    """One table: its title, further properties of all its rows, the heads of its columns, and their texts.
 
-    The first ``keys`` columns name a row. What its words mean is ``explained`` after it. ``hidden_rows`` more are left
-    out.
+    The first ``keys`` columns name a row. ``explained`` is an explanation after the table. ``hidden_rows`` is the
+    number of further rows that are left out.
     """
 
     title: str
@@ -51,9 +52,9 @@ Cells = tuple[Head, Callable[[Row], str]]  # a column of a printed table
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What the server's host charges, in any currency: for an hour of a core, and for a GB (10^9 bytes) that leaves.
-    The defaults are dollars, as assumed by Ali et al., "Communication–computation trade-offs in PIR", USENIX Security
-    2021.
+    """The prices of the server's host, in any currency: for an hour of a core, and for a GB (10^9 bytes) of outgoing
+    data. The defaults are dollars, as assumed by Ali et al., "Communication–computation trade-offs in PIR", USENIX
+    Security 2021.
     """
 
     cpu_hour: float = 0.0195
@@ -62,8 +63,8 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a reader wants of a run: a phase, ratios across levels, every interval and parameter, the notes; what
-    computation and bytes cost; the ``titles`` of workloads by name; the ``table`` that levels are of; and every table,
+    """A reader's choices for a run: a phase, ratios across levels, every interval and parameter, the notes; the cost of
+    computation and bytes; the ``titles`` of workloads by name; the ``table`` of security levels; and all tables,
     however many there are.
     """
 
@@ -77,15 +78,15 @@ class Wanted:
     is_whole: bool = False
 
     def titled(self, workload: str) -> str:
-        """A workload with its title; a run of another version may have had others."""
+        """A workload with its title; a run of another version may have had other workloads."""
         return f"{workload}: {self.titles[workload]}" if workload in self.titles else workload
 
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """A table with a column for each variant: rows that have ``line`` in common are one line, whose first row fills the
-    other columns; ``cell`` writes a row beside those of its line, ``variants`` orders the columns, and ``marks`` are
-    what stands behind their names.
+    """A table with a column for each variant: rows with the same ``line`` are one line, and the first of them fills the
+    other columns. ``cell`` writes a row, given the rows of its line. ``variants`` orders the columns, and ``marks``
+    follow their names.
     """
 
     line: Callable[[Row], Any]
@@ -95,12 +96,12 @@ class Pivot:
 
 
 def of(column: Column, drop: int = 0) -> Cells:
-    """A figure's column where there is little room."""
+    """A figure's column for little room."""
     return Head(head(column), column.is_number, column.is_prose, drop=drop), column.brief_cell
 
 
 def head(column: Column) -> str:
-    """What heads a column where there is little room: its label begins with a small letter unless it is a name."""
+    """The head of a column for little room: its label begins with a small letter unless it is a name."""
     if column.short:
         return column.short
     is_word = column.label[1:2].islower()
@@ -108,8 +109,8 @@ def head(column: Column) -> str:
 
 
 def printed(title: str, about: str, columns: Iterable[Cells], rows: Rows, once: int = 0) -> Printed:
-    """A table of rows, whose first ``once`` columns are left out where they are as in the row before; these and the
-    column after them name a row.
+    """A table of rows, whose first ``once`` columns are left out where they equal those of the row before; these and
+    the column after them name a row.
     """
     columns = tuple(columns)
     texts = [tuple(write(row) for _, write in columns) for row in rows]
@@ -125,7 +126,7 @@ def pivoted(  # noqa: PLR0913, PLR0917 - what a table and its columns are made o
     once: int,
     nothing: str = formats.NOTHING,
 ) -> Printed:
-    """A table with a column for each variant; ``nothing`` stands where a line has none of a variant."""
+    """A table with a column for each variant; ``nothing`` is the cell of a variant that a line lacks."""
     variants, marks = pivot.variants(rows), pivot.marks(rows)
     texts = []
     for line in grouped(rows, pivot.line):
@@ -138,7 +139,7 @@ def pivoted(  # noqa: PLR0913, PLR0917 - what a table and its columns are made o
 
 
 def told_once(texts: Sequence[tuple[str, ...]], once: int) -> tuple[tuple[str, ...], ...]:
-    """The rows, less those of their first ``once`` texts that all are as in the row before."""
+    """The rows, without their first ``once`` texts where all of these equal those of the row before."""
     return tuple(
         (*("",) * once, *text[once:]) if place and text[:once] == texts[place - 1][:once] else text
         for place, text in enumerate(texts)
@@ -146,12 +147,12 @@ def told_once(texts: Sequence[tuple[str, ...]], once: int) -> tuple[tuple[str, .
 
 
 def present(columns: Iterable[Cells], rows: Rows, nothing: tuple[str, ...] = ("",)) -> list[Cells]:
-    """The columns that say something in some row."""
+    """The columns with a text in any row."""
     return [(head, write) for head, write in columns if any(write(row) not in nothing for row in rows)]
 
 
 def grouped(rows: Iterable[Item], key: Callable[[Item], Any]) -> list[list[Item]]:
-    """The rows that have a key in common, in the order in which keys come first."""
+    """The rows with a common key, in the order in which keys first occur."""
     groups: dict[Any, list[Item]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -164,8 +165,8 @@ def absent_last(*values: Any, first: bool = False) -> tuple[Any, ...]:
 
 
 def with_footnotes(table: Printed) -> tuple[Printed, tuple[str, ...]]:
-    """The table with marks for the long texts in its columns of prose, but for those that name rows, and what the marks
-    mean.
+    """The table with marks for the long texts in its columns of prose, except those that name rows, and the texts of
+    the marks.
     """
     marks: dict[str, str] = {}
     prose = [place for place, head in enumerate(table.heads) if head.is_prose and place >= table.keys]

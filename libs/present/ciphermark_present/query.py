@@ -1,4 +1,4 @@
-"""What a figure asks the database: the rows of its view that a reader chose. Pure."""
+"""A figure's query: the rows of its view that a reader chose. Pure."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
 
 
-TABLE = "table"  # the parameter that names the table that levels of security are of
+TABLE = "table"  # the parameter with the table of security levels
 _NO_LEVEL = {TABLE: OLDEST, **dict.fromkeys(COMPARED_BY.values())}
 UNCORRECTED = "uncorrected"  # of the parameter ``times``
 AS_MEASURED = "Times are as the clock measured them: host interference is not corrected."
-DISTURBED_TIMES = "disturbed_times"  # the column that names those of its row
+DISTURBED_TIMES = "disturbed_times"  # the column with the names of a row's disturbed times
 
 
 def is_disturbed(row: Mapping[str, Any], column: str) -> bool:
-    """Whether the time in a column is made of disturbed samples only: it is never the fastest."""
+    """Whether the time in a column has disturbed samples only: such a time is never the fastest."""
     return column in (row.get(DISTURBED_TIMES) or ())
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A statement in psycopg's form, and its parameters by name. ``is_uncorrected``: it is asked of the views of the
-    schema ``uncorrected``, whose values are as the clock measured them.
+    """A statement in psycopg's form, and its parameters by name. ``is_uncorrected``: it reads the views of the schema
+    ``uncorrected``, whose values are as the clock measured them.
     """
 
     text: str
@@ -39,10 +39,10 @@ class Query:
 
 
 def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
-    """The query for a run's rows. ``chosen`` are values by column, a list where several are let through.
+    """The query for a run's rows. ``chosen`` are values by column, a list where several are allowed.
 
-    What the figure is not narrowed by is left out of account, and so is a column that nothing was chosen of. A text
-    that narrows its rows itself names the columns as parameters, of which the levels of the other table are NULL.
+    The query ignores columns that the figure is not narrowed by, and columns without a choice. A text that narrows its
+    rows itself names the columns as parameters; those for the levels of the other table are NULL.
     """
     text, is_uncorrected = view(figure.view), chosen.get("times") == UNCORRECTED
     subject = {} if figure.subject is None else figure.subject.parameters
@@ -68,7 +68,7 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
 
 @cache
 def view(name: str) -> str:
-    """What a figure reads: a file here or in the folder of a family, else the view of that name as it is."""
+    """The text of a figure's view: a file here or in the folder of a family, else all of the view with that name."""
     folders = (files(__package__) / "views", *map(files, families.names()))
     texts = (folder / f"{name}.sql" for folder in folders)
     text = next((file.read_text() for file in texts if file.is_file()), f"select * from {name}")

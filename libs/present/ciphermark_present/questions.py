@@ -22,7 +22,7 @@ class Words:
 
 
 def words(operation: str) -> Words:
-    """Those of an operation or workload; its own name where nobody has put it into words."""
+    """The words of an operation or workload; its own name where there are none."""
     known = _words()
     return known.get(operation) or Words(f"run {operation}", operation, len(known))
 

@@ -1,4 +1,4 @@
-"""Who leads: means of ratios over cases, their intervals, and the ranks that these leave. Pure."""
+"""Overall ranks: means of ratios over cases, their intervals, and the resulting ranks. Pure."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS, "case_ra
 
 
 def ranked(answer: Answer, _: Row) -> Answer:
-    """A row per variant, of an answer with a row for each of its common cases.
+    """A row per variant, from an answer with a row for each of its common cases.
 
-    Who is surely slower than ``k`` others, by intervals of the difference and by more than the significance threshold,
-    has rank k + 1. There is neither interval nor rank where a case has too few samples for one of its own, and no rank
-    where that of a variant with a smaller mean would be a worse one: the interval is too wide to tell.
+    A variant has rank k + 1 where it is significantly slower than ``k`` others: by intervals of the difference, and by
+    more than the significance threshold. There is neither interval nor rank where a case has too few samples for an
+    interval of its own. There is no rank where a variant with a smaller mean would have a worse one: the interval is
+    too wide for a decision.
     """
     groups: dict[tuple[object, ...], dict[str, list[Row]]] = {}
     for row in answer.mappings:
@@ -67,7 +68,7 @@ def _told(
 
 
 def _judged(variants: Sequence[Sequence[Row]]) -> list[tuple[int | None, Bounds]]:
-    """Rank and interval of each variant, given the rows of its cases, the same for all."""
+    """Rank and interval of each variant, given the rows of its cases, which are the same for all."""
     return leaderboard.judged([[_case(row) for row in rows] for rows in variants])
 
 

@@ -1,4 +1,4 @@
-"""Where ratios and other positive values stand on a logarithmic axis, in percent of its length. Pure."""
+"""Positions of ratios and other positive values on a logarithmic axis, in percent of its length. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-THRESHOLD = 1.05  # of significance: the band around 1 reaches from its inverse to it
+THRESHOLD = 1.05  # of significance: the band around 1 extends from its inverse to it
 _TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
 _ROUND = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 _APART, _ROUND_APART = 9.0, 6.0  # percent between labels
@@ -28,7 +28,7 @@ class Axis:
     high: float
 
     def position(self, value: float) -> float:
-        """In percent; what lies outside stands at the end."""
+        """The position in percent; a value outside the axis is at its end."""
         inside = min(max(value, self.low), self.high)
         return 100 * math.log(inside / self.low) / math.log(self.high / self.low)
 
@@ -56,7 +56,7 @@ def of_ratios(ratios: Iterable[tuple[float, float | None, float | None]]) -> Axi
 
 
 def around(values: Sequence[float], margin: float) -> Axis:
-    """The axis of positive values with some room at both ends; values close together stand in its middle."""
+    """The axis of positive values with some room at both ends; values close together are in its middle."""
     low, high = min(values), max(values)
     if high / low < 1.4:
         middle = math.sqrt(low * high)
@@ -65,7 +65,7 @@ def around(values: Sequence[float], margin: float) -> Axis:
 
 
 def ticks(axis: Axis, room: float) -> list[float]:
-    """Round values of an axis, at least ``room`` percent from one to the next."""
+    """Round values of an axis, with at least ``room`` percent between them."""
     for steps in _STEPS:
         inside = [
             value

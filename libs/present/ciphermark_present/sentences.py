@@ -1,4 +1,4 @@
-"""What sentences of several figures have in common. Pure."""
+"""Parts that sentences of several figures share. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ciphermark_present.query import TABLE, Row, is_disturbed
 
 
 def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
-    """The minimum and the maximum with their variants, or the one value that all have when written."""
+    """The minimum and the maximum with their variants, or the one value that all share when written."""
     least, greatest = min(row[column] for row in rows), max(row[column] for row in rows)
     low = [row for row in rows if write(row[column]) == write(least)]
     high = [row for row in rows if write(row[column]) == write(greatest)]
@@ -36,8 +36,8 @@ def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
 
 
 def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]:
-    """Of the rows that have the same in ``names`` the one with the least time in ``column``; none without a time, or
-    with that of disturbed samples only.
+    """The row with the shortest time in ``column`` for each combination of values of ``names``; none without a time, or
+    with a time of disturbed samples only.
     """
     least: dict[tuple[object, ...], Row] = {}
     for row in rows:
@@ -50,7 +50,7 @@ def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]
 
 
 def encryption(row: Row, rows: Sequence[Row]) -> str:
-    """What encrypts, where it is not the same in all rows of the case; else nothing."""
+    """The encrypting key, where it differs between rows of the case; else empty."""
     keys = {
         other.get("encryption")
         for other in rows
@@ -60,7 +60,7 @@ def encryption(row: Row, rows: Sequence[Row]) -> str:
 
 
 def threads(row: Row) -> str:
-    """How many threads there were, where not one."""
+    """The number of threads, where it is not one."""
     return f"{row['threads']} threads" if row["threads"] > 1 else ""
 
 
@@ -70,7 +70,7 @@ def place(parameters: Row) -> str:
 
 
 def with_level(row: Row, table: Table) -> Row:
-    """A row with its level by a table as ``security_shown``, and the ``table_shown``; as it is without levels."""
+    """A row with its level by a table as ``security_shown``, and the ``table_shown``; unchanged without levels."""
     level_column = LEVEL_BY[table]
     if level_column not in row:
         return row
@@ -78,7 +78,7 @@ def with_level(row: Row, table: Table) -> Row:
 
 
 def shown_level(row: Row) -> int | None:
-    """The level of a row by the table that is shown."""
+    """The level of a row by the shown table."""
     bits: int | None = row.get("security_shown", row["security_2018"])
     return bits
 

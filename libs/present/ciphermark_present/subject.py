@@ -1,4 +1,4 @@
-"""What experiments measure: figures and pages are about subjects, and experiments are named here alone."""
+"""The subjects of figures and pages: what experiments measure. Only this module names experiments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The ``experiments`` that measure one kind of thing; with ``is_rest`` all but those.
+    """The ``experiments`` that measure one kind of subject; with ``is_rest``, all but those.
 
-    ``has_operations`` says whether a case's operation is one to choose by.
+    ``has_operations``: readers can choose by a case's operation.
     """
 
     experiments: tuple[str, ...]
@@ -24,12 +24,12 @@ class Subject:
 
     @property
     def condition(self) -> str:
-        """In SQL, with :attr:`parameters`."""
+        """The condition in SQL, with :attr:`parameters`."""
         return "experiment <> all (%(experiments)s)" if self.is_rest else "experiment = any (%(experiments)s)"
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What :attr:`condition` names."""
+        """The parameters of :attr:`condition`."""
         return {"experiments": list(self.experiments)}
 
 
@@ -42,9 +42,11 @@ REPETITION = Subject(("repetition",))
 
 
 def all_but(*subjects: Subject) -> Subject:
-    """The rest; of subjects that are the rest of others, what these are the rest of is left out, too."""
+    """All experiments but those of the subjects; from a subject with ``is_rest``, the experiments that it names are
+    excluded, too.
+    """
     return Subject(tuple(dict.fromkeys(name for each in subjects for name in each.experiments)), is_rest=True)
 
 
-# Whatever nobody here has heard of is a family of workloads.
+# An experiment that this module does not name is a family of workloads.
 WORKLOAD = all_but(OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)

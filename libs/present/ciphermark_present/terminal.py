@@ -1,4 +1,4 @@
-"""Tables in a terminal, through rich: never wider than it. What does not fit is wrapped, noted below, or left out."""
+"""Tables in a terminal, through rich: never wider than it. Long texts are wrapped, moved to footnotes, or left out."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ciphermark_core.controls import visible
 from ciphermark_present.console import Terminal
 from ciphermark_present.printed import Head, Printed, with_footnotes
 
-_GAPS = (2, 1)  # between columns; the smaller one where that makes them fit
+_GAPS = (2, 1)  # between columns; the smaller one where only that fits
 _MIN_PROSE = 16
 _MAX_LINES = 5  # of a cell
-_MAX_ROWS = 16  # of a table among others that have to fit
+_MAX_ROWS = 16  # of a table among others that must fit
 _FIRST_SHARE = 0.7
 
 
 def show(console: Terminal, tables: Iterable[Printed]) -> None:
-    """Print tables with their titles, as wide as the console at most."""
+    """Print tables with their titles, at most as wide as the console."""
     for table in tables:
         for line in _printed(table, console.width):
             console.print(line, soft_wrap=True)
 
 
 def _printed(table: Printed, width: int) -> Iterator[Text]:
-    """What is printed of a table, an empty line before it included."""
+    """The printed lines of a table, including an empty line before it."""
     yield Text("")
     yield from wrapped(table.title, width, "bold")
     yield from wrapped(table.about, width)
@@ -42,22 +42,22 @@ def _printed(table: Printed, width: int) -> Iterator[Text]:
 
 
 def wrapped(text: str, width: int, style: str = "") -> Iterator[Text]:
-    """A text in lines of so many characters, none of which ends with a space."""
+    """A text in lines of at most ``width`` characters, none of which ends with a space."""
     for line in textwrap.wrap(visible(text), width, break_on_hyphens=False):
         yield Text(line, style=style)
 
 
 def height(table: Printed, width: int) -> int:
-    """How many lines :func:`show` prints of a table."""
+    """The number of lines that :func:`show` prints for a table."""
     return sum(1 for _ in _printed(table, width))
 
 
 def fitting(groups: Sequence[Sequence[Printed]], width: int, room: int) -> list[list[Printed]]:
-    """Of each group the tables that are printed in so many lines together. Pure.
+    """For each group, the tables that together fit in ``room`` lines. Pure.
 
-    A long table loses rows. The first group gets most of the room, every other one an equal share of the rest, and then
-    the groups in their order whatever is left. Tables are taken from all over a group, since neighbors are alike: of
-    one scheme and ring. What is explained below the last table of a group stands below the last one that is printed.
+    A long table loses rows. The first group gets most of the room, and every other one an equal share of the rest. The
+    groups then get the remaining room in their order. Tables are selected from all over a group, since neighbors are
+    similar: of one scheme and ring. The explanation below the last table of a group moves to the last table printed.
     """
     shortened = [list(map(_shortened, group)) for group in groups]
     heights = [[height(replace(table, explained=""), width) for table in group] for group in shortened]
@@ -82,7 +82,7 @@ def _share(room: int, place: int, groups: int) -> int:
 
 
 def _spread(count: int) -> list[int]:
-    """All indices: after any number of them, these are spread evenly."""
+    """All indices, ordered so that any number of the first ones are spread evenly."""
     bits = max(1, (count - 1).bit_length())
     return sorted(range(count), key=lambda index: f"{index:0{bits}b}"[::-1])
 
@@ -102,10 +102,10 @@ def _explained_last(tables: list[Printed], group: Sequence[Printed]) -> list[Pri
 
 
 def lines(table: Printed, width: int) -> Iterator[str]:
-    """The table without its title, in lines of ``width`` characters at most.
+    """The table without its title, in lines of at most ``width`` characters.
 
-    Prose takes up to five lines or becomes a footnote. Columns that have no room even so are left out, those with the
-    largest ``drop`` first, then from the right; a line below names them. A name wider than all is cut.
+    Prose takes up to five lines or becomes a footnote. Columns that still have no room are left out, those with the
+    largest ``drop`` first, then from the right; a line below names them. A name wider than ``width`` is cut.
     """
     table = _readable(table)
     notes: tuple[str, ...] = ()
@@ -126,7 +126,7 @@ def lines(table: Printed, width: int) -> Iterator[str]:
 
 
 def named(facts: Iterable[tuple[str, str]], width: int, indent: str = "") -> Iterator[str]:
-    """A name and what is said of it, one below the other; a long text goes on below itself."""
+    """Names with their texts, one per line; a long text continues below its own beginning."""
     facts = list(facts)
     room = max((len(name) for name, _ in facts), default=0)
     below = " " * (len(indent) + room + max(_GAPS))
@@ -139,7 +139,7 @@ def named(facts: Iterable[tuple[str, str]], width: int, indent: str = "") -> Ite
 
 
 def _readable(table: Printed) -> Printed:
-    """The table with its texts as the console shows them: their widths are measured."""
+    """The table with its texts as the console shows them, for measuring widths."""
     heads = tuple(replace(head, text=visible(head.text)) for head in table.heads)
     return replace(table, heads=heads, rows=tuple(tuple(map(visible, row)) for row in table.rows))
 
@@ -151,7 +151,7 @@ def _only(table: Printed, places: Sequence[int]) -> Printed:
 
 
 def _layout(table: Printed, width: int) -> tuple[bool, int] | None:
-    """Whether heads stand whole, and the gap, with which a table fits; nothing where it does not."""
+    """Whether heads stay on one line, and the gap, with which a table fits; ``None`` where it does not fit."""
     for is_whole, gap in product((True, False), _GAPS):
         if _has_room(table, is_whole, width - gap * (len(table.heads) - 1)):
             return is_whole, gap
@@ -173,8 +173,8 @@ def _has_room(table: Printed, is_whole: bool, room: int) -> bool:
 
 
 def _prose_widths(columns: Sequence[tuple[Head, Sequence[str]]], room: int) -> list[int]:
-    """The widths of columns of prose, no more together than there is room: of each its least, and equal shares of the
-    rest to those whose texts are longer.
+    """The widths of columns of prose, together no more than ``room``: the minimum of each, and equal shares of the rest
+    for those with longer texts.
     """
     widths = [_least(head, texts) for head, texts in columns]
     longest = [max(map(len, (head.text, *texts))) for head, texts in columns]
@@ -188,13 +188,13 @@ def _prose_widths(columns: Sequence[tuple[Head, Sequence[str]]], room: int) -> l
 
 
 def _fixed(head: Head, texts: Sequence[str], is_whole: bool) -> int:
-    """The width in which no text takes two lines; of the head no word, or all of it."""
+    """The width in which no text takes two lines; the head takes one line, or breaks between words."""
     words = [head.text] if is_whole else head.text.split()
     return max(map(len, (*words, *texts, " ")))
 
 
 def _least(head: Head, texts: Sequence[str]) -> int:
-    """The width of prose in which no word is broken, and that can be read."""
+    """The width of prose in which no word is broken, and which is readable."""
     longest = max((len(word) for text in (head.text, *texts) for word in text.split()), default=1)
     return max(longest, min(max(_MIN_PROSE, head.min_width), max(map(len, (head.text, *texts)))))
 

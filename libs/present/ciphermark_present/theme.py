@@ -1,4 +1,4 @@
-"""How all charts look: one configuration of Vega-Lite for light and one for dark. Pure."""
+"""The look of all charts: one configuration of Vega-Lite for light and one for dark. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 FONT = "Inter, system-ui, sans-serif"
 LEAST_PX = 12  # of texts
 _LABEL_LIMIT_PX = 340
-# Colours of libraries on a light ground, and the same on a dark one.
+# Colours of libraries on a light ground, and their counterparts on a dark one.
 IN_THE_DARK = {
     "#0072B2": "#4FA8E8",
     "#D55E00": "#F58B44",
@@ -20,12 +20,12 @@ IN_THE_DARK = {
     "#0E8A9E": "#45BFD0",
 }
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
-_PALE = 0.45  # how much white a colour gets in the dark that has none of its own there
+_PALE = 0.45  # the share of white that the dark theme adds to a colour without a counterpart
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The colours of a theme that are no library's."""
+    """The colours of a theme that belong to no library."""
 
     ground: str
     text: str
@@ -38,9 +38,9 @@ class Ground:
 LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3")
 DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229")
 # Marks of these styles have the theme's colours.
-UNITY = "unity"  # a line where a ratio is 1
-BAND = "band"  # where a difference is not significant
-TEXT = "label"  # a text beside a mark
+UNITY = "unity"  # a line at the ratio 1
+BAND = "band"  # the range without a significant difference
+TEXT = "label"  # a text next to a mark
 
 
 def configuration(ground: Ground) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def configuration(ground: Ground) -> dict[str, Any]:
     texts = {"labelColor": ground.text, "titleColor": ground.muted, "titleFontWeight": 500}
     sizes = {"labelFontSize": LEAST_PX, "titleFontSize": LEAST_PX}
     lines = {"gridColor": ground.grid, "domainColor": ground.line, "tickColor": ground.line}
-    # Vega's own 5 pixels from the title of a legend to its first symbol look as if they touched.
+    # Vega's default of 5 pixels between the title of a legend and its first symbol is too narrow.
     legend = {"orient": "top", "titleOrient": "left", "titlePadding": 12, "symbolLimit": 0}
     title = {"color": ground.text, "fontSize": 13, "fontWeight": 500, "anchor": "start"}
     return {
@@ -69,8 +69,8 @@ def configuration(ground: Ground) -> dict[str, Any]:
 
 
 def dressed(specification: dict[str, Any]) -> dict[str, Any]:
-    """A chart as it looks in the light; how it looks in the dark is in its ``usermeta``: the configuration, and the
-    colours by those of the light.
+    """A chart in the light theme, with the dark theme in its ``usermeta``: the configuration, and the dark colours by
+    the light ones.
     """
     drawn = {name: part for name, part in specification.items() if name not in ("config", "data")}
     colours = {colour: in_the_dark(colour) for colour in sorted(set(_colours(drawn)))}
@@ -79,7 +79,7 @@ def dressed(specification: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_the_dark(colour: str) -> str:
-    """A colour of a light ground as it is on a dark one."""
+    """The dark counterpart of a colour on a light ground."""
     if colour.upper() in IN_THE_DARK:
         return IN_THE_DARK[colour.upper()]
     parts = [int(colour[place : place + 2], 16) for place in (1, 3, 5)]

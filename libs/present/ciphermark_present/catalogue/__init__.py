@@ -1,4 +1,4 @@
-"""Every figure of terminal, pages and reports: its words, its query, its chart and its tables."""
+"""Every figure of terminal, pages and reports: its texts, its query, its chart and its tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @cache
 def of_page(path: str) -> tuple[Figure, ...]:
-    """The figures that ask for a page themselves, by the names of the modules."""
+    """The figures that request to be on a page, in the order of module names."""
     return tuple(figure for figure in _declared(Figure) if figure.page == path)
 
 
@@ -29,7 +29,7 @@ def pages() -> tuple[Page, ...]:
 
 @cache
 def printed() -> tuple[tuple[Figure, Layout], ...]:
-    """The figures that are printed, and how, in the order of a run's results."""
+    """The figures that are printed, with their layouts, in the order of a run's results."""
     figures = {figure.name: figure for figure in _declared(Figure) if figure.printed}
     pairs = [(figure, layout) for figure in figures.values() for layout in figure.printed]
     return tuple(sorted(pairs, key=lambda pair: pair[1].place))
@@ -41,6 +41,6 @@ def _declared(kind: type[T]) -> list[T]:
 
 @cache
 def modules() -> tuple[ModuleType, ...]:
-    """The modules here, and those of the families of workloads."""
+    """The modules of this package, and those of the families of workloads."""
     own = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     return (*own, *families.modules())

@@ -32,7 +32,7 @@ _COLUMNS = (
 def draw_samples(rows: Sequence[Row]) -> Chart | None:
     """Each sample's corrected time against its place in the trial, one small chart per phase.
 
-    Of very many samples every so manieth is drawn, which the title says: a browser could not hold them all.
+    Of very many samples, only every n-th is drawn, as the title states: a browser could not hold all of them.
     """
     if not rows:
         return None

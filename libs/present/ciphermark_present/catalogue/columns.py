@@ -1,4 +1,4 @@
-"""Columns that several tables have."""
+"""Columns that several tables share."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _NAMES = (
 def with_differing(
     columns: Sequence[Column], rows: Sequence[Row], known: Sequence[Column]
 ) -> tuple[Column, ...]:
-    """The columns of a table, and after those that name things the ``known`` ones in which its rows differ.
+    """The columns of a table, with the ``known`` ones in which its rows differ after those that name things.
 
-    What a row has no value of differs from nothing. Cases that no column tells apart are told by their keys.
+    A missing value does not count as a difference. Where no column distinguishes cases, their keys do.
     """
     there = {column.name for column in columns} | ({"dimensions"} if OPTIONS in columns else set())
     own = differing([column for column in known if column.name not in there], rows)
@@ -40,7 +40,7 @@ def with_differing(
 
 
 def _are_alike(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
-    """Whether several cases have the same texts, measured values apart."""
+    """Whether several cases have the same texts in all columns that are not measured."""
     about = [column for column in columns if not column.unit and (not column.is_number or column in OF_CASE)]
     cases: dict[tuple[str, ...], set[str]] = {}
     for row in rows:
@@ -66,11 +66,11 @@ def _level(year: str) -> dict[str, Any]:
     return {
         "brief": short_level,
         "heading": lambda row: f"{formats.security(row[name])} ({year})",
-        "is_number": False,  # a level is in words
+        "is_number": False,  # a level is written in words
     }
 
 
-_HOW: Mapping[str, dict[str, Any]] = {  # where there is little room, and above a table
+_HOW: Mapping[str, dict[str, Any]] = {  # for headings, and where there is little room
     "ring_dimension": {"heading": lambda row: f"N = {row['ring_dimension']}"},
     "log_qp": {"brief": formats.rounded, "heading": _chain},
     "security_2018": _level("2018"),
@@ -104,7 +104,7 @@ def share(name: str, label: str, short: str = "") -> Column:
 
 
 def error(name: str, label: str, short: str) -> Column:
-    """An error of any size; an exact result has none."""
+    """An error of any size; an exact result has 0."""
     return Column(name, label, formats.small, is_number=True, short=short, brief=formats.relative)
 
 
@@ -118,7 +118,7 @@ VARIANT = _DECLARED["variant"]
 OPERATION = _DECLARED["operation"]
 WORKLOAD = replace(OPERATION, label="Workload")
 OPTIONS = Column("options", "Options", formats.text)
-RANKED = Column("label", "Operation")  # composite ones apart
+RANKED = Column("label", "Operation")  # composite operations separately
 SCHEME = _DECLARED["scheme"]
 N = _DECLARED["ring_dimension"]
 SIZE = _DECLARED["vector_length"]
@@ -133,24 +133,23 @@ REASON = Column("error", "Reason", formats.text)
 PEAK = size("peak_bytes", "Peak memory", "peak")
 INTERVAL = (seconds("ci_low", "95% from"), seconds("ci_high", "to"))
 RATIO_INTERVAL = (count("ci_low", "95% from"), count("ci_high", "to"))
-# Tables have those of these in which their rows differ: of a case, and of what a library made of it.
+# A table has those of these columns in which its rows differ: properties of a case, and of its resolution by a library.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
-DISTURBED = f"{formats.DISTURBED} disturbed samples only"  # what the mark means
+DISTURBED = f"{formats.DISTURBED} disturbed samples only"  # meaning of the mark
 
 
 def disturbance(is_disturbed: bool) -> str:
-    """The mark of a time that is made of disturbed samples only; empty for others."""
+    """The mark of a time with disturbed samples only; empty for others."""
     return formats.DISTURBED if is_disturbed else ""
 
 
-UNACCELERATED = "° built without HEXL"  # what the mark means
+UNACCELERATED = "° built without HEXL"  # meaning of the mark
 
 
 def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
-    """The mark of each variant in a table: of builds without HEXL where another one has it; empty for others.
-
-    Builds of which that is unknown count as without.
+    """The mark of each variant in a table: builds without HEXL have one where another build has HEXL; it is empty for
+    others. A build of unknown state counts as without HEXL.
     """
     accelerated: dict[str, bool] = {}
     for row in rows:
@@ -159,8 +158,8 @@ def acceleration_marks(rows: Iterable[Row]) -> dict[str, str]:
     return {name: UNACCELERATED[0] if is_mixed and not own else "" for name, own in accelerated.items()}
 
 
-UNLIKE = "† encrypted with the secret key, others with the public key; ranked apart"  # what the mark means
-_ACCELERATION, _ENCRYPTION = "acceleration_mark", "encryption_mark"  # columns of rows that are marked
+UNLIKE = "† encrypted with the secret key, others with the public key; ranked apart"  # meaning of the mark
+_ACCELERATION, _ENCRYPTION = "acceleration_mark", "encryption_mark"  # columns of marked rows
 _MEANINGS = {
     _ACCELERATION: UNACCELERATED,
     _ENCRYPTION: UNLIKE,
@@ -169,7 +168,7 @@ _MEANINGS = {
 
 
 def of_build(column: Column) -> Column:
-    """The column, which names variants: marked where they have no HEXL beside one that has it."""
+    """The column of variant names, with a mark on builds without HEXL where the table also has one with HEXL."""
     return replace(column, mark=lambda row: row.get(_ACCELERATION, ""))
 
 
@@ -177,18 +176,18 @@ BUILD = of_build(VARIANT)  # in tables of times
 
 
 def encrypted(column: Column) -> Column:
-    """The column, whose values depend on what encrypts: marked where others of a case have it otherwise."""
+    """The column, whose values depend on the encrypting key, with a mark where the keys of a case differ."""
     return replace(column, mark=encryption_mark)
 
 
 def encryption_mark(row: Row) -> str:
-    """The mark of a value that depends on what encrypts; empty where all of its case are encrypted alike."""
+    """The mark of a value that depends on the encrypting key; empty where all rows of its case use the same."""
     return str(row.get(_ENCRYPTION, ""))
 
 
 def phase_mark(row: Row) -> str:
-    """As :func:`encryption_mark`, of a value of a row's ``phase``, or ``stage`` and ``part``, and ``metric``; empty
-    where it does not depend on what encrypts.
+    """As :func:`encryption_mark`, for a value of a row's ``phase``, or ``stage`` and ``part``, and ``metric``; empty
+    where the value does not depend on the encrypting key.
     """
     stage, part = row.get("stage"), row.get("part")
     if "phase" in row:
@@ -218,7 +217,7 @@ def marked(rows: Sequence[Row], most: int | None = None) -> list[Row]:
 
 
 def legend(rows: Sequence[Row], texts: Iterable[str]) -> list[str]:
-    """What the marks mean that rows have and texts of a table show."""
+    """The meanings of the marks that rows have and that texts of a table show."""
     signs = {name: meaning[0] for name, meaning in _MEANINGS.items() if any(row.get(name) for row in rows)}
     shown = {name for text in texts for name, sign in signs.items() if sign in text}
     return [meaning for name, meaning in _MEANINGS.items() if name in shown]

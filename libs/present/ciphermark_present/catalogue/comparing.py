@@ -1,4 +1,4 @@
-"""The figure of two runs, side by side; what a worker finds once for all operations on its parameters is one row."""
+"""The figure of two runs, side by side. Results that all operations on the same parameters share are one row."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from ciphermark_present.printed import Cells, Head, Printed, grouped, of, printe
 from ciphermark_present.query import Answer, Row
 
 ALL = "all operations"
-# Keys and fresh ciphertexts belong to the parameters; every trial that needs them has the peak of making them.
+# Keys and fresh ciphertexts belong to the parameters; every trial that needs them includes the peak of making them.
 _PHASES = ("keygen", "encrypt")
 _METRIC = "peak_memory"
 _OF_OPERATION = frozenset(
     ("experiment", "operation", "label", "is_composite", "comparison_group", "case_key", "repetitions")
 )
-# Of the trials that tell the peak, and not of the peak.
+# Properties of the trials that measured the peak, not of the peak.
 _OF_TRIALS = frozenset(
     (
         "reference_kernel_s",
@@ -43,9 +43,8 @@ _OF_TRIALS = frozenset(
 
 
 def said_once(rows: Iterable[Row]) -> list[Row]:
-    """The rows, of which those that differ in nothing but the operation are one, where they are about what belongs to
-    the parameters; its operation is :data:`ALL`, and its case the first one's. Where any result differs, rows stay
-    apart.
+    """The rows, with those merged that concern the parameters and differ only in the operation. The operation of a
+    merged row is :data:`ALL`, and its case the first one's. Rows with any different result stay separate.
     """
     groups: dict[object, list[Row]] = {}
     for place, row in enumerate(rows):
@@ -54,13 +53,13 @@ def said_once(rows: Iterable[Row]) -> list[Row]:
 
 
 def with_rows_once(answer: Answer, _: Row) -> Answer:
-    """As :func:`said_once`, of an answer."""
+    """As :func:`said_once`, for an answer."""
     rows = said_once(answer.mappings)
     return Answer(answer.columns, [tuple(row[name] for name in answer.columns) for row in rows])
 
 
 def _alike(row: Row) -> str | None:
-    """The same text for rows to be told said_once; nothing for a row that stands for itself."""
+    """A text that is equal for rows that :func:`said_once` merges; ``None`` for a row that stays separate."""
     if row["metric"] != _METRIC or row["phase"] not in _PHASES:
         return None
     return repr(
@@ -84,7 +83,7 @@ _SHOWN = {
 
 
 def judged(answers: Sequence[Answer], params: Row) -> Answer:
-    """The results of run a and run b side by side with their judgements, what changed first. Pure."""
+    """The results of run a and run b side by side with their judgments, changes first. Pure."""
     rows = []
     pairs = settled(paired(*(answer.mappings for answer in answers)))
     chosen = params[THRESHOLD.name]
@@ -106,12 +105,12 @@ def kind_of(verdict: str) -> str:
 
 
 def counted(rows: Sequence[Row]) -> Iterator[str]:
-    """How many cases were judged how, in the order of importance."""
+    """The number of cases with each verdict, in the order of importance."""
     yield from (f"{count:,} {kind}" for kind, count in verdicts(rows).items())
 
 
 def verdicts(rows: Sequence[Row]) -> dict[str, int]:
-    """How many rows have each verdict, in the order of importance."""
+    """The number of rows with each verdict, in the order of importance."""
     counts = Counter(kind_of(row["verdict"]) for row in rows)
     return {kind: counts[kind] for kind in _ORDER if counts[kind]}
 
@@ -128,12 +127,12 @@ def _text(value: Any) -> str:
 
 
 def _inverse(ratio: float | None) -> str:
-    """Run b by run a, so that above 1 b takes longer; rows have the inverse."""
+    """The ratio of run b to run a: above 1, b takes longer. Rows have the inverse."""
     return formats.ratio(1 / ratio) if ratio else formats.NOTHING
 
 
 def _bits(metric: str) -> str:
-    """By how many bits values of a metric may differ and count as unchanged."""
+    """The difference in bits up to which values of a metric count as unchanged."""
     return f"{METRICS[metric].threshold:g} bits"
 
 
@@ -141,8 +140,8 @@ _MAX_CASES = 40
 
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
-    """Ratio b/a of the cases that changed, regressions first, with its interval; of all where none did. Above 1, run b
-    is slower.
+    """Ratio b/a of the cases that changed, regressions first, with its interval; of all cases where none changed. Above
+    1, run b is slower.
     """
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "evaluate"]
     if not judged:
@@ -172,7 +171,7 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
 
 
 def _inverted(row: Row) -> dict[str, float | None]:
-    """The ratio and its interval of run b by run a."""
+    """The ratio of run b to run a, with its interval."""
     low, high = row["ratio_low"], row["ratio_high"]
     return {"ratio": 1 / row["ratio"], "ci_low": high and 1 / high, "ci_high": low and 1 / low}
 
@@ -240,7 +239,7 @@ _HEADING = (
     "threads",
 )
 _LARGEST = 5
-_MAX_SHOWN = 20  # of rows at a glance
+_MAX_SHOWN = 20  # rows in a summary table
 CHANGES = (*REGRESSIONS, "changed", *GAINS)
 _MEASURED = ("experiment", "operation", "phase", "metric", "repetitions", "scheme")
 
@@ -256,9 +255,9 @@ EXIT_CODES: dict[Conclusion, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A comparison as a whole: its conclusion, how many results have each verdict, how many undecided ones are accepted
-    (:func:`conclusion`), how many times have an interval, and the slowdowns (factors) that are detectable in the median
-    and at most, ``None`` without an interval.
+    """A comparison as a whole. It has the conclusion and the number of results with each verdict. It counts the
+    undecided results that are accepted (:func:`conclusion`), and the times with an interval. The detectable slowdowns
+    (factors), in the median and at most, are ``None`` without an interval.
     """
 
     conclusion: Conclusion
@@ -283,10 +282,10 @@ def summary(rows: Sequence[Row], power: float | None = None) -> Summary:
 
 
 def conclusion(rows: Sequence[Row], power: float | None = None) -> Conclusion:
-    """What a comparison comes to as a whole, from its judged rows: ``undecided`` where nothing regressed and some
-    result is undecided.
+    """The conclusion of a comparison from its judged rows: ``undecided`` where nothing regressed and some result is
+    undecided.
 
-    With ``power``, a slowdown (a factor): an undecided result is accepted where its interval rules that out.
+    With ``power``, a slowdown (a factor), an undecided result is accepted where its interval rules that slowdown out.
     """
     kinds = {kind_of(row["verdict"]) for row in rows}
     if not kinds - {INCOMPARABLE}:
@@ -302,7 +301,7 @@ def _rules_out(row: Row, slowdown: float | None) -> bool:
 
 
 def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
-    """The conclusion in words, and how many results were judged how."""
+    """The conclusion in words, and the number of results with each verdict."""
     whole = summary(rows, power)
     counts = ", ".join(counted(rows)) or "no results"
     match whole.conclusion:
@@ -320,8 +319,8 @@ def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
 
 
 def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
-    """The rate of false alarms of a comparison, the slowdowns that it finds, and how many undecided results are
-    accepted; nothing without an interval.
+    """The rate of false alarms of a comparison, the slowdowns that it detects, and the number of undecided results that
+    are accepted; empty without an interval.
     """
     whole = summary(rows, power)
     if whole.detectable_median is None or whole.detectable_largest is None:
@@ -335,7 +334,7 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
 
 
 def acceptance(accepted: int, power: float) -> str:
-    """How many undecided results are accepted, and why."""
+    """The number of undecided results that are accepted, with the reason."""
     results = "1 undecided result" if accepted == 1 else f"{accepted:,} undecided results"
     return f"Accepted: {results} with an interval that rules out a slowdown of {_percent(power)}"
 
@@ -346,7 +345,7 @@ def _percent(factor: float) -> str:
 
 
 def largest(rows: Sequence[Row]) -> list[Printed]:
-    """A table of the largest changes of each kind, regressions first; nothing where nothing changed."""
+    """A table of the largest changes of each kind, regressions first; empty where nothing changed."""
     rows_shown: list[Row] = []
     for kind in CHANGES:
         own = [row for row in rows if kind_of(row["verdict"]) == kind]
@@ -365,7 +364,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
 
 
 def changes(rows: Sequence[Row]) -> int:
-    """How many rows changed."""
+    """The number of rows that changed."""
     return sum(kind_of(row["verdict"]) in CHANGES for row in rows)
 
 
@@ -379,7 +378,7 @@ def _result(row: Row) -> str:
 
 
 def _metric(row: Row) -> str:
-    """What the registry calls the metric; a run of another version may have others."""
+    """The registry's label of the metric; a run of another version may have other metrics."""
     name = row["metric"] or ""
     return METRICS[name].label if name in METRICS else name.replace("_", " ")
 
@@ -426,7 +425,7 @@ def _heading(row: Row) -> str:
 
 
 def _levels(row: Row, year: str) -> str:
-    """The levels of the runs that resolved the parameters; of both where none did."""
+    """The levels from the runs that resolved the parameters; from both where neither did."""
     runs = "".join(run for run in "ab" if row[f"{run}_security_2018"] is not None) or "ab"
     levels = (formats.security(row[f"{run}_security_{year}"]) for run in runs)
     return " against ".join(dict.fromkeys(levels))

@@ -1,4 +1,4 @@
-"""Figures of what is done once: the first execution in a process, the first touch of operands, the making of keys."""
+"""Figures of one-time costs: the first execution in a process, the first touch of operands, key generation."""
 
 from __future__ import annotations
 

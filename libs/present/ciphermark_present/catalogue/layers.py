@@ -1,4 +1,6 @@
-"""Figures of layers: where a server's time goes within a circuit, and how far each part is from the clear."""
+"""Figures of layers: the distribution of a server's time within a circuit, and each part's distance from the plaintext
+result.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _PLACE = ("operation", "options", "scheme", "threads", "security_shown")
 
 
 def tell_longest(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Which layer takes most, with the variant whose layers together take least."""
+    """The layer with the longest time, for the variant whose layers together take the shortest time."""
     cases: dict[str, list[Row]] = {}
     for row in every:
         cases.setdefault(row["case_key"], []).append(row)
@@ -54,8 +56,8 @@ def _together(rows: Sequence[Row]) -> float:
 
 
 def draw_layers(rows: Sequence[Row]) -> Chart | None:
-    """Times of layers one upon the other: a bar for each variant, one small chart for each workload with its options,
-    scheme, level and number of threads.
+    """Stacked times of layers: a bar for each variant, one small chart for each workload with its options, scheme,
+    level and number of threads.
     """
     layers = [row for row in rows if row["layer_time"]]
     if not layers:
@@ -76,7 +78,7 @@ def draw_layers(rows: Sequence[Row]) -> Chart | None:
 
 
 def _charts(rows: Sequence[Row]) -> list[str]:
-    """The small chart of each row: in a line below what it computes the options in which rows differ."""
+    """The small chart of each row: its computation, and in a line below it the options in which rows differ."""
     names = sorted({name for row in rows for name in row["dimensions"]})
     varied = [name for name in names if len({row["dimensions"].get(name) for row in rows}) > 1]
     return [
@@ -119,11 +121,13 @@ COLUMNS = (
     columns.count("layer_largest", "Largest value"),
     Column("layer_error", "Largest error", formats.small, is_number=True),
 )
-OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # what only circuits over floating point have
+OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # only circuits over floating point have these
 
 
 def _cases(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """The rows of a case's layers as one, with their times by name, and what tells it from others of its workload."""
+    """One row for the layers of each case, with their times by name, and the words that distinguish it from other cases
+    of its workload.
+    """
     cases: list[Row] = []
     for rows in grouped(answers[0], lambda row: (row["case_key"], row["parameter_set_id"])):
         first = rows[0]
@@ -162,7 +166,7 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("layers", is_prose=True), _shares
 
 
-# How the layers of a family are printed whose figure keeps this name: a row for each case.
+# The layout of a family's layers, where its figure keeps this name: a row for each case.
 LAYOUT = Layout(
     title="Layers",
     rows=_cases,
@@ -173,7 +177,7 @@ LAYOUT = Layout(
     columns=_listed,
     place=80,
 )
-LAYERS = Figure(  # families give it its name, words and subject
+LAYERS = Figure(  # families replace its name, texts and subject
     name="layers",
     title="Layers",
     lead="Median time of each part of the network.",

@@ -1,4 +1,4 @@
-"""Figures of memory, of bytes on the wire, and of the making of keys."""
+"""Figures of memory, of bytes on the wire, and of key generation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ciphermark_present.query import Row
 
 
 def tell_memory(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Who takes how much for the operation with the highest peak."""
+    """The memory of each variant for the operation with the highest peak."""
     peak = max(every, key=lambda row: float(row["peak_bytes"]))
     same = ("operation", "ring_dimension", "vector_length")
     here = [row for row in every if all(row[name] == peak[name] for name in same)]
@@ -39,7 +39,7 @@ def tell_memory(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Bytes of a ciphertext, or what else was written, and of the largest object, at the largest N."""
+    """Bytes of a ciphertext, or of another serialized object, and of the largest object, at the largest N."""
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     biggest = max(here, key=lambda row: float(row["bytes"]))["object"]
@@ -55,7 +55,7 @@ def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def draw_memory(rows: Sequence[Row]) -> Chart | None:
-    """Peak memory of one ciphertext's vector by N and variant."""
+    """Peak memory with a vector of one ciphertext, by N and variant."""
     peaks = charting.fullest(rows) if rows else []
     axis = charting.sizes(row["peak_bytes"] for row in peaks)
     told = [charting.text_tip("peak_bytes", "Peak memory")]
@@ -63,7 +63,7 @@ def draw_memory(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_sizes(rows: Sequence[Row]) -> Chart | None:
-    """Serialized sizes by object and variant, in bytes, of one ciphertext's vector, one small chart per ring."""
+    """Serialized sizes by object and variant, in bytes, with a vector of one ciphertext, one small chart per ring."""
     if not rows:
         return None
     labelled = [
@@ -136,14 +136,14 @@ def _interval(row: Row) -> str:
 
 
 def _about_objects(rows: Sequence[Row], _: Wanted) -> str:
-    """What the bytes are of, and how full the ciphertext is that expansion is told of."""
+    """The contents of the bytes, and how full the ciphertext is to which expansion refers."""
     slots, size = rows[0]["slots"], rows[0]["vector_length"]
     inside = f"its {slots:,} values" if size >= slots else f"the {size:,} values in it (it holds {slots:,})"
     return f"Exact sizes, {rows[0]['data_pattern']} data. Expansion: multiple of the bytes of {inside}"
 
 
 def _numbered(names: tuple[str, ...]) -> Callable[[Sequence[Sequence[Row]], Wanted], list[Row]]:
-    """The rows with what was measured (``what``) in the order of the query."""
+    """The rows with the number of the measured object (``what``), in the order of the query."""
 
     def rows(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
         whats = [tuple(row[name] for name in names) for row in answers[0]]

@@ -1,4 +1,4 @@
-"""Figures of noise and depth."""
+"""Figures of noise and multiplicative depth."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ciphermark_present.query import Row
 
 
 def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """What the dearest operation costs in bits, on average over the consecutive operations, at the largest N."""
+    """The average cost in bits of the most expensive operation, over consecutive operations, at the largest N."""
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     costs = [
@@ -49,7 +49,7 @@ def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def tell_remaining_bits(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """After which operation the fewest bits are left, at the largest N."""
+    """The operation with the smallest remaining noise budget or precision, at the largest N."""
     largest = max(row["ring_dimension"] for row in every)
     here = [row for row in every if row["ring_dimension"] == largest]
     least = min(here, key=lambda row: float(row["bits"]))
@@ -61,7 +61,9 @@ def tell_remaining_bits(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The most consecutive operations that decrypt right, by operation, with the variants that reach it."""
+    """The maximum number of consecutive operations that decrypts correctly, by operation, with the variants that reach
+    it.
+    """
     cases = [row for row in every if row["depth"] is not None]
     texts = []
     for rows in sentences.by(cases, "operation"):
@@ -78,7 +80,7 @@ def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """Bits that one operation takes on average, of the rows of one operation, variant and chain."""
+    """The average cost in bits of one operation, from the rows of one operation, variant and chain."""
     measurements = sorted(
         (row for row in rows if row["bits"] is not None), key=lambda row: int(row["repetitions"])
     )
@@ -90,12 +92,11 @@ def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def draw_noise(rows: Sequence[Row]) -> Chart | None:
-    """Remaining noise budget or precision of a full vector against the number of operations: noise budget (bfv, bgv) or
-    precision (ckks).
+    """Remaining noise budget (bfv, bgv) or precision (ckks) of a full vector against the number of operations.
 
-    One small chart per operation and ring. Counts have true distances: what falls by as much with each operation is a
-    straight line. Libraries often agree to the bit: then marks and lines lie upon each other, the first variant's the
-    largest and widest, so that none is hidden and none is moved to where nothing was counted.
+    One small chart per operation and ring. The axis of counts is linear: an equal loss with each operation is a
+    straight line. Libraries often agree to the bit. Their marks and lines then overlap, the first variant's the largest
+    and widest. None is hidden, and none is moved to a place without a count.
     """
     if not rows:
         return None
@@ -123,7 +124,7 @@ def draw_noise(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
-    """Remaining noise budget or precision of one ciphertext's vector after one operation, by ring and variant."""
+    """Remaining noise budget or precision after one operation, with a vector of one ciphertext, by ring and variant."""
     cases = charting.fullest(rows) if rows else []
     axis = charting.linear(row["bits"] for row in cases)
     told = [charting.text_tip("bits", "Bits")]
@@ -131,8 +132,8 @@ def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_depth(rows: Sequence[Row]) -> Chart | None:
-    """The most consecutive operations that still decrypt right, by ring and variant; ≥ where the search ended at
-    max_repetitions.
+    """The maximum number of consecutive operations that decrypts correctly, by ring and variant; ≥ where the search
+    ended at max_repetitions.
     """
     cases = [
         {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
@@ -164,14 +165,15 @@ def _cases(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _ends(rows: Sequence[Row]) -> dict[str, Any]:
-    """Remaining noise budget or precision of fresh ciphertexts, and after the most operations that were looked at."""
+    """Remaining noise budget or precision of fresh ciphertexts, and after the largest number of operations."""
     by_count = {row["repetitions"]: row["bits"] for row in rows if row["repetitions"] is not None}
     return {"fresh": by_count.get(0), "last": by_count[max(by_count)] if by_count else None}
 
 
 def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """A row for each case and variant that has a depth, with its remaining noise budget or precision at both ends, as
-    far as they are known."""
+    """A row for each case and variant that has a depth, with its known remaining noise budget or precision at both
+    ends.
+    """
     bits = {(rows[0]["comparison_group"], rows[0]["variant"]): _ends(rows) for rows in _cases(answers[1])}
     none = {"fresh": None, "last": None, "count": None}
     return [
@@ -182,8 +184,9 @@ def depths(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 
 def noises(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """A row for each case and variant that has a remaining noise budget or precision; its depth is the most operations
-    that were looked at."""
+    """A row for each case and variant that has a remaining noise budget or precision; its depth is the largest number
+    of operations in the rows.
+    """
     most = [(rows, max(row["repetitions"] for row in rows)) for rows in _cases(answers[0])]
     return [
         {**rows[0], "depth": count, "count": count, "is_at_max_repetitions": False, **_ends(rows)}
@@ -206,7 +209,7 @@ def _parameters(row: Row) -> tuple[object, ...]:
 
 
 def _is_other(row: Row, line: Sequence[Row]) -> bool:
-    """Whether its parameters are not those of most variants; of the first of them where none has more."""
+    """Whether its parameters differ from those of most variants; in a tie, from the first of the most common ones."""
     return _parameters(row) != Counter(map(_parameters, line)).most_common(1)[0][0]
 
 
@@ -215,7 +218,7 @@ def _line(row: Row) -> tuple[object, ...]:
 
 
 def _marks(rows: Sequence[Row]) -> Iterator[str]:
-    """What the marks mean that stand in the table."""
+    """The meanings of the marks in the table."""
     if any(row["is_at_max_repetitions"] for row in rows):
         yield _AT_MAX
     if any(_is_other(row, line) for line in grouped(rows, _line) for row in line):
@@ -223,7 +226,7 @@ def _marks(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _named(rows: Sequence[Row], _: Wanted) -> list[Cells]:
-    """What a line is about, as far as lines differ in it."""
+    """The columns that identify a line, as far as lines differ in them."""
     has_several_patterns = len({row["data_pattern"] for row in rows}) > 1
     optional: list[Cells] = [
         *[(Head("data"), lambda row: str(row["data_pattern"]))] * has_several_patterns,
@@ -244,7 +247,7 @@ def _levels(row: Row) -> str:
 
 
 def _added(rows: Sequence[Row]) -> str:
-    """The decryption noise (IND-CPA-D) that libraries add, where precision is told."""
+    """The decryption noise (IND-CPA-D) that libraries add, where precision is reported."""
     additions = {row["variant"]: addition(row) for row in rows if "meaning" in row}
     return "; ".join(f"{variant}: {text}" for variant, text in sorted(additions.items()) if text)
 
@@ -289,7 +292,9 @@ def _told_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:
 def _layouts(
     title: str, prepare: Prepare, write: Write, place: int, *others: Figure
 ) -> tuple[Layout, Layout]:
-    """At a glance a line per case and a column per variant, cases of one level in one table; in detail all of them."""
+    """The layouts. The summary has a line per case and a column per variant, and one table for the cases of a level.
+    The detailed layout has all cases.
+    """
 
     def compared(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
         return _told_apart(

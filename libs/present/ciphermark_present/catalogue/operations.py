@@ -1,4 +1,4 @@
-"""The figure that tells what operations are."""
+"""The figure that explains operations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from ciphermark_present.query import Answer, Row
 
 @cache
 def _summaries() -> dict[str, str]:
-    """What each operation is, of a file that is made of the operation table: nobody here may know the table."""
+    """The summary of each operation, from a file generated from the operation table: this package may not import the
+    table.
+    """
     text = (files("ciphermark_present") / "operations.csv").read_text(encoding="utf-8")
     return {row["operation"]: row["summary"] for row in csv.DictReader(text.splitlines())}
 
 
 def explained(answer: Answer, _: Row) -> Answer:
-    """The rows with a ``summary`` each; a run of another version may have operations that are not known here. Pure."""
+    """The rows with a ``summary`` each; a run of another version may have unknown operations. Pure."""
     place = answer.columns.index(OPERATION.name)
     rows = [(*row, _summaries().get(row[place].partition("(")[0])) for row in answer.rows]
     return Answer((*answer.columns, "summary"), rows)

@@ -17,7 +17,7 @@ TOLD_DIGITS = 12  # of a digest
 
 
 def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Of the stages that several variants executed, in which their programs were not equal."""
+    """The stages, of those that several variants executed, in which their programs differ."""
     stages = {
         (row["comparison_group"], row["stage"]): row for row in every if row["is_equal_program"] is not None
     }
@@ -33,13 +33,13 @@ def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 _MAX_PROGRAMS = 24
-_MAX_LEVELS = 16  # beside each other: more of them leave no room for numbers
+_MAX_LEVELS = 16  # side by side: more of them leave no room for numbers
 _SHOWN_DIGITS = 6  # of a digest, in a heading
 _SHADES = 9  # from light to dark; on the darker half white is easier to read
 
 
 def draw_counts(rows: Sequence[Row]) -> Chart | None:
-    """How often each operation occurs at each level, the highest first; a small chart for each program."""
+    """The number of times each operation occurs at each level, the highest first; a small chart for each program."""
     variants: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
         variants.setdefault((_place(row), row["program"]), {})[row["variant"]] = None
@@ -60,7 +60,7 @@ def draw_counts(rows: Sequence[Row]) -> Chart | None:
 
 
 def _place(row: Row) -> str:
-    """What a small chart is about, in lines; who executed it is added."""
+    """The name of a small chart, in lines, without the variants that executed the program."""
     given = row["options"] or f"{row['vector_length']:,}"
     digest = row["program"][:_SHOWN_DIGITS]
     return f"{row['operation']}, {row['stage']}\n{given}, {row['scheme']} · {digest}"
@@ -75,7 +75,7 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
         y=alt.Y("counted:N", title=None),
         tooltip=charting.tips("place:N", "counted:N", "level:O", alt.Tooltip("n:Q", format=",")),
     )
-    # Shades, not numbers: of numbers the layers would be filtered apart, and no longer share their axes.
+    # Shades, not numbers: filters on numbers would separate the layers, which then no longer share their axes.
     scale = alt.Scale(scheme="blues", domain=list(range(_SHADES)))
     squares = base.mark_rect().encode(color=alt.Color("shade:O", scale=scale, legend=None))
     is_light = f"datum.shade < {_SHADES // 2}"
@@ -93,7 +93,7 @@ _NOTHING = "This run executed no program under these filters: workloads do."
 
 
 def _digest(value: str) -> str:
-    """Enough of a digest to tell programs apart; files have the whole."""
+    """Enough of a digest to distinguish programs; files have the whole."""
     return value[:TOLD_DIGITS]
 
 

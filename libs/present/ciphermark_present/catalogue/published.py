@@ -1,4 +1,4 @@
-"""Values that others published, beside ours."""
+"""Values that others published, next to ours."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _HEADS = (
     Head("95% interval", True),
     Head("our case", is_prose=True, min_width=24),
 )
-_STATED = 5  # columns of the published value, which are told once beside all of ours
+_STATED = 5  # columns of the published value, printed once for all of ours
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
@@ -61,7 +61,9 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
 
 
 def told_apart(rows: Sequence[Row]) -> list[Row]:
-    """The rows, those with a case of ours with what tells it from the others beside the same value."""
+    """The rows. A row with a case of ours has the words that distinguish it from others next to the same published
+    value.
+    """
     measured = [row for row in rows if row["median"] is not None]
     labels = parameters.apart(measured, lambda row: (row["id"], row["variant"], row["operation"]))
     of_case = {(row["id"], row["case_key"]): label for row, label in zip(measured, labels, strict=True)}
@@ -74,7 +76,7 @@ def _published(row: Row) -> tuple[str, ...]:
 
 
 def _ours(row: Row) -> tuple[str, str, str]:
-    """Our result, its interval, and the parameters that it was measured with."""
+    """Our result, its interval, and its parameters."""
     if row["median"] is None:
         return formats.NOTHING, "", ""
     place = case(row)

@@ -1,4 +1,4 @@
-"""The ranked variants of every case of a run: as tables, at a glance, and in sentences. Pure."""
+"""The ranked variants of every case of a run: as tables, as a summary, and in sentences. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MEANINGS = (
     DISTURBED,
 )
 _GAP = "   "  # between the meanings of marks
-# Whatever has phases has its ranks here; consecutive operations have a table of their own.
+# Every experiment with phases is ranked here; consecutive operations have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
 TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
 _SAME_TIME = ("case_key", "phase", "repetitions")
@@ -48,7 +48,7 @@ _MEASURED = (
 _VECTOR = ("data_pattern", "data_set", "threads")
 _EVALUATE = "evaluate"
 _CONSECUTIVE = "consecutive operations"
-_COMPUTING = ".evaluate"  # a stage without this step is the client's alone, and no library computes in it
+_COMPUTING = ".evaluate"  # a stage without this step runs on the client alone, and no library computes in it
 
 
 def contests(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[list[Row]]:
@@ -57,8 +57,8 @@ def contests(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[list[Row]
 
 
 def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """Every rank with its time's interval and the HEXL speedup, and the parameters by which tables are told apart: the
-    chain that a case came to stands in their headings.
+    """Every rank with its time's interval and the HEXL speedup, and the parameters that distinguish tables: headings
+    show the chain that a case resolved to.
     """
     ranks, timed, speedups = answers
     times_of = {tuple(row[name] for name in _SAME_TIME): row for row in timed}
@@ -87,13 +87,13 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 
 def named(rows: Sequence[Row], _: Wanted | None = None) -> list[Cells]:
-    """The columns that say what a row is about: the operation, and how long the vector is where lengths differ."""
+    """The columns that identify a row: the operation, and the vector length where lengths differ."""
     lengths: list[Cells] = [(Head("vector length", True), lambda row: f"{row['vector_length']:,}")]
     return [(Head("operation"), name), *lengths * (len({row["vector_length"] for row in rows}) > 1)]
 
 
 def name(row: Row) -> str:
-    """The operation; or the operation and the count that it was applied."""
+    """The operation, with the number of repetitions where there is one."""
     count = row["repetitions"]
     return str(row["label"]) if count is None else f"{row['label']} × {count}"
 
@@ -125,7 +125,7 @@ def _disturbance(row: Row) -> str:
 
 
 def _uncorrected(row: Row) -> str:
-    """The median of the times as they were taken."""
+    """The median of the times without correction."""
     median = row.get("uncorrected_median")
     return "" if median is None else formats.brief_seconds(median)
 
@@ -139,7 +139,7 @@ def _ratio_interval(row: Row) -> str:
 
 
 def _hexl(row: Row) -> tuple[str, str]:
-    """The HEXL speedup, marked where the interval finds no difference, and the interval."""
+    """The HEXL speedup, marked where its interval shows no difference, and the interval."""
     speedup = row["speedup"]
     if speedup is None:
         return "", ""
@@ -149,18 +149,20 @@ def _hexl(row: Row) -> tuple[str, str]:
 
 
 def remark(row: Row) -> str:
-    """How the row is unlike the fastest one beyond the variant, and whether they did not take turns."""
+    """The differences between the row and the fastest one, other than the variant, and whether they were not
+    interleaved.
+    """
     fastest = {name: row[f"fastest_{name}"] for name in TRAITS}
     return ", ".join(filter(None, (differences(row, fastest), "" if row["is_paired"] else UNPAIRED)))
 
 
 def _line(row: Row) -> tuple[Any, ...]:
-    """What all variants of a line did."""
+    """The properties that all variants of a line share."""
     return row["comparison_group"], row["phase"], name(row)
 
 
 def _ranked_together(row: Row) -> tuple[Any, ...]:
-    """What all variants of a line did that are ranked together: see :mod:`ciphermark_core.encryption`."""
+    """The properties that all jointly ranked variants of a line share: see :mod:`ciphermark_core.encryption`."""
     stage, _, part = row["phase"].partition(".")
     return *_line(row), row["encryption"] if encryption.bears_on(stage, part) else None
 
@@ -186,8 +188,8 @@ def _timed(rows: Sequence[Row]) -> str:
 
 
 def legend(tables: Sequence[Printed], width: int) -> list[str]:
-    """How to read tables of :data:`OVERVIEW`: what cells are, and the marks that they have; in lines of so many
-    characters.
+    """The explanation of tables of :data:`OVERVIEW`: the meaning of cells, and of the marks that they have; joined into
+    lines of at most ``width`` characters.
     """
     texts = [text for table in tables for row in table.rows for text in row[table.keys :]]
     lines = [_FASTEST]
@@ -228,26 +230,26 @@ OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
 
 
 def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
-    """For each scheme, tuning and what is timed a line: how often each variant wins, of cases of two variants or more,
-    and how many are ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
+    """A line for each scheme, tuning and timed object: how often each variant wins, among cases with two variants or
+    more, and the number of ties. ``answers`` are those of :data:`OF_RUN`, whatever their phase.
     """
     yield from _sentences([_computed(answer) for answer in answers], wanted)
 
 
 def of_phase(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
-    """The same of one phase, without a word about it; ``answers`` are those of :data:`FIGURES`."""
+    """The same for one phase, without naming it; ``answers`` are those of :data:`FIGURES`."""
     yield from _sentences([[{**row, "what": ""} for row in answer] for answer in answers], wanted)
 
 
 def timed(answer: Iterable[Row]) -> list[Row]:
-    """The rows of an answer to one of :data:`OF_RUN` that a reader is told of; their labels say what is timed: an
+    """The rows of an answer to one of :data:`OF_RUN` that reports show. Their labels name the timed object: an
     operation, with the number of consecutive ones, or the stage of a workload.
     """
     return [{**row, "label": _label(row)} for row in _computed(answer)]
 
 
 def lead(line: Sequence[Row]) -> str | None:
-    """The variant that wins a case, by the rows of its variants; ``None`` where it is a tie, or nobody to beat."""
+    """The variant that wins a case, by the rows of its variants; ``None`` in a tie, or without a competitor."""
     fastest = next(index for index, row in enumerate(line) if row["rank"] == 1)
     is_disturbed = [row["standing"] == "disturbed" for row in line]
     standing = standings(fastest, [row["verdict"] for row in line], is_disturbed)[fastest]
@@ -258,7 +260,7 @@ def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str
     lines = [line for same in contests(answers, wanted) for line in grouped(same, _ranked_together)]
 
     def contest(line: Sequence[Row]) -> tuple[Any, ...]:
-        """As tables stand, the tuning of all before that of each."""
+        """The order of tables: matched tuning before recommended tuning."""
         return line[0]["scheme"], line[0]["tuning"] == "recommended", line[0]["what"]
 
     groups = grouped(sorted(lines, key=contest), contest)
@@ -278,7 +280,9 @@ def _contest_name(scheme: str, is_recommended: bool, what: str) -> str:
 
 
 def _computed(answer: Iterable[Row]) -> list[Row]:
-    """With ``what`` is timed; without what is a part of something that is timed as well, and what no library does."""
+    """The rows with the timed object as ``what``. Phases within a timed stage or outside the evaluation are left out,
+    and so are stages in which no library computes.
+    """
     rows = list(answer)
     computed = {(row["comparison_group"], row["phase"]) for row in rows}
     timings: list[Row] = []
@@ -299,7 +303,9 @@ def _label(row: Row) -> str:
 
 
 def _verdict(lines: Sequence[Sequence[Row]]) -> tuple[int, str]:
-    """How many cases have two variants or more; how many of them each variant wins, and how many are ties."""
+    """The number of cases with two variants or more, the number of these that each variant wins, and the number of
+    ties.
+    """
     contested = [line for line in lines if len({row["variant"] for row in line}) > 1]
     if not contested:
         alone = sorted({row["variant"] for line in lines for row in line})

@@ -36,7 +36,7 @@ from ciphermark_present.query import Row
 
 
 def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
-    """Total time of so many operations on a full vector, one small chart per scheme, operation and tuning."""
+    """Total time of consecutive operations on a full vector, one small chart per scheme, operation and tuning."""
     timed = [row for row in rows if row["median"] is not None]
     if not timed:
         return None
@@ -65,7 +65,7 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
 
 
 def _named(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the chart that each stands in (``what``), and how its ring was chosen (``choice``)."""
+    """The rows with the name of each one's chart (``what``), and how its ring was chosen (``choice``)."""
     choose = _by_ring if _is_ring_varied(rows) else _by_rule
     labels = parameters.apart(rows, lambda row: (*_place(row), row["repetitions"], choose(row)))
     is_divided = len({row["tuning"] for row in rows}) > 1
@@ -86,7 +86,7 @@ def _place(row: Row) -> tuple[str, str, str]:
 
 
 def _is_ring_varied(rows: Sequence[Row]) -> bool:
-    """Whether the suite gave some variant several ring dimensions for one and the same number of operations."""
+    """Whether the suite gave a variant several ring dimensions for the same number of operations."""
     given = {
         (*_place(row), row["repetitions"], row["variant"], row["ring_dimension"])
         for row in rows
@@ -104,7 +104,7 @@ def _by_rule(row: Row) -> str:
 
 
 def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The longest sequence of each operation that was executed, and the fastest variant by its median."""
+    """The longest executed sequence of each operation, and the fastest variant by its median."""
     timed = [row for row in every if row["median"] is not None and not _is_disturbed(row)]
     texts = []
     for rows in sentences.by(timed, "operation"):
@@ -123,7 +123,7 @@ def tell_repetitions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A time as a multiple of the fastest one's; ``ratio`` is ``None`` where there is no time."""
+    """A time as a multiple of the fastest one's; ``ratio`` is ``None`` without a time."""
 
     fastest: Row
     ratio: Estimate | None
@@ -133,8 +133,8 @@ class Against:
 def contests(rows: Sequence[Row]) -> list[list[Row]]:
     """The rows of a table, in groups whose times are compared with each other. Pure.
 
-    One group per number of operations. Where the suite gave some variant several ring dimensions for it, the ring
-    dimension is what it varies: then each that was given has a group of its own, and so have the smallest ones.
+    One group per number of operations. Where the suite gave a variant several ring dimensions for that number, each of
+    them has a group of its own. The smallest ones are then a group, too.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for repetitions, group in groupby(rows, key=lambda row: row["repetitions"]):
@@ -152,8 +152,8 @@ def contests(rows: Sequence[Row]) -> list[list[Row]]:
 def against_fastest(group: Sequence[Row]) -> list[Against]:
     """Every row of a group against its first. Pure.
 
-    The ratio is the database's, pair by pair, where it compared the two; otherwise it has the interval of
-    medians that were not interleaved.
+    The ratio is the database's, pair by pair, where it compared the two; otherwise it has the interval of medians that
+    were not interleaved.
     """
     fastest = group[0]
     return [_one_against(row, fastest) for row in group]
@@ -177,7 +177,7 @@ def _estimate(row: Row) -> Estimate:
 
 
 def _fastest_first(rows: list[Row]) -> list[Row]:
-    """The rows by their medians; after them those of disturbed samples only, and those without a time."""
+    """The rows by their medians; rows with disturbed samples only, and rows without a time, come last."""
     return sorted(
         rows,
         key=lambda row: (row["median"] is None, _is_disturbed(row), row["median"] or 0.0, row["variant"]),
@@ -194,7 +194,7 @@ def _in_order(item: tuple[tuple[Any, ...], list[Row]]) -> tuple[int, int]:
 
 
 def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """Every row that has parameters, with the ratio that the database has of its case."""
+    """Every row with parameters, with the database's ratio for its case."""
     rows, ranks = answers
     ratio_of_case = {row["case_key"]: row for row in ranks if row["rank"] is not None}
     return [
@@ -220,7 +220,7 @@ def _in_table(row: Row) -> tuple[Any, ...]:
 
 
 def _contested(rows: Sequence[Row]) -> list[Row]:
-    """Contest by contest, the fastest first, each against it."""
+    """The rows, group by group, the fastest first, each compared with the fastest."""
     return [
         {**row, "against": against}
         for group in contests(rows)
@@ -246,7 +246,7 @@ def _against_fastest(row: Row) -> tuple[str, str]:
 
 
 def _mark(row: Row) -> str:
-    """What the interval of the ratio says of a difference, where it is not printed."""
+    """The mark for the ratio's interval, where the interval is not printed."""
     ratio = row["against"].ratio
     return "" if ratio is None or _is_fastest(row) else MARKS.get(verdict(ratio), "")
 
@@ -257,8 +257,8 @@ def _is_fastest(row: Row) -> bool:
 
 
 def _remark(row: Row) -> str:
-    """Parameters stand in the row; only unequal security has to be said where levels are compared, and that pairs are
-    missing.
+    """The remark on a row. Its parameters have columns; only unequal security, where levels are compared, and missing
+    pairs need a remark.
     """
     against = row["against"]
     if against.ratio is None or _is_fastest(row):

@@ -34,8 +34,8 @@ from ciphermark_present.query import Answer, Row
 
 
 def tell_leaderboard(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Which variant is the fastest, and how far behind the others are; of each tuning, and of composite operations,
-    apart.
+    """The fastest variant, and the distance of the others from it; separately for each tuning, and for composite
+    operations.
     """
     variants = [row for row in every if row["mean_ratio"] is not None]
     for ranked in dict.fromkeys(map(_ranking, variants)):
@@ -72,7 +72,7 @@ def _ranks(known: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def _of_the_best(ratio: float) -> str:
-    """How a leader stands to the fastest of each case: it is that in every one, or takes so many times as long."""
+    """A leader's mean against the fastest variant of each case: fastest in every case, or a multiple of its time."""
     return (
         " in every case"
         if ratio <= 1
@@ -81,7 +81,7 @@ def _of_the_best(ratio: float) -> str:
 
 
 def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The cheapest and the dearest operation, at the largest N with the longest vector there."""
+    """The cheapest and the most expensive operation, at the largest N with the longest vector there."""
     largest = max(row["ring_dimension"] for row in every)
     size = max(row["vector_length"] for row in every if row["ring_dimension"] == largest)
     here = [row for row in every if (row["ring_dimension"], row["vector_length"]) == (largest, size)]
@@ -91,7 +91,7 @@ def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def judged_by_data(answer: Answer, _: Row) -> Answer:
-    """The rows with the ratio of both medians, its interval, and a verdict on the data."""
+    """The rows with the ratio of both medians, its interval, and a verdict on the data's effect."""
     from ciphermark_analysis.estimates import Estimate, ratio_of, verdict  # loads numpy
 
     judged = []
@@ -129,7 +129,7 @@ def tell_by_data(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def tell_speedup(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """Where HEXL helps, by how much at most, where it harms, and where nothing can be told."""
+    """The cases where HEXL helps, with the largest gain; the cases where it harms; and those without a verdict."""
     counted = Counter(row["verdict"] for row in every)
     faster, slower = _ratios(every, "faster"), _ratios(every, "slower")
     up_to = f", up to {ratio(max(faster))}" if faster else ""
@@ -192,7 +192,7 @@ def _latency(cases: Sequence[Row]) -> Value:
 
 
 def draw_by_data(rows: Sequence[Row]) -> Chart | None:
-    """Time of random data divided by that of equal ones, with its interval, one small chart per N; 1 is a line."""
+    """Time of random data divided by that of constant data, with its interval, one small chart per N; 1 is a line."""
     if not rows:
         return None
     chosen = [{**row, "place": f"N = {row['ring']}"} for row in charting.with_rings(charting.fullest(rows))]
@@ -219,8 +219,8 @@ _LEADERBOARD = (
 
 
 def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
-    """A dot per variant: how many times the time of the fastest it takes, over the cases that all have. Of fewer than
-    six cases each has a small mark, and the mean no interval.
+    """A dot per variant: its time as a multiple of the fastest time, over the common cases of all variants. With fewer
+    than six cases, each case has a small mark, and the mean has no interval.
     """
     marks = columns.acceleration_marks(rows)
     ranked = _ranked_marks(rows, marks)
@@ -233,7 +233,7 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
         for ratio in row["case_ratios"]
     ]
     names = charting.variants_of(ranked)
-    # An explicit list: layers that are sorted by a field lose their order in Vega-Lite.
+    # An explicit list: Vega-Lite does not keep the order of layers sorted by a field.
     order = [row["label"] for row in ranked]
     base = alt.Chart().encode(y=alt.Y("label:N", title=None, sort=order, axis=charting.bands()))
     ends = charting.ends_of(ranked, "mean_ratio") + [row["case_ratio"] for row in cases]
@@ -256,7 +256,7 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
 
 
 def _ranked_marks(rows: Sequence[Row], marks: Mapping[str, str]) -> list[Row]:
-    """Rows of variants that have a mean, with the places of their marks."""
+    """The rows of variants that have a mean, with the positions of their marks."""
     several = [row for row in rows if row["mean_ratio"] is not None]
     labeled = [{**row, "label": row["label"] + marks[row["variant"]], **_interval(row)} for row in several]
     return [
@@ -285,12 +285,12 @@ def _is_of_few(row: Row) -> bool:
 
 
 def _interval(row: Row) -> Row:
-    """The interval of a mean that speaks for other cases; none of too few cases."""
+    """The interval of a mean; empty with too few cases to generalize."""
     return {name: None if _is_of_few(row) else row[name] for name in ("ci_low", "ci_high")}
 
 
 def draw_speedup(rows: Sequence[Row]) -> Chart | None:
-    """Paired speed-up with its interval, by operation, one small chart per ring; 1 is a line."""
+    """Paired speedup with its interval, by operation, one small chart per ring; 1 is a line."""
     if not rows:
         return None
     speedups = charting.with_ratio(
@@ -312,7 +312,7 @@ def draw_speedup(rows: Sequence[Row]) -> Chart | None:
 
 
 def _grid_cell(row: Row) -> str:
-    """A cell of the grid: time and ratio, or how the trial ended."""
+    """A cell of the grid: time and ratio, or the outcome of the trial."""
     if row["median"] is None:
         return str(row["status"])
     time = columns.disturbance(row["standing"] == "disturbed") + formats.seconds(row["median"])
@@ -324,14 +324,14 @@ def _grid_cell(row: Row) -> str:
 
 
 def _with_ranks(answer: Answer, parameters: Row) -> Answer:
-    """See :func:`ciphermark_present.ranks.ranked`; a command line that ranks nothing does not wait for numpy."""
+    """See :func:`ciphermark_present.ranks.ranked`; the local import loads numpy only where ranks are needed."""
     from ciphermark_present import ranks
 
     return ranks.ranked(answer, parameters)
 
 
 def several_sizes(answer: Answer, _: Row) -> Answer:
-    """The rows at the largest N at which an operation has vectors of several sizes. Pure."""
+    """The rows at the largest N where an operation has vectors of several lengths. Pure."""
     ring, size, operation = (
         answer.columns.index(name) for name in ("ring_dimension", "vector_length", "operation")
     )

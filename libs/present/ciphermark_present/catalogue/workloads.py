@@ -36,8 +36,8 @@ from ciphermark_present.query import Row
 
 
 def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
-    """The fastest variant of each stage of each workload by its median, by scheme, size and level, and by the key that
-    encrypts where that differs.
+    """The fastest variant of each stage of each workload by its median, by scheme, size and level, and by the
+    encrypting key where that differs.
     """
     whole = [row for row in every if row["metric"] == "time" and not row["part"]]
     whole = [{**row, "keys": sentences.encryption(row, whole)} for row in whole]
@@ -54,8 +54,8 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 def draw_stages(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
 
-    Options, sizes, schemes, security levels, threads and parameters of one workload stand apart: their times are not
-    to be compared.
+    A workload is split by options, sizes, schemes, security levels, threads and parameters: times that differ in these
+    are not comparable.
     """
     stages = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
     if not stages:
@@ -75,7 +75,7 @@ def _named(row: Row) -> str:
 
 
 def _label(metric: str | None) -> str:
-    """What the registry calls a metric; a run of another version may have others."""
+    """The registry's label of a metric; a run of another version may have other metrics."""
     if metric is None:
         return formats.NOTHING
     return METRICS[metric].label if metric in METRICS else metric.replace("_", " ")
@@ -90,7 +90,7 @@ _PARTS = "Times by party and step, and of transfers; checks excluded"
 
 
 def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
-    """The rows whose metric no other table has: those of stages of a family, which its own figures have."""
+    """The rows with metrics that no other table has; a family's own figures have the metrics of its stages."""
     own = [each for figure, layout in catalogue.printed() for each in (figure, *layout.others)]
     listed = [
         (figure.subject, {column.name for column in figure.columns})
@@ -106,15 +106,15 @@ def _unlisted(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 
 
 def _whole(rows: Sequence[Row]) -> list[Row]:
-    """Of each metric the value of the whole stage; where it has none, as of peaks, those of its parts. What is sent
-    back is no part of what was sent.
+    """The value of the whole stage for each metric. A metric without one, such as a peak, has the values of its parts.
+    Sizes keep all rows: bytes that are sent back are not part of the sent ones.
     """
     whole = {(row["stage"], row["metric"]) for row in rows if not row["part"] and row["metric"] != _SIZE}
     return [row for row in rows if not row["part"] or (row["stage"], row["metric"]) not in whole]
 
 
 def _input(row: Row) -> str:
-    """What is computed on: the options; without any, how many numbers."""
+    """The input of a computation: its options; without any, the number of values."""
     return str(row["options"]) if row["options"] else formats.values(row["vector_length"])
 
 
@@ -123,7 +123,7 @@ def _metric(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    """Of times, in the unit of the median."""
+    """The interval of a time, in the unit of the median; empty for other metrics."""
     if row["unit"] != "s":
         return ""
     return formats.time_with_interval(row["median"], row["ci_low"], row["ci_high"])[1]
@@ -139,7 +139,7 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
 
 
 def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
-    """A line per part, the longest first, and a column per variant, or case where a variant has several."""
+    """A line per part, the longest first, and a column per variant, or per case where a variant has several."""
     parts = [row for row in rows if row["part"] and row["metric"] == "time"]
     if not parts:
         return
