@@ -3,12 +3,10 @@
 It also has the plain programs of OpenFHE, interleaved in one process of OpenFHE's interpreter:
 
 - ``python -m bench.recommended_setting defaults N PRIMES SCALE_BITS`` prints a line per operation: name, median of the
-ratios
-  adapter / plain program with OpenFHE's defaults, and the plain program's median in seconds.
+  ratios adapter / plain program with OpenFHE's defaults, and the plain program's median in seconds.
 - ``python -m bench.recommended_setting scaling N DEPTH SCALE_BITS`` executes one program in FIXEDMANUAL and in
-FLEXIBLEAUTO,
-  with equal primes and digits, without the adapter: of each mode the CPU seconds (median), the median of the ratios to
-  FIXEDMANUAL, and bits of precision.
+  FLEXIBLEAUTO, with equal primes and digits, without the adapter: of each mode the CPU seconds (median), the median of
+  the ratios to FIXEDMANUAL, and bits of precision.
 """
 
 from __future__ import annotations
