@@ -27,7 +27,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.1
 _ROUNDS = 100  # of ending processes that continue to fork
 _DATA = ("VmData:",)
-_SHARED_OR_OWN = ("RssAnon:", "RssShmem:")  # the kernel can drop pages of mapped files
+_OWN = ("RssAnon:",)
+_SHARED_OR_OWN = (*_OWN, "RssShmem:")  # the kernel can drop pages of mapped files
 _TOO_LONG = signal.SIGUSR2
 _ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
 T = TypeVar("T")
@@ -108,7 +109,7 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     """
     ours, theirs = Pipe(duplex=False)
     own, known = os.getpid(), {*descendants(os.getpid())}
-    inherited_bytes = 2 * _bytes_of(own, _SHARED_OR_OWN)  # by the leader, and by the worker
+    inherited_bytes = 2 * _bytes_of(own, _OWN)  # leader and worker; shared pages are mapped when used
     adopt()  # the leader's descendants, if the leader is killed
     leader = os.fork()
     if leader == 0:
