@@ -146,6 +146,11 @@ class Filled:
         return [with_level(row, table) for row in self.answer.mappings]
 
     @cached_property
+    def title(self) -> str:
+        """The finding of the rows; without one, the figure's title."""
+        return self.figure.finding(self.rows) or self.figure.title
+
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The table's columns: the figure's, and the parameters in which the rows differ."""
         return with_differing(self.figure.columns, self.rows, PARAMETERS)

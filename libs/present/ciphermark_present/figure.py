@@ -23,6 +23,7 @@ Derive = Callable[[Answer, Row], Answer]
 Draw = Callable[[Sequence[Row]], "Chart | None"]
 Combine = Callable[[Sequence[Answer], Row], Answer]
 Tell = Callable[[Sequence[Row], Row], Iterator[str]]
+Find = Callable[[Sequence[Row]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class Figure:
     executed for each of them.
 
     ``chart`` draws it, and returns ``None`` where there is nothing to draw; ``tell`` puts it into sentences.
+    ``finding`` is the result in one short sentence, the heading on pages; empty where the rows have none.
     ``printed`` has its layouts where there is little room; without one, the figure is not printed. ``page`` is the path
     of a page to show it on, after the figures that the page names. ``lead`` states what it shows, ``reading`` explains
     how to read it; pages and reports have the latter at their end. ``empty`` is the text for a figure without rows.
@@ -146,6 +148,7 @@ class Figure:
     printed: tuple[Layout, ...] = (Layout(),)
     page: str = ""
     tell: Tell | None = None
+    finding: Find = lambda rows: ""
     derive: Derive | None = None
     combine: Combine | None = None
     grid: Grid | None = None
