@@ -434,11 +434,11 @@ def test_a_drawn_digit_is_classified_and_both_parties_are_told_of(serving: Servi
     expect(page.locator("#answer")).to_have_text("Classified as 7")
     expect(page.locator("main")).to_contain_text("The unencrypted network agrees.")
     expect(page.get_by_label("Library")).to_have_value("seal")
-    told = page.get_by_role("region", name="Steps").locator("tbody tr").all_inner_texts()
+    told = page.get_by_role("table", name="Steps").locator("tbody tr").all_inner_texts()
     assert any(row.startswith("client") and "encrypts" in row for row in told)
     assert any(row.startswith("server") and "on ciphertexts" in row for row in told)
     assert not any(row.startswith("server") and ("decrypts" in row or "keys" in row) for row in told)
-    sent = page.get_by_role("region", name="Transfers").locator("tbody tr").all_inner_texts()
+    sent = page.get_by_role("table", name="Transfers").locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[1] for row in sent] == ["server", "server", "client"]
     for width in (360, 1200):
         page.set_viewport_size({"width": width, "height": 900})
