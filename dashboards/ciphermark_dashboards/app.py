@@ -84,9 +84,10 @@ def made(settings: Settings) -> FastAPI:
     app.add_middleware(Availability, monitor=monitor, needs_none=_needs_no_database, answer=_is_away)
     sessions = None if settings.keyring is None else access.Sessions(settings.keyring)
     _surround(app, settings, sessions)
-    _route(app, store, benchmark)
+    handlers = views.Views(store)
+    _route(app, handlers)
     app.include_router(drawing.router(benchmark))
-    app.include_router(live.router(store, benchmark, settings.services_file))
+    app.include_router(live.router(store, benchmark, settings.services_file, handlers.navigation))
     app.include_router(health_router({"database": lambda: monitor.reason or _reason_against(store)}))
     app.add_exception_handler(UserError, _mistake)
     app.add_exception_handler(DatabaseUnavailable, _away)
@@ -107,9 +108,9 @@ def _surround(app: FastAPI, settings: Settings, sessions: access.Sessions | None
     app.add_middleware(_WithHead)
 
 
-def _route(app: FastAPI, store: Store, benchmark: Benchmark | None) -> None:
-    handlers = views.Views(store)
+def _route(app: FastAPI, handlers: views.Views) -> None:
     app.add_api_route(OVERVIEW_PATH, handlers.overview, response_class=HTMLResponse)
+    app.add_api_route("/answer.{kind}", handlers.answer)
     for page in PAGES:
         app.add_api_route(
             page.path, partial(handlers.page, page), response_class=HTMLResponse, name=page.title

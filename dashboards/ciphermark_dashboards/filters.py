@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.page import (
-    DATA_SET,
-    FAMILY,
-    OPERATION,
-    PHASE,
-    SCHEME,
-    SECURITY,
-    TABLE,
-    TIMES,
-    Filter,
-    Page,
-)
+from ciphermark_present.page import OPERATION, SCHEME, TABLE, TIMES, Filter, Page
 from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
 FOR = "for"  # the overview's computation; every page passes it on, with the scheme
 CARRIED = (FOR, SCHEME.name)
-_MAIN = frozenset(item.name for item in (SCHEME, FAMILY, TABLE, SECURITY, DATA_SET, PHASE))
+_PLACE = re.compile(r"\{(\w+)\}")
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -49,6 +39,21 @@ class Choice:
         return len(self.values) > 1
 
     @property
+    def is_one_or_all(self) -> bool:
+        """Whether a list with a single choice shows the chosen values."""
+        return not self.filter.many or len(self.chosen) in (0, 1, len(self.values))
+
+    @property
+    def spoken(self) -> list[tuple[Any, str]]:
+        """The values within a question, with their texts."""
+        return [(value, self.filter.spoken(value)) for value in self.values]
+
+    @property
+    def asked(self) -> tuple[Any, ...]:
+        """The value that a question has; none stands for all."""
+        return () if self.filter.many and len(self.chosen) == len(self.values) else self.chosen
+
+    @property
     def written(self) -> list[tuple[Any, str]]:
         """The values with their texts."""
         return [(value, self.filter.write(value)) for value in self.values]
@@ -66,7 +71,7 @@ class Selection:
     queries.
 
     ``given`` is the reader's choice, ``extra`` has further parameters of queries. ``recorded`` changes when more of the
-    runs is recorded.
+    runs is recorded. ``text`` is the page's question, with names of filters in braces.
     """
 
     subject: Query
@@ -74,6 +79,7 @@ class Selection:
     given: Query = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     recorded: str = ""
+    text: str = ""
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -106,14 +112,19 @@ class Selection:
         )
 
     @property
-    def main_choices(self) -> list[Choice]:
-        """The choices shown next to the run."""
-        return [choice for choice in self.choices if choice.is_offered and choice.filter.name in _MAIN]
+    def question(self) -> Iterator[tuple[str, Choice | None]]:
+        """The texts of the question, each with the choice that follows it."""
+        by_name = {choice.filter.name: choice for choice in self.choices}
+        *parts, end = _PLACE.split(self.text)
+        for text, name in zip(parts[::2], parts[1::2], strict=True):
+            yield text, by_name[name]
+        yield end, None
 
     @property
     def more_choices(self) -> list[Choice]:
-        """The choices that readers rarely make."""
-        return [choice for choice in self.choices if choice.is_offered and choice.filter.name not in _MAIN]
+        """The choices that the question does not have."""
+        asked = {choice.filter.name for _, choice in self.question if choice and choice.is_one_or_all}
+        return [choice for choice in self.choices if choice.is_offered and choice.filter.name not in asked]
 
     @property
     def more_set(self) -> int:
@@ -147,7 +158,8 @@ def selected(
 ) -> Selection:
     """The selection of the query string from the rows of ``choices``, for the runs of ``subject``.
 
-    Raises ``UserError`` for a filter that the page does not have or a value that the run does not have.
+    Raises ``UserError`` for a filter that the page does not have or a value that the run does not have. A value that
+    pages carry is let go instead.
     """
     own_names = [name for name, _ in query if name not in CARRIED]
     require_known(own_names, [*(item.name for item in filters), *dict(subject)])
@@ -199,7 +211,7 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
     valid_texts = {str(value) for value in _values(item, everywhere)}
     given = [text for name, text in query if name == item.name and text != ""]
     for text in given:
-        if text not in valid_texts:
+        if text not in valid_texts and item.name not in CARRIED:
             there = ", ".join(str(value) for value in _values(item, everywhere)) or "nothing"
             raise UserError(f"{item.label} {text!r}: this run has {there}")
     if not item.many and len(given) > 1:

@@ -18,7 +18,8 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import rendering, templating
 from ciphermark_dashboards.access import form
 from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
-from ciphermark_dashboards.filters import require_known
+from ciphermark_dashboards.filters import CARRIED, require_known
+from ciphermark_dashboards.navigation import PARAMETERS, Navigation
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present.query import Row
 
@@ -39,7 +40,9 @@ class Sheet:
     has_more: bool
 
 
-def router(store: Store, benchmark: Benchmark | None, services_file: Path | None) -> APIRouter:
+def router(
+    store: Store, benchmark: Benchmark | None, services_file: Path | None, navigation: Navigation
+) -> APIRouter:
     """The routes. Without a benchmark service they list recorded runs, and start none. ``services_file`` lists failed
     services.
     """
@@ -48,7 +51,7 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
     @routes.get(PATH)
     async def listed(request: Request) -> HTMLResponse:
         params = request.query_params
-        require_known(params, ("open", "recorded"))
+        require_known(params, ("open", "recorded", *PARAMETERS))
         in_progress = await run_in_threadpool(_sheet, store, "open_runs", "open", params)
         recorded = await run_in_threadpool(_sheet, store, "runs", "recorded", params)
         suites, reason = await _offered(benchmark)
@@ -61,10 +64,11 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
             suites=suites,
             why_not=reason,
             ailing=await run_in_threadpool(ailing, services_file),
+            **await run_in_threadpool(navigation.of_query, params),
         )
 
     @routes.get(PATH + "/{run}")
-    async def looked_at(run: str) -> Response:
+    async def looked_at(run: str, request: Request) -> Response:
         row = await run_in_threadpool(store.find_run, run)
         run_id = row["run_id"] if row else run
         live = await _live(benchmark, run_id, is_recorded=row is not None)
@@ -73,6 +77,8 @@ def router(store: Store, benchmark: Benchmark | None, services_file: Path | None
         if run_id != run:
             return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
         context = await run_in_threadpool(_recorded, store, run_id)
+        chosen = {name: request.query_params.get(name, "") for name in CARRIED}
+        context |= await run_in_threadpool(navigation.of_query, {**chosen, "run": run_id})
         return templating.page(
             "run.html", title=f"Run {run_id[:8]}", path=PATH, run_id=run_id, live=live, **context
         )

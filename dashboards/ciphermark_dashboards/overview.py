@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_dashboards.filters import require_known
-from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.rendering import case_address
+from ciphermark_dashboards.store import Store, blocks, with_values
 from ciphermark_present import answers, charting, formats, pareto, ratio_axis
 from ciphermark_present.answers import Place, Question, Standing
 from ciphermark_present.pareto import Point, Scatter
-from ciphermark_present.query import Row
+from ciphermark_present.query import Query, Row
 from ciphermark_present.questions import words
 from ciphermark_present.subject import DEPTH, KEY, NOISE, OBJECT, OPERATION, REPETITION
 
@@ -86,9 +89,14 @@ def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
         "has_hollow": any(row.is_hollow for each in computations for row in each.libraries),
         "measures": list(_measures(libraries)),
         "most": _most(libraries),
+        "cases": {
+            each.variant: case_address(each.row["run_id"], each.row["comparison_group"]) for each in libraries
+        },
         "choices": _choices(question),
         "look": _look([row.variant for each in computations for row in each.libraries]),
         "address": lambda **changed: _address(place, asked_run, {"sort": sort, **changed}),
+        "query": _address(place, asked_run, {}).removeprefix("/?"),
+        "sql": with_values(_ranks(place, [case, *answers.beside(cases, case)])),
     }
 
 
@@ -116,16 +124,7 @@ def _computations(
 ) -> list[Computation]:
     """The computations: workloads first, in the order of questions."""
     asked = [each for case in chosen.values() for each in (case, *answers.beside(cases, case))]
-    rows = store.ask(
-        "overview_ranks",
-        {
-            "runs": [case["run_id"] for case in asked],
-            "groups": [str(case["comparison_group"]) for case in asked],
-            "stages": [case["stage"] for case in asked],
-            "table": place.table,
-            "level": place.level,
-        },
-    ).mappings
+    rows = store.answer(_ranks(place, asked)).mappings
     own: dict[str, list[Row]] = {}
     elsewhere: dict[str, list[Row]] = {}
     for row in rows:
@@ -144,6 +143,18 @@ def _computations(
         )
         for name in names
     ]
+
+
+def _ranks(place: Place, cases: Sequence[Row]) -> Query:
+    """The query of the variants of cases."""
+    parameters = {
+        "runs": [case["run_id"] for case in cases],
+        "groups": [str(case["comparison_group"]) for case in cases],
+        "stages": [case["stage"] for case in cases],
+        "table": place.table,
+        "level": place.level,
+    }
+    return Query(blocks()["overview_ranks"], parameters)
 
 
 def _measured(store: Store, libraries: Sequence[Standing]) -> list[Standing]:
@@ -175,6 +186,22 @@ def _columns(libraries: Sequence[Standing]) -> dict[str, tuple[str, str]]:
         }
     quality = ("Precision", "after it") if row["scheme"] == "ckks" else ("Noise budget", "left after it")
     return {"memory": ("Peak memory", "resident"), "bytes": ("Ciphertext", "serialized"), "quality": quality}
+
+
+_IN_FILE = ("variant", "library_version", "ring_dimension", "log_qp", "security_2018", "security_2024", "n")
+_MEASURED = ("time_s", "ratio", "ci_low", "ci_high", "memory_bytes", "size_bytes", "upload_bytes", "quality")
+
+
+def csv_text(shown: Mapping[str, Any]) -> str:
+    """The rows of the answer, for a context of :func:`page`."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*_IN_FILE, *_MEASURED))
+    for each in shown["libraries"]:
+        low, high = each.interval or (None, None)
+        measures = (each.time, each.ratio, low, high, each.memory, each.size, each.upload, each.quality)
+        writer.writerow((*(each.row[name] for name in _IN_FILE), *measures))
+    return text.getvalue()
 
 
 def _about(libraries: Sequence[Standing]) -> str:

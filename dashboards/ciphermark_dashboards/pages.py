@@ -23,6 +23,7 @@ from ciphermark_present.subject import Subject
 
 _PLACE = (page.SCHEME, page.TABLE, page.SECURITY, page.RING_DIMENSION, page.OPERATION)
 _COMMON = (*_PLACE, page.VARIANT)
+_AT_LEVEL = "in {scheme} at {security} by the {table}?"
 
 RANKING_PAGE = Page(
     "/ranking",
@@ -30,6 +31,7 @@ RANKING_PAGE = Page(
     "The fastest library over all operations, at one security level.",
     _COMMON,
     (times.LEADERBOARD, times.MATRIX),
+    question="Which library is fastest over all operations " + _AT_LEVEL,
     place=5,
 )
 OPERATIONS_PAGE = Page(
@@ -38,6 +40,7 @@ OPERATIONS_PAGE = Page(
     "The time of each operation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (times.LATENCY, times.LATENCY_BY_SIZE, times.BY_DATA),
+    question="How long does it take to {operation} " + _AT_LEVEL,
     place=10,
 )
 HEXL_PAGE = Page(
@@ -46,6 +49,7 @@ HEXL_PAGE = Page(
     ("Speedup from Intel HEXL: one library built with and without it, sampled alternately."),
     (*_PLACE, page.PHASE, *page.VECTOR),
     (times.SPEEDUP,),
+    question="How much does HEXL help to {operation} " + _AT_LEVEL,
     place=20,
 )
 NOISE_PAGE = Page(
@@ -54,6 +58,7 @@ NOISE_PAGE = Page(
     "How far a computation can go before decryption fails.",
     (*_COMMON, *page.VECTOR),
     (noise.REMAINING_BITS, noise.NOISE, noise.DEPTH, repetitions.REPETITIONS),
+    question="How many times in a row can you {operation} " + _AT_LEVEL,
     place=30,
 )
 MEMORY_PAGE = Page(
@@ -62,6 +67,7 @@ MEMORY_PAGE = Page(
     "Memory use and serialized sizes of a computation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (memory.MEMORY, memory.SIZES),
+    question="How much memory and how many bytes does it take to {operation} " + _AT_LEVEL,
     place=40,
 )
 WORKLOADS_PAGE = Page(
@@ -70,6 +76,7 @@ WORKLOADS_PAGE = Page(
     "Stages and metrics of workloads without a page of their own.",
     (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
     (workloads.WORKLOADS,),
+    question="What does it cost to {operation}, of the family {family}, with levels by the {table}?",
     place=90,
 )
 PROGRAMS_PAGE = Page(
@@ -78,6 +85,7 @@ PROGRAMS_PAGE = Page(
     ("The operations that workloads executed, and whether variants executed the same ones."),
     (page.FAMILY, page.WORKLOAD, page.VARIANT),
     (programs.COUNTS, programs.PROGRAMS),
+    question="Which operations does it take to {operation}, of the family {family}?",
     place=95,
 )
 CASE_PAGE = Page(

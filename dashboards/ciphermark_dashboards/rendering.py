@@ -107,7 +107,7 @@ def failures(rows: Sequence[Row]) -> Table:
     head += [("Operation", False), ("Trials", True), ("Reason", False)]
     cells = [
         [
-            Cell(row["variant"], address=_case_address(row["run_id"], row["comparison_group"])),
+            Cell(row["variant"], address=case_address(row["run_id"], row["comparison_group"])),
             Cell(row["status"], f"status-{row['status']}"),
             Cell(row["scheme"]),
             Cell(str(row["ring_dimension"]), "number"),
@@ -249,10 +249,11 @@ class Filled:
     def _case(self, row: Row) -> str:
         """The address of the case of a row."""
         key = row.get("comparison_group")
-        return _case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
+        return case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
 
 
-def _case_address(run_id: str, key: str) -> str:
+def case_address(run_id: str, key: str) -> str:
+    """The address of a case's page."""
     return f"/case?{urlencode({'run': run_id, 'case': key})}"
 
 

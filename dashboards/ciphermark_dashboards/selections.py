@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from ciphermark_dashboards.filters import Query, Selection, require_known, selected
+from ciphermark_dashboards.filters import CARRIED, Query, Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -33,7 +33,8 @@ class Selections:
         name = dict(query).get("run", "")
         run = self._store.run(name) if name else self._latest_for(page)
         rows = page.choices(self._figures.choices(run))
-        return _about(selected((("run", run["run_id"]),), page.filters, rows, query), run)
+        selection = selected((("run", run["run_id"]),), page.filters, rows, query)
+        return _about(replace(selection, text=page.question), run)
 
     def _latest_for(self, page: Page) -> Row:
         """The latest run, among recent ones, with a case that the page is about; else the latest."""
@@ -46,7 +47,7 @@ class Selections:
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
         given = dict(query)
-        require_known(given, ("run", "case", *(item.name for item in CASE_PAGE.filters)))
+        require_known(given, ("run", "case", *CARRIED, *(item.name for item in CASE_PAGE.filters)))
         run = self._store.run(given.get("run", ""))
         case = given.get("case", "")
         if not case:

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from ciphermark_core.controls import visible
 from ciphermark_dashboards import __version__
 from ciphermark_dashboards.pages import RUNS_PATH, SECTIONS
+from ciphermark_dashboards.rendering import case_address
 from ciphermark_present import answers, formats
 from ciphermark_present.query import Row
 
@@ -153,6 +154,7 @@ TEMPLATES.globals.update(
     actor=ACTOR.get,
     host_facts=host_facts,
     asset=lambda name: assets()[name].path,
+    case_address=case_address,
     sections=SECTIONS,
     sorts=SORTS,
     security=_security,
@@ -164,9 +166,14 @@ TEMPLATES.globals.update(
 )
 
 
+def text(template: str, **context: Any) -> str:
+    """A template as text."""
+    return TEMPLATES.get_template(template).render(**context)
+
+
 def page(template: str, status_code: int = 200, **context: Any) -> HTMLResponse:
     """A template as a page."""
-    return HTMLResponse(TEMPLATES.get_template(template).render(**context), status_code)
+    return HTMLResponse(text(template, **context), status_code)
 
 
 def message(title: str, text: str, status_code: int = 200, **context: Any) -> HTMLResponse:

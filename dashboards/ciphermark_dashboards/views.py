@@ -15,8 +15,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from ciphermark_analysis import comparison, two_runs
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards import overview, templating
-from ciphermark_dashboards.filters import FOR, Selection, carried, require_known
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, PAGES, measured
+from ciphermark_dashboards.filters import FOR, Selection, require_known
+from ciphermark_dashboards.navigation import Navigation
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -27,6 +28,7 @@ from ciphermark_present.query import AS_MEASURED, Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
+_SENTENCE_WORDS = 30
 _ANY_LEVEL = "Security levels differ: ratios across levels do not compare equal protection."
 _OTHER_HOST = "The hosts differ: differences may come from the hosts."
 _SAME_RUN = "Both sides are the same run: select another one."
@@ -39,6 +41,7 @@ class Views:
         self._store = store
         self._figures = Figures(store)
         self._selections = Selections(store, self._figures)
+        self.navigation = Navigation(store, self._figures)
         self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
 
     def overview(self, request: Request) -> HTMLResponse:
@@ -53,20 +56,30 @@ class Views:
             "overview.html",
             title="Overview",
             path=OVERVIEW_PATH,
-            links={**self._links(self._store.run(run_id), chosen), OVERVIEW_PATH: shown["address"]()},
+            **self._navigation_of_overview(run_id, chosen, shown["address"]()),
+            **self._states(run_id, is_uncorrected=False),
             **shown,
         )
 
-    def _links(self, run: Row, chosen: Mapping[str, str]) -> dict[str, str]:
-        """Addresses of the pages that a run has results for, with the chosen values."""
-        rows = self._figures.choices(run)
-        queries = {page.path: carried(page, rows, run["run_id"], chosen) for page in PAGES}
-        links = {path: f"{path}?{query}" for path, query in queries.items() if query is not None}
-        return {
-            OVERVIEW_PATH: f"{OVERVIEW_PATH}?{urlencode({**chosen, 'run': run['run_id']})}",
-            COMPARE_PAGE.path: f"{COMPARE_PAGE.path}?{urlencode({'b': run['run_id']})}",
-            **links,
+    def answer(self, kind: str, request: Request) -> Response:
+        """The answer of the overview as a file: its rows, the query of these, or a picture."""
+        shown = overview.page(self._store, dict(request.query_params))
+        if shown is None:
+            raise NotFoundError("No run has a timed case.")
+        files = {
+            "csv": lambda: ("text/csv", overview.csv_text(shown)),
+            "sql": lambda: ("text/plain", shown["sql"]),
+            "svg": lambda: ("image/svg+xml", templating.text("answer.svg.html", **shown)),
         }
+        if kind not in files:
+            raise NotFoundError(f"An answer is available as {', '.join(files)}, not as {kind}.")
+        media_type, text = files[kind]()
+        named = {"Content-Disposition": 'attachment; filename="answer.csv"'} if kind == "csv" else {}
+        return Response(text, media_type=media_type, headers=named)
+
+    def _navigation_of_overview(self, run_id: str, chosen: Mapping[str, str], own: str) -> dict[str, Any]:
+        context = self.navigation.of_run(self._store.run(run_id), chosen)
+        return {**context, "links": {**context["links"], OVERVIEW_PATH: own}}
 
     def page(self, page: Page, request: Request) -> HTMLResponse:
         """A page of figures about one run."""
@@ -75,11 +88,12 @@ class Views:
             return _nothing_yet()
         selection = self._selections.of_page(page, request.query_params.multi_items())
         (run_id,) = selection.runs
+        run = self._store.run(run_id)
         states = self._asking.submit(self._states, run_id, selection.is_uncorrected)
         figures = self._filled(page, selection)
         # Published values exist for every run.
         is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
-        elsewhere = list(measured(self._figures.choices(self._store.run(run_id)))) if is_empty else []
+        elsewhere = list(measured(self._figures.choices(run))) if is_empty else []
         return _shown(
             "page.html",
             page,
@@ -89,9 +103,11 @@ class Views:
             elsewhere=elsewhere,
             runs=self._offered(choices, selection),
             notes=selection.notes,
-            states=states.result(),
+            **answer(figures),
+            **states.result(),
+            run=run,
             run_id=run_id,
-            links=self._links(self._store.run(run_id), selection.carried),
+            **self.navigation.of_run(run, selection.carried),
         )
 
     def case(self, request: Request) -> HTMLResponse:
@@ -103,8 +119,18 @@ class Views:
             raise NotFoundError(
                 "This run has no such case. The link may be outdated or belong to another run."
             )
-        states = self._states(run_id, selection.is_uncorrected)
-        return _shown("page.html", CASE_PAGE, selection, figures, run_id=run_id, states=states)
+        run, case = self._store.run(run_id), figures[0].rows[0]
+        return _shown(
+            "page.html",
+            CASE_PAGE,
+            selection,
+            figures,
+            **answer(figures),
+            **self._states(run_id, selection.is_uncorrected),
+            run=run,
+            run_id=run_id,
+            **self.navigation.of_run(run, {FOR: case["operation"], SCHEME.name: case["scheme"]}),
+        )
 
     def compare(self, request: Request) -> Response:
         """Two runs; a request for two hosts is redirected to the latest runs on these."""
@@ -131,6 +157,7 @@ class Views:
             hosts=hosts,
             verdict=_verdict(selection, figures[0].rows),
             notes=self._notes(selection, figures[0].rows, a, b),
+            **self.navigation.of_run(b, selection.carried),
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
@@ -154,10 +181,13 @@ class Views:
         older = [run_id for run_id in dict.fromkeys(selection.runs) if run_id not in choice_ids]
         return [(run["run_id"], _name(run)) for run in (*choices, *map(self._store.run, older))]
 
-    def _states(self, run_id: str, is_uncorrected: bool) -> list[str]:
-        """The state of the hosts during the samples of a run."""
+    def _states(self, run_id: str, is_uncorrected: bool) -> dict[str, Any]:
+        """The state of the hosts during the samples of a run: in one word, and in sentences."""
         rows = self._store.ask("host_state", {"run_id": run_id}, is_uncorrected).mappings
-        return [sentence for row in rows for sentence in host_state.told(row)]
+        return {
+            "state": host_state.word(rows),
+            "states": [sentence for row in rows for sentence in host_state.told(row)],
+        }
 
     def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
         """Conditions of a comparison: its certainty, the state of the hosts, and the differences between the runs."""
@@ -187,6 +217,24 @@ class Views:
             raise UserError("These hosts have no suite in common: run the same suite on both, then compare.")
         pair = urlencode({"a": latest[0]["run_a"], "b": latest[0]["run_b"]})
         return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)
+
+
+def answer(figures: Sequence[Filled]) -> dict[str, str]:
+    """The answer of a page: the finding of the first figure that has one, named ``lead_figure``, and its first sentence
+    where that is short.
+    """
+    for item in figures:
+        finding = item.figure.finding(item.rows) if item.rows else ""
+        if finding:
+            return {"answer": finding, "lead_figure": item.figure.name, "sentence": _short_sentence(item)}
+    first = next((item for item in figures if item.rows), None)
+    return {"sentence": _short_sentence(first)} if first else {}
+
+
+def _short_sentence(item: Filled) -> str:
+    tell = item.figure.tell
+    text = next(tell(item.rows, item.selection.parameters), "") if tell else ""
+    return text if len(text.split()) <= _SENTENCE_WORDS else ""
 
 
 def _verdict(selection: Selection, rows: Sequence[Row]) -> list[str]:

@@ -226,7 +226,7 @@ def test_a_page_without_anything_says_where_to_look(
     database.record_run(run)
     database.record_outcome(make.outcome(run, make.case("seal"), times(make, 1.0)))
     page = client.get("/learning", params={"run": run.id}).text
-    assert "Figures without results" in page
+    assert "no results for this page" in page
     assert f'It has results on <a href="/ranking?run={run.id}">Ranking</a>.' in page
     assert "It has results on" not in client.get("/ranking", params={"run": run.id}).text
 
@@ -376,7 +376,8 @@ def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
         ("/case?run=last&case=%00", 404, "This name does not exist"),
         ("/runs/gone", 404, "There is no run gone"),
         ("/ranking?colour=red", 400, "there is no filter"),
-        ("/ranking?scheme=rsa", 400, "this run has bfv"),
+        ("/ranking?security=7", 400, "this run has 128"),
+        ("/ranking?scheme=rsa&for=nothing", 200, "Scheme rsa: not available"),
         ("/ranking?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
         ("/compare?a=nope", 404, "There is no run nope"),
         ("/compare?host_a=x&host_b=y", 400, "no suite in common"),

@@ -1,4 +1,4 @@
-// Draws the page's charts, stores the theme, and keeps the addresses of filters short.
+// Draws the page's charts, stores the theme, and applies choices without loading scripts again.
 "use strict";
 
 const root = document.documentElement;
@@ -11,6 +11,7 @@ const SETTLED = 8; // pixels by which a small chart may be too narrow
 const ATTEMPTS = 4;
 const PAUSE_MS = 200;
 const ROW_MS = 700; // maximum pause between keys or ticks of a series
+const NEAR_PX = 300; // below the screen: charts there are drawn first
 const SHOWN_CHARACTERS = 300; // of an error's text; the page shows all of it after the run's end
 
 function isDark() {
@@ -48,7 +49,9 @@ function widen(specification, width) {
   specification.spec.width = Math.max(NARROWEST, width);
 }
 
-function embed(element, specification) {
+// Vega is loaded when the first chart is drawn: a page is painted and can be used before.
+async function embed(element, specification) {
+  if (!window.vegaEmbed) await import(document.getElementById("vega").href);
   return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", tooltip: { disableDefaultStyle: true } });
 }
 
@@ -74,8 +77,30 @@ async function draw(element) {
   }
 }
 
-function drawAll() {
-  for (const element of document.querySelectorAll("[data-specification]")) draw(element);
+let drawing = 0; // the number of calls: a later one ends those before it
+
+// Draws what is on the screen or near it, then everything else, a chart at a time: clicks are answered in between.
+async function drawAll() {
+  const own = ++drawing;
+  root.dataset.busy = "charts";
+  await painted();
+  const charts = [...document.querySelectorAll("[data-specification]")];
+  const isNear = (chart) => chart.getBoundingClientRect().top < innerHeight + NEAR_PX;
+  const near = charts.filter(isNear);
+  for (const chart of [...near, ...charts.filter((each) => !near.includes(each))]) {
+    if (own !== drawing) return;
+    if (chart.isConnected) await draw(chart);
+    await idle();
+  }
+  if (own === drawing) delete root.dataset.busy;
+}
+
+function painted() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+}
+
+function idle() {
+  return new Promise((resolve) => setTimeout(resolve));
 }
 
 function setTheme(theme) {
@@ -85,44 +110,89 @@ function setTheme(theme) {
   drawAll();
 }
 
+// What a page needs, whether loaded or shown in place of another one.
+function begin() {
+  const button = document.getElementById("theme");
+  button.setAttribute("aria-pressed", String(isDark()));
+  button.addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
+  for (const form of document.querySelectorAll("form.question, form.filters[method=get]")) {
+    applyAtOnce(form);
+    form.addEventListener("formdata", (event) => shorten(form, event.formData));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      show(`${form.action.split("?")[0]}?${new URLSearchParams(new FormData(form))}`, true);
+    });
+  }
+  focusAgain();
+  document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  drawAll();
+}
+
+// Keeps addresses short: one without values means all of them, and includes later ones.
+function shorten(form, data) {
+  // Another run may not have the values chosen for this one.
+  const run = form.elements.namedItem("run");
+  if (run?.selectedOptions && !run.selectedOptions[0].defaultSelected) {
+    for (const field of form.elements) if (field.name !== "run" && field.type !== "hidden") data.delete(field.name);
+  }
+  for (const group of form.querySelectorAll("fieldset")) {
+    const boxes = [...group.querySelectorAll("input[type=checkbox]")];
+    if (boxes.every((box) => box.checked)) data.delete(boxes[0].name);
+  }
+  for (const [name, value] of [...data]) if (value === "") data.delete(name);
+}
+
+let asking = new AbortController();
+
+// Shows another state of this page: the new content takes the place of the old one. Any other page is loaded.
+async function show(address, isNew) {
+  asking.abort();
+  asking = new AbortController();
+  let answer;
+  try {
+    answer = await fetch(address, { signal: asking.signal, headers: { Accept: "text/html" } });
+  } catch (error) {
+    if (error.name !== "AbortError") location.assign(address);
+    return;
+  }
+  if (!answer.ok || new URL(answer.url).pathname !== location.pathname) return location.assign(address);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (isNew) history.pushState(null, "", answer.url);
+  document.title = page.title;
+  const vega = page.getElementById("vega");
+  if (vega && !document.getElementById("vega")) document.head.append(vega);
+  for (const part of ["header.site", "main"]) document.querySelector(part).replaceWith(page.querySelector(part));
+  begin();
+}
+
 const remembered = localStorage.getItem("theme");
 if (remembered) root.dataset.theme = remembered;
 
 document.addEventListener("DOMContentLoaded", () => {
-  const button = document.getElementById("theme");
-  button.setAttribute("aria-pressed", String(isDark()));
-  button.addEventListener("click", () => setTheme(isDark() ? "light" : "dark"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   let pause;
   let width = innerWidth;
   addEventListener("resize", () => { // of the width: a phone's bars change the height alone
     if (innerWidth === width) return;
     width = innerWidth;
+    root.dataset.busy = "charts";
     clearTimeout(pause);
     pause = setTimeout(drawAll, PAUSE_MS);
   });
-  for (const form of document.querySelectorAll("form.question, form.filters[method=get]")) applyAtOnce(form);
-  focusAgain();
-  for (const form of document.querySelectorAll("form.filters[method=get]")) {
-    form.addEventListener("formdata", (event) => {
-      // Another run may not have the values chosen for this one.
-      const run = form.elements.namedItem("run");
-      if (run && !run.selectedOptions[0].defaultSelected) {
-        for (const field of form.elements) if (field.name !== "run" && field.type !== "hidden") event.formData.delete(field.name);
-      }
-      // An address without values means all of them: it stays short, and includes later values.
-      for (const group of form.querySelectorAll("fieldset")) {
-        const boxes = [...group.querySelectorAll("input[type=checkbox]")];
-        if (boxes.every((box) => box.checked)) event.formData.delete(boxes[0].name);
-      }
-    });
-  }
-  drawAll();
+  addEventListener("popstate", () => show(location.href, false));
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[data-here]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    remember(link.dataset.here, link.textContent.trim());
+    show(link.href, true).then(() => { if (link.dataset.here === "answer") scrollTo(0, 0); });
+  });
+  begin();
 });
 
 // A choice applies at once; keys and ticks, which come in series, apply after a pause. The next page keeps the focus.
 function applyAtOnce(form) {
-  if (form.querySelector("button[type=submit]:not(noscript *)")) return; // choose both runs, then compare
+  if (form.querySelector("button[type=submit]:not(noscript *)")) return;
   let pressedAt = 0;
   let waiting;
   form.addEventListener("keydown", (event) => { pressedAt = event.key === "Enter" ? 0 : Date.now(); });
@@ -131,20 +201,27 @@ function applyAtOnce(form) {
     const isOneOfSeveral = field.type === "checkbox" || Date.now() - pressedAt < ROW_MS;
     clearTimeout(waiting);
     waiting = setTimeout(() => {
-      sessionStorage.setItem("focus", JSON.stringify([location.pathname, field.name, field.type === "checkbox" ? field.value : ""]));
+      remember(field.name, field.type === "checkbox" ? field.value : "");
       form.requestSubmit();
     }, isOneOfSeveral ? ROW_MS : 0);
   });
 }
 
+// The field or link that had the focus has it on the page that follows.
+let focused = ["", ""];
+
+function remember(name, value) {
+  focused = [name, value];
+}
+
 function focusAgain() {
-  const [path, name, value] = JSON.parse(sessionStorage.getItem("focus") ?? "[]");
-  sessionStorage.removeItem("focus");
-  if (path !== location.pathname) return;
-  const fields = [...document.querySelectorAll("form select, form input[type=checkbox]")].filter((field) => field.name === name);
-  const field = fields.find((each) => each.type !== "checkbox" || each.value === value);
+  const [name, value] = focused;
+  focused = ["", ""];
+  if (!name) return;
+  const fields = [...document.querySelectorAll("form select, form input[type=checkbox], a[data-here]")].filter((field) => (field.name ?? field.dataset.here) === name);
+  const field = fields.find((each) => each.matches("a") ? each.textContent.trim() === value : each.type !== "checkbox" || each.value === value);
   field?.closest("details")?.setAttribute("open", "");
-  field?.focus();
+  field?.focus({ preventScroll: true });
 }
 
 // A run in progress: every recorded trial and every change of state arrives as a server-sent event.

@@ -48,6 +48,8 @@ select
     r.started_at,
     r.host,
     r.host_id,
+    r.cpu_model,
+    r.cores,
     (select count(*) || ' ' || coalesce(max(t.sequence), 0) from trial as t where t.run_id = r.run_id) as recorded
 from runs as r
 where r.run_id in (select runs_named(%(asked)s::text));

@@ -105,14 +105,14 @@ where
 -- name: overview_metrics
 -- Other measures of these cases. A ciphertext's size is that of the same parameters, as serialized in the run, without
 -- compression where possible.
-select case_info_id, metric, stage, party, median, null as compression
+select case_info_id, metric, stage, party, step, median, null as compression
 from results
 where
     case_info_id = any (%(cases)s)
     and metric in ('peak_memory', 'noise_budget', 'precision', 'agreement', 'size')
     and (step is null or metric = 'size' and step = 'returned')
 union all
-select c.case_info_id, 'size', 'dump', null, max(s.median), min(o.operation)
+select c.case_info_id, 'size', 'dump', null, null, max(s.median), min(o.operation)
 from case_info as c
 join case_info as o
     on o.run_id = c.run_id

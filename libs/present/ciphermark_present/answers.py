@@ -188,7 +188,8 @@ class Standing:
     """A library in the answer: its ratio to the fastest with its interval, its parameters, and its other measures.
 
     ``is_tied``: no significant difference from the fastest. ``is_hollow``: its parameters differ, or it was not
-    interleaved. ``differing`` names the parameters that differ from the fastest one's.
+    interleaved. ``differing`` names the parameters that differ from the fastest one's. ``upload`` is the client's part
+    of the bytes of a workload.
     """
 
     row: Row
@@ -198,6 +199,7 @@ class Standing:
     differing: frozenset[str]
     memory: float | None = None
     size: float | None = None
+    upload: float | None = None
     quality: float | None = None
 
     @property
@@ -241,11 +243,9 @@ def with_metrics(libraries: Sequence[Standing], metrics: Sequence[Row]) -> list[
     parties. Sizes cover all objects sent in both directions; for an operation, one ciphertext.
     """
     values = _values([each.row for each in libraries], metrics)
+    names = ("memory", "size", "upload", "quality")
     own = [(each, values[each.row["case_info_id"]]) for each in libraries]
-    return [
-        replace(each, memory=of_it.get("memory"), size=of_it.get("size"), quality=of_it.get("quality"))
-        for each, of_it in own
-    ]
+    return [replace(each, **{name: of_it.get(name) for name in names}) for each, of_it in own]
 
 
 def _order(row: Row) -> tuple[Any, ...]:
@@ -286,6 +286,8 @@ def _values(ranks: Sequence[Row], metrics: Sequence[Row]) -> dict[int, dict[str,
             own["memory"] = row["median"]
         elif name == "size":
             own["size"] = own.get("size", 0.0) + row["median"]
+            if row["stage"] != "dump" and row["step"] is None:
+                own["upload"] = own.get("upload", 0.0) + row["median"]
         elif name in ("noise_budget", "precision", "agreement"):
             own["quality"] = row["median"]
     return values
@@ -377,7 +379,9 @@ def _facts(libraries: Sequence[Standing]) -> Iterable[Sentence]:
     if len(sizes) > 1:
         lowest = _lowest(sizes, lambda each: each.size or 0.0)
         lead = "Smallest ciphertext: " if is_operation(libraries[0].row) else "Fewest bytes sent: "
-        yield _best(lead, lowest, len(sizes), size(lowest[0].size or 0))
+        upload = lowest[0].upload
+        part = f" ({size(upload)} up)" if upload else ""
+        yield _best(lead, lowest, len(sizes), size(lowest[0].size or 0) + part)
     newest = [each for each in libraries if (each.row["security_2024"] or 0) >= _LOWEST]
     if newest and len(newest) < len(libraries):
         verb = "reaches" if len(newest) == 1 else "reach"

@@ -8,6 +8,19 @@ from ciphermark_present.formats import seconds
 from ciphermark_present.query import Row
 
 _MAX_NAMED = 8  # results
+_UNDISTURBED = 0.9  # the share of samples from which a host counts as undisturbed
+
+
+def word(rows: Sequence[Row]) -> str:
+    """A run's rows of the view ``host_states`` in one word: *undisturbed* where at least 90% of the timed samples are
+    undisturbed and each result has some of them, else *noisy*; *unwatched* without interference data.
+    """
+    if not any(row["watched_trials"] for row in rows):
+        return "unwatched"
+    is_calm = all(
+        (row["undisturbed_share"] or 0) >= _UNDISTURBED and not row["disturbed_phases"] for row in rows
+    )
+    return "undisturbed" if is_calm else "noisy"
 
 
 def told(row: Row) -> Iterator[str]:

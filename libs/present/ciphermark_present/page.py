@@ -10,6 +10,7 @@ from ciphermark_core import descriptor
 from ciphermark_core.security import COMPARED_BY, TABLES
 from ciphermark_present import formats, query
 from ciphermark_present.query import UNCORRECTED
+from ciphermark_present.questions import words
 
 if TYPE_CHECKING:
     from ciphermark_present.figure import Figure
@@ -26,7 +27,8 @@ class Filter:
     that, else the highest; the candidates are the values of the column ``min_of``, where there are any. With
     ``is_optional``, it keeps all rows, also those without a value, until a reader chooses. ``preferred_of`` names the
     column whose largest value is the default. ``by_table`` has the filters that replace it where the earlier filter
-    :data:`TABLE` has a value other than the first. ``write`` puts a value into words.
+    :data:`TABLE` has a value other than the first. ``write`` puts a value into words, ``phrase`` within a question,
+    where ``every`` stands for all values.
     """
 
     name: str
@@ -42,11 +44,17 @@ class Filter:
     preferred_of: str = ""
     by_table: tuple[tuple[str, Filter], ...] = ()
     write: Callable[[Any], str] = str
+    phrase: Callable[[Any], str] | None = None
+    every: str = ""
 
     @property
     def parameter(self) -> str:
         """The query parameter that it sets: the column, where it has one."""
         return self.column or self.name
+
+    def spoken(self, value: Any) -> str:
+        """A value within a question."""
+        return (self.phrase or self.write)(value)
 
 
 def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
@@ -62,7 +70,7 @@ def of(dimension: descriptor.Dimension[Any], **how: Any) -> Filter:
 
 
 _HOW: dict[str, dict[str, Any]] = {
-    "scheme": {"preferred": "bfv", "narrows": True},
+    "scheme": {"preferred": "bfv", "narrows": True, "phrase": str.upper},
     "security_compared": {"name": "security", "least": 128, "min_of": "security_first", "narrows": True},
     "security_compared_2024": {
         "name": "security",
@@ -71,7 +79,11 @@ _HOW: dict[str, dict[str, Any]] = {
         "narrows": True,
     },
     "ring_dimension": {"name": "n", "many": True},
-    "operation": {"many": True},
+    "operation": {
+        "many": True,
+        "phrase": lambda name: words(name).question,
+        "every": "execute each operation",
+    },
     "experiment": {"name": "family", "label": "Family", "narrows": True},
     "data_set": {"narrows": True},
     "variant": {"many": True},
@@ -91,10 +103,11 @@ TABLE = Filter(
     values=tuple(TABLES),
     preferred_of="security_table",
     write=lambda table: TABLES[table],
+    phrase=lambda table: {"2024": "guidelines (2024)"}.get(table, TABLES[table]),
 )
 RING_DIMENSION = _DECLARED["ring_dimension"]
 OPERATION = _DECLARED["operation"]
-WORKLOAD = replace(OPERATION, label="Workload")
+WORKLOAD = replace(OPERATION, label="Workload", every="run each workload")
 FAMILY = _DECLARED["experiment"]
 DATA_SET = _DECLARED["data_set"]
 VARIANT = _DECLARED["variant"]
@@ -125,8 +138,9 @@ PHASE = Filter("phase", "Phase", "phase", preferred="evaluate", values=("evaluat
 class Page:
     """A page of figures about one run; its filters offer the values of cases of the figures' subjects.
 
-    ``place`` orders pages. ``run_parameter`` names the run in addresses; ``parameters`` are their other parameters, in
-    addition to the filters.
+    ``question`` is what it answers, with the names of filters in braces where readers choose; ``title`` is its name in
+    the navigation. ``place`` orders pages. ``run_parameter`` names the run in addresses; ``parameters`` are their other
+    parameters, in addition to the filters.
     """
 
     path: str
@@ -134,6 +148,7 @@ class Page:
     lead: str
     filters: tuple[Filter, ...]
     figures: tuple[Figure, ...]
+    question: str = ""
     place: int = 50
     run_parameter: str = "run"
     parameters: tuple[str, ...] = ()

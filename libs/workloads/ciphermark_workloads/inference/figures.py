@@ -255,5 +255,6 @@ PAGE = Page(
     ("Classification of encrypted images by the server's network; its weights are plain or encrypted."),
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (INFERENCES, PARTS, LAYERS, PUBLISHED_INFERENCES),
+    question="How long does it take to {operation} under encryption, with levels by the {table}?",
     place=80,
 )

@@ -313,5 +313,6 @@ PAGE = Page(
     ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
     (LEARNING, STAGES, published.PUBLISHED),
+    question="How long does it take to {operation} on {data_set}, with levels by the {table}?",
     place=60,
 )

@@ -457,5 +457,6 @@ PAGE = Page(
     "Private retrieval: the server does not learn which element is requested.",
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS),
+    question="How long does it take to {operation}, with levels by the {table}?",
     place=70,
 )
