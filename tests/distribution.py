@@ -9,7 +9,8 @@ from typing import Any
 
 # Files with the same archives imported, which takes seconds.
 REFERENCE = frozenset(
-    f"tests/integration/test_{name}.py" for name in ("docs_commands", "docs_findings", "golden_outputs")
+    f"tests/integration/test_{name}.py"
+    for name in ("dashboards_look", "docs_commands", "docs_findings", "golden_outputs")
 )
 CONTRACT = re.compile(r"tests/contract/\w+\.py::\w+\[(?P<id>[^\]]+)")
 # Units by the time that they take, the longest first; whatever is not named follows in its order.

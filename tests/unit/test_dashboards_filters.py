@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from ciphermark_core.errors import UserError
 from ciphermark_dashboards.filters import Selection, carried, selected
-from ciphermark_dashboards.pages import OPERATIONS_PAGE, WORKLOADS_PAGE
+from ciphermark_dashboards.pages import OPERATIONS_PAGE, PAGES, WORKLOADS_PAGE
 from ciphermark_present.page import RING_DIMENSION, SCHEME, SECURITY, TABLE, VARIANT
 
 ROWS = [
@@ -141,7 +144,6 @@ def test_the_level_is_of_the_table_that_is_chosen_by_default_that_of_the_suite(o
     ("query", "told"),
     [
         ([("sheme", "bfv")], "no filter 'sheme' on this page; it has n, run, scheme, security, variant"),
-        ([("scheme", "bgv")], "Scheme 'bgv': this run has bfv, ckks"),
         ([("n", "4096")], "N '4096': this run has 1024, 8192"),
         ([("scheme", "bfv"), ("scheme", "ckks")], "Scheme takes one value, not 2"),
         ([("variant", "<script>")], "this run has seal, tenseal"),
@@ -161,14 +163,58 @@ def test_a_page_has_one_permanent_address():
     assert two.runs == ("r1", "r2")
 
 
-def test_filters_that_are_seldom_set_stand_behind_the_others_and_are_counted():
+def asking(question: str, query=()) -> Selection:
+    """The selection of a page with a question."""
+    return replace(selected(RUN, COMMON, ROWS, query), text=question)
+
+
+def test_filters_that_are_seldom_set_stand_behind_the_question_and_are_counted():
     """One value is no choice; the default, given, is none that was made."""
-    chosen = selected(RUN, COMMON, ROWS, [("variant", "seal")])
-    assert [choice.filter.name for choice in chosen.main_choices] == ["scheme", "security"]
+    chosen = asking("How long in {scheme} at {security}?", [("variant", "seal")])
     assert [choice.filter.name for choice in chosen.more_choices] == ["variant"]
     assert chosen.more_set == 1
     every = [("variant", name) for name in ("tenseal", "seal")]
     assert selected(RUN, COMMON, ROWS, every).more_set == 0
+
+
+def test_a_question_has_its_choices_within_it():
+    (how, scheme), (at, level), (end, none) = asking("How long in {scheme} at {security}?").question
+    assert (how, at, end, none) == ("How long in ", " at ", "?", None)
+    assert (scheme.spoken, scheme.asked) == ([("bfv", "BFV"), ("ckks", "CKKS")], ("bfv",))
+    assert level.asked == (128,)
+    assert list(asking("How many?").question) == [("How many?", None)]
+
+
+@pytest.mark.parametrize(
+    ("variants", "asked", "is_in_question"),
+    [((), (), True), (("seal",), ("seal",), True), (("tenseal", "seal"), (), True)],
+)
+def test_a_question_asks_for_one_value_or_all(variants, asked, is_in_question):
+    selection = asking("How long by {variant}?", [("variant", name) for name in variants])
+    ((_, choice), _) = selection.question
+    assert choice.asked == asked
+    assert ("variant" not in [each.filter.name for each in selection.more_choices]) == is_in_question
+
+
+def test_several_values_of_a_question_are_chosen_behind_it():
+    rows = [*ROWS, {**ROWS[0], "variant": "pyfhel"}]
+    query = [("variant", "seal"), ("variant", "pyfhel")]
+    selection = replace(selected(RUN, COMMON, rows, query), text="How long by {variant}?")
+    assert "variant" in [choice.filter.name for choice in selection.more_choices]
+
+
+def test_a_carried_value_that_the_run_has_not_is_let_go():
+    selection = selected(RUN, COMMON, ROWS, [("scheme", "bgv"), ("for", "nothing")])
+    assert selection.parameters["scheme"] == "bfv"
+    assert selection.notes == ["Scheme bgv: not available with earlier filters. Shown: bfv."]
+    assert selection.query_string == "run=r1&for=nothing"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
+def test_every_page_asks_a_question_by_its_filters(page):
+    assert page.question.endswith("?")
+    names = re.findall(r"\{(\w+)\}", page.question)
+    assert {*names} <= {item.name for item in page.filters}
 
 
 def test_the_question_goes_along_from_page_to_page():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_present.host_state import told, unlike_corrections
+from ciphermark_present.host_state import told, unlike_corrections, word
 
 ROW = {
     "timed_trials": 4,
@@ -25,6 +25,22 @@ def test_interference_and_the_reference_kernel_are_always_reported():
         "Host interference: 87.5% of 1,200 samples undisturbed; mean slowdown 1.18×, corrected",
         "Reference kernel 42 µs, up to 31.0% slower; run-queue delay 0.2%, steal time 1.1%",
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ([{"undisturbed_share": 0.9}], "undisturbed"),
+        ([{}], "noisy"),
+        ([{"undisturbed_share": 0.99, "disturbed_phases": 1}], "noisy"),
+        ([{"undisturbed_share": 1.0}, {}], "noisy"),
+        ([{"undisturbed_share": None}], "noisy"),
+        ([{"watched_trials": 0}], "unwatched"),
+        ([], "unwatched"),
+    ],
+)
+def test_the_state_of_hosts_is_one_word(changes, expected):
+    assert word([ROW | change for change in changes]) == expected
 
 
 def test_times_of_runs_from_before_times_were_corrected_are_not_called_so():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -239,7 +240,14 @@ def test_what_else_decides_is_said() -> None:
         ranked("pyfhel", 2.0),
     ]
     metrics = [
-        {"case_info_id": hash(name), "metric": metric, "stage": stage, "party": None, "median": value}
+        {
+            "case_info_id": hash(name),
+            "metric": metric,
+            "stage": stage,
+            "party": None,
+            "step": None,
+            "median": value,
+        }
         for name, memory, size in (("seal-hexl", 9e7, 4e5), ("seal", 8e7, 4e5), ("pyfhel", 8.1e7, 4.1e5))
         for metric, stage, value in (
             ("peak_memory", "evaluate", memory),
@@ -257,18 +265,38 @@ def test_what_else_decides_is_said() -> None:
 
 def test_sizes_of_both_directions_and_the_servers_memory_count() -> None:
     metrics = [
-        {"case_info_id": hash("seal"), "metric": metric, "stage": stage, "party": party, "median": value}
-        for metric, stage, party, value in (
-            ("size", "infer", None, 100.0),
-            ("size", "infer", None, 23.0),
-            ("size", "prepare", None, 7.0),
-            ("peak_memory", "infer", "server", 5.0),
-            ("peak_memory", "infer", "client", 6.0),
-            ("agreement", "infer", None, 1.0),
+        {
+            "case_info_id": hash("seal"),
+            "metric": metric,
+            "stage": stage,
+            "party": party,
+            "step": step,
+            "median": value,
+        }
+        for metric, stage, party, step, value in (
+            ("size", "infer", None, None, 100.0),
+            ("size", "infer", None, "returned", 23.0),
+            ("size", "prepare", None, None, 7.0),
+            ("peak_memory", "infer", "server", None, 5.0),
+            ("peak_memory", "infer", "client", None, 6.0),
+            ("agreement", "infer", None, None, 1.0),
         )
     ]
     (library,) = answers.with_metrics(answers.standings([ranked("seal", stage="infer")]), metrics)
-    assert (library.memory, library.size, library.quality) == (5.0, 123.0, 1.0)
+    assert (library.memory, library.size, library.upload, library.quality) == (5.0, 123.0, 100.0, 1.0)
+
+
+def test_the_fewest_bytes_are_told_with_the_clients_part() -> None:
+    rows = [
+        ranked("seal", stage="infer", experiment="learning"),
+        ranked("pyfhel", 2.0, experiment="learning"),
+    ]
+    libraries = [
+        replace(each, size=size, upload=size / 4)
+        for each, size in zip(answers.standings(rows), (2e6, 3e6), strict=True)
+    ]
+    facts = [answers.plain(fact) for fact in answers.answer(libraries).facts]
+    assert facts == ["Fewest bytes sent: seal, 2.00 MB (500 kB up)."]
 
 
 def test_wins_and_ties_are_counted() -> None:
