@@ -21,7 +21,7 @@ from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVI
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import NotFoundError, Store
-from ciphermark_present import formats, host_state
+from ciphermark_present import certainty, formats, host_state
 from ciphermark_present.catalogue import comparing
 from ciphermark_present.page import SCHEME, SHOW, Page
 from ciphermark_present.query import AS_MEASURED, Row
@@ -220,15 +220,15 @@ class Views:
 
 
 def answer(figures: Sequence[Filled]) -> dict[str, str]:
-    """The answer of a page: the finding of the first figure that has one, named ``lead_figure``, and its first sentence
-    where that is short.
+    """The answer of a page: the finding of the first figure that has one, named ``lead_figure``, how sure it is, and
+    its first sentence where that is short.
     """
-    for item in figures:
-        finding = item.figure.finding(item.rows) if item.rows else ""
-        if finding:
-            return {"answer": finding, "lead_figure": item.figure.name, "sentence": _short_sentence(item)}
-    first = next((item for item in figures if item.rows), None)
-    return {"sentence": _short_sentence(first)} if first else {}
+    filled = [item for item in figures if item.rows]
+    for item in filled:
+        if finding := item.figure.finding(item.rows):
+            sure = {"certainty": certainty.of(item.rows), "sentence": _short_sentence(item)}
+            return {"answer": finding, "lead_figure": item.figure.name, **sure}
+    return {"sentence": _short_sentence(filled[0])} if filled else {}
 
 
 def _short_sentence(item: Filled) -> str:

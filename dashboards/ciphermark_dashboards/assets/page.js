@@ -124,7 +124,10 @@ function begin() {
     });
   }
   focusAgain();
-  document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  for (const link of document.querySelectorAll("header nav a[aria-current]")) { // a phone's navigation shows where it is
+    const list = link.closest("nav");
+    list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
+  }
   drawAll();
 }
 
