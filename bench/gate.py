@@ -38,7 +38,7 @@ _EXIT_CODES = (0, 1, 3)  # of completed comparisons
 SUITE = """\
 name: gate
 seed: {seed}
-budget: {{processes: 1, min_samples: {samples}, warmups: 1, min_time_s: {min_time_s}}}
+budget: {{processes: 2, min_samples: {samples}, warmups: 1, min_time_s: {min_time_s}}}
 experiments:
   - kind: arithmetic
     variants: [{variant}]

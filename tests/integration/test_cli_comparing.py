@@ -206,7 +206,7 @@ def test_what_all_variants_share_is_a_regression_unless_the_reference_kernel_mov
     with Database.open(ciphermark.database_url) as database:
         before = _run_of_three(database, make, 1.0, 4e-5)
         library = _run_of_three(database, make, 2.5, 4e-5)
-        host = _run_of_three(database, make, 2.5, 8e-5)
+        host = _run_of_three(database, make, 2.6, 8e-5)
     slower = ciphermark("compare", before, library, code=1).out
     assert slower.startswith("3 regressions: 3 slower")
     told = "Results that moved alike in all variants, not explained by the reference kernel: 3 slower"

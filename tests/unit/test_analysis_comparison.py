@@ -9,6 +9,7 @@ from ciphermark_core.metrics import METRICS
 # What each of two runs has of a case, and what of it a run without the case lacks.
 OWN = {
     "n": 10,
+    "processes": 2,
     "median": 2.0,
     "low": 1.9,
     "high": 2.1,
@@ -52,6 +53,29 @@ def without(side):
 
 def failed(side, status):
     return {f"{side}_{name}": None for name in ("n", "median", "low", "high")} | {f"{side}_status": status}
+
+
+@pytest.mark.parametrize(
+    ("single", "b_median", "verdict"),
+    [
+        ("", 2.4, "slower"),
+        ("a", 2.4, "undecided: one process in run A"),
+        ("b", 2.4, "undecided: one process in run B"),
+        ("ab", 2.4, "undecided: one process in run A and run B"),
+        ("ab", 1.6, "undecided: one process in run A and run B"),
+        ("ab", 2.8, "slower"),
+        ("ab", 1.4, "faster"),
+        ("ab", 2.0, "unchanged"),
+        ("ab", 2.1, "undecided"),
+    ],
+)
+def test_one_process_decides_large_differences_only(single, b_median, verdict):
+    """An interval of one process does not cover the difference between processes."""
+    tight = {"a_low": 1.99, "a_high": 2.01, "b_low": b_median * 0.995, "b_high": b_median * 1.005}
+    row = ROW | tight | {"b_median": b_median} | {f"{side}_processes": 1 for side in single}
+    judgement = judged(row, Rule())
+    assert judgement.verdict == verdict
+    assert (judgement.detectable > 1.25) == bool(single)
 
 
 def test_another_kind_of_encryption_is_remarked_on():
