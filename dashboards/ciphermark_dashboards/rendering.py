@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from statistics import mean
 from threading import Lock
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -22,7 +23,7 @@ from ciphermark_core.controls import visible_in
 from ciphermark_core.security import OLDEST
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.store import NotFoundError, Store, with_values
-from ciphermark_present import query, theme
+from ciphermark_present import charting, query, theme
 from ciphermark_present.catalogue.columns import (
     OF_CASE,
     PARAMETERS,
@@ -148,7 +149,7 @@ class Filled:
     @cached_property
     def title(self) -> str:
         """The finding of the rows; without one, the figure's title."""
-        return self.figure.finding(self.rows) or self.figure.title
+        return (self.rows and self.figure.finding(self.rows)) or self.figure.title
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -158,7 +159,7 @@ class Filled:
     @cached_property
     def specification(self) -> dict[str, Any] | None:
         """The chart in Vega-Lite with its data, all characters visible; ``None`` where there is nothing to draw."""
-        chart = self.figure.draw(self.rows)
+        chart = self.figure.draw([{theme.ADDRESS: self._case(row), **row} for row in self.rows])
         if chart is None:
             return None
         # A test validates every chart.
@@ -171,6 +172,11 @@ class Filled:
             )
             drawn["title"] = title
         return drawn
+
+    @property
+    def linked(self) -> dict[str, Any] | None:
+        """The chart for a page: its marks lead to their cases."""
+        return self.specification and theme.linked(self.specification)
 
     @property
     def sql(self) -> str:
@@ -250,6 +256,24 @@ class Filled:
         """The address of the case of a row."""
         key = row.get("comparison_group")
         return case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
+
+
+def libraries(figures: Sequence[Filled]) -> dict[str, tuple[str, str]]:
+    """Colour and shape of the variants that charts distinguish by them, in the order of the ranking: of the mean place
+    among the rows of a case, of which figures list the fastest first.
+    """
+    drawn = [item for item in figures if item.specification and item.specification["usermeta"]["legend"]]
+    names = {name for item in drawn for name in (item.specification or {})["usermeta"]["legend"]}
+    places: dict[str, list[int]] = {name: [] for name in names}
+    for item in drawn:
+        cases: Counter[tuple[Any, Any]] = Counter()
+        for row in item.rows:
+            case = row.get("comparison_group"), row.get("operation")
+            if row.get("variant") in names:
+                places[row["variant"]].append(cases[case])
+                cases[case] += 1
+    ranking = sorted(names, key=lambda name: (mean(places[name] or [0]), name))
+    return {name: charting.look(name, sorted(names)) for name in ranking}
 
 
 def case_address(run_id: str, key: str) -> str:

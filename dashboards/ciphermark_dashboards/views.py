@@ -18,7 +18,7 @@ from ciphermark_dashboards import overview, templating
 from ciphermark_dashboards.filters import FOR, Selection, require_known
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
-from ciphermark_dashboards.rendering import FORMS, Figures, Filled
+from ciphermark_dashboards.rendering import FORMS, Figures, Filled, libraries
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import certainty, formats, host_state
@@ -270,6 +270,7 @@ def _shown(
         selection=selection,
         query=selection.query_string,
         figures=figures,
+        look=libraries(figures),
         **more,
     )
 

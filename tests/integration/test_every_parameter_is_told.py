@@ -317,7 +317,8 @@ def _chart(figure: Figure, found: Any, parts: Any, name: str) -> Iterator[str]:
     is_narrowed = (
         name in ("vector_length", "ring_dimension") or figure.name == "program-counts"
     )  # to one vector; by program
-    if not is_narrowed and len(drawn) != sum(map(len, of_parts)):
+    is_in_table = not all(of_parts)  # too few marks for a chart
+    if not is_narrowed and not is_in_table and len(drawn) != sum(map(len, of_parts)):
         yield f"{len(drawn)} marks, not {[len(each) for each in of_parts]}"
     double = [place for place, n in Counter(drawn).items() if n > 1]
     if double:

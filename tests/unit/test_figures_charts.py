@@ -16,7 +16,7 @@ from ciphermark_dashboards import rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.templating import TEMPLATES
-from ciphermark_present import charting, theme
+from ciphermark_present import charting, plots, ranks, theme
 from ciphermark_present.catalogue import (
     case,
     comparing,
@@ -61,6 +61,7 @@ CHARTS = {
             ci_high=1.9,
             common_cases=3,
             case_ratios=[1.2, 1.5, 1.9],
+            is_hollow=False,
             is_composite=False,
             tuning="matched",
         ),
@@ -179,7 +180,7 @@ def test_what_archives_name_cannot_control_who_reads_a_chart(name):
     ]
     figure = Figure(name="x", title="", lead="", view="", columns=(), chart=draw)
     answer = Answer(tuple(hostile[0]), [tuple(row.values()) for row in hostile])
-    chart = Filled(figure, Selection(()), answer).specification
+    chart = Filled(figure, Selection((("run", "r"),)), answer).specification
     assert any("␛" in text for text in strings(chart))
     page = TEMPLATES.from_string("{{ x | tojson }}").render(x=chart)
     for text in (*strings(chart), rendering.svg(chart), page):
@@ -190,7 +191,7 @@ def test_what_archives_name_cannot_control_who_reads_a_chart(name):
     assert {json.loads(text.removeprefix("datum.variant === ")) for text in tests} <= names
 
 
-WITHOUT_LEGEND = {"leaderboard", "programs"}  # their axes name the variants
+WITHOUT_LEGEND = {"leaderboard", "speedup", "layers", "programs"}  # their axes and marks have names
 
 
 @pytest.mark.parametrize("name", sorted(CHARTS.keys() - WITHOUT_LEGEND))
@@ -209,7 +210,7 @@ def test_layers_of_several_databases_stand_apart_by_the_options_that_differ():
         for key, count in (("a", 1024), ("b", 4096))
     ]
     chart = draw(several)
-    assert [mark["what"] for mark in shown(chart)] == [
+    assert [mark["panel"] for mark in shown(chart)] == [
         f"mul, bfv, 128 bits, 2 threads\nelements {count}" for count in (1024, 4096)
     ]
     text = rendering.svg(chart.to_dict(validate=False))
@@ -257,6 +258,7 @@ def test_the_leaderboard_keeps_the_order_of_its_rows():
             "ci_high": None,
             "common_cases": 1,
             "case_ratios": [ratio],
+            "is_hollow": False,
             "is_composite": False,
             **equal,
         }
@@ -317,7 +319,7 @@ def test_the_chains_of_all_depths_are_one_line_and_tunings_two_charts():
     for count in (100, 300):  # a full vector of additions hides no short one of products
         rows += consecutive(count, label="add", vector_length=4096)
     assert {
-        (row["what"], row["choice"], row["repetitions"]) for row in shown(repetitions.draw_repetitions(rows))
+        (row["panel"], row["dash"], row["repetitions"]) for row in shown(repetitions.draw_repetitions(rows))
     } == {
         *(
             (f"mul, bfv, {name} tuning", "smallest secure N", n)
@@ -333,7 +335,10 @@ def test_the_chains_of_all_depths_are_one_line_and_tunings_two_charts():
 )
 def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, choices):
     rows = [row for n in rings for row in consecutive(2, ring_dimension=n, ring_dimension_is_minimum=False)]
-    assert {row["choice"] for row in shown(repetitions.draw_repetitions(rows))} == choices
+    panels = {row["panel"] for row in shown(repetitions.draw_repetitions(rows))}
+    assert panels == (
+        {f"mul, bfv, {choice}" for choice in choices} if len(choices) > 1 else {"mul, bfv, given N"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -431,12 +436,12 @@ def test_tunings_are_charts_and_the_shorter_chain_at_one_n_is_hollow():
     ]
     rows += at(8192, "seal", tuning="matched", modulus_bits=[40] * 3, comparison_group="short")
     chart = times.draw_latency(rows)
-    assert {(row["panel"], row["ring_dimension"]) for row in shown(chart) if row["is_other"]} == {
+    assert {(row["panel"], row["ring_dimension"]) for row in shown(chart) if row["is_hollow"]} == {
         ("mul, matched tuning", 8192)
     }
     assert {row["panel"] for row in shown(chart)} == {"mul, matched tuning", "mul, recommended tuning"}
     layers = chart.to_dict()["spec"]["layer"]
-    assert [layer["mark"].get("filled") for layer in layers] == [None, None, True, False]
+    assert [layer["mark"]["filled"] for layer in layers if layer["mark"]["type"] == "point"] == [True, False]
 
 
 def test_a_small_chart_of_fewer_than_three_marks_is_a_row_of_the_table():
@@ -456,29 +461,33 @@ def test_a_small_chart_of_fewer_than_three_marks_is_a_row_of_the_table():
 def test_where_no_small_chart_has_three_marks_or_there_is_one_n_all_are_rows_of_one_chart(rows):
     chart = times.draw_latency(rows).to_dict()
     assert "facet" not in chart
-    assert {row["panel"] for row in chart["data"]["values"]} == {"add", "mul"}
     several = len({row["ring_dimension"] for row in rows}) > 1
-    assert {row["row"] for row in chart["data"]["values"]} == (
+    assert {row["panel"] for row in chart["data"]["values"]} == (
         {"add, N = 4096", "add, N = 8192", "mul, N = 8192"} if several else {"add", "mul"}
     )
+    assert chart.get("title") == (None if several else ["N = 8192"])
 
 
 @pytest.mark.parametrize(
     ("counts", "drawn", "title"),
     [
-        ({"a": 1}, {"a"}, None),
-        ({"a": 3, "b": 4}, {"a", "b"}, None),
+        ({"a": 1}, set(), ["In the table only: a"]),
+        ({"a": 3, "b": 4}, {"a", "b"}, []),
         ({"a": 3, "b": 2, "c": 1}, {"a"}, ["In the table only: b; c"]),
-        ({"a": 2, "b": 1}, {"a", "b"}, None),
-        ({}, set(), None),
+        ({}, set(), []),
+        (
+            {str(number): 3 for number in range(14)},
+            set("0123456789") | {"10", "11"},
+            ["In the table only: 12; 13"],
+        ),
     ],
 )
-def test_small_charts_have_three_marks_or_are_named_as_rows_of_the_table(counts, drawn, title):
-    rows, rest = charting.enough(
+def test_small_charts_are_at_most_twelve_of_three_marks_and_others_are_named(counts, drawn, title):
+    rows, notes = charting.enough(
         [{"what": name} for name, count in counts.items() for _ in range(count)], "what"
     )
     assert {row["what"] for row in rows} == drawn
-    assert rest.get("title") == title
+    assert notes == title
 
 
 def test_a_small_chart_of_equal_values_is_a_sentence():
@@ -516,7 +525,7 @@ def test_workloads_of_unequal_security_stand_apart():
     rows += of_variants("seal", **times, scheme="ckks")
     rows += of_variants("seal", **times | {"options": "inputs_per_pass 4", "threads": 2}, scheme="ckks")
     failed = of_variants("tenseal", **dict.fromkeys(times), security_2018=None)
-    assert [row["workload"] for row in shown(learning.draw_phases(rows + failed))][::3] == [
+    assert [*dict.fromkeys(row["workload"] for row in shown(learning.draw_phases(rows + failed)))] == [
         "mul, bfv, 128 bits",
         "mul, bfv, 256 bits",
         "mul, ckks",
@@ -533,18 +542,18 @@ def counted(program: str, variant: str) -> dict[str, object]:
 
 def test_a_program_is_drawn_once_for_all_that_executed_it():
     rows = [counted("d" * 64, "seal"), counted("d" * 64, "seal-hexl"), counted("e" * 64, "tenseal")]
-    assert [row["place"] for row in shown(programs.draw_counts(rows))] == [
+    assert [row["panel"] for row in shown(programs.draw_counts(rows))] == [
         "mul, infer\nside 8, bfv · dddddd\nseal, seal-hexl",
         "mul, infer\nside 8, bfv · eeeeee\ntenseal",
     ]
 
 
 def test_a_chart_of_too_many_programs_says_how_many_it_shows():
-    chart = programs.draw_counts([counted(f"{number:064}", "seal") for number in range(9)])
+    chart = programs.draw_counts([counted(f"{number:06}" + "0" * 58, "seal") for number in range(9)])
     assert "title" not in chart.to_dict()
     chart = programs.draw_counts([counted(f"{number:06}" + "0" * 58, "seal") for number in range(30)])
-    assert chart.to_dict()["title"] == "24 of 30 programs are drawn; filters show others"
-    assert len(shown(chart)) == 24
+    assert chart.to_dict()["title"] == ["In the table only: 18 other programs"]
+    assert len(shown(chart)) == 12
 
 
 def test_a_depth_at_the_cap_is_at_min_that():
@@ -682,16 +691,9 @@ RATIOS = ("leaderboard", "speedup", "two runs", "by data")
 def test_ratios_are_dots_on_a_logarithmic_axis_with_a_line_at_1_and_the_band(name):
     chart, text = drawn(name)
     layers = chart.get("spec", chart)["layer"]
-    assert marks_of(chart)[:7] == [
-        "rect",
-        "rule",
-        "rule",
-        "tick",
-        "tick",
-        "point",
-        "text",
-    ]  # marks above intervals
-    band, one, interval, end, _, points, _ = layers[:7]
+    # marks above intervals
+    assert marks_of(chart)[:8] == ["rect", "rule", "rule", "tick", "tick", "point", "point", "text"]
+    band, one, interval, end, _, points, *_ = layers
     assert [band["encoding"][name]["datum"] for name in ("x", "x2")] == [1 / 1.05, 1.05]
     assert one["encoding"]["x"]["datum"] == 1
     assert (interval["mark"]["strokeWidth"], end["mark"]["size"]) == (2, 9)
@@ -719,22 +721,28 @@ def test_an_axis_of_ratios_has_round_ticks(values, expected):
     assert charting.ratio_x("ratio", "", values).to_dict()["axis"]["values"] == expected
 
 
-def of_cases(count, low, high):
-    ratios = [1.3] * count
-    (row,) = of_variants(
-        "seal", mean_ratio=1.5, ci_low=low, ci_high=high, common_cases=count, case_ratios=ratios
-    )
-    return shown(times.draw_leaderboard([{**row, "is_composite": False, "tuning": "matched"}]))
+def of_cases(count, bounds, monkeypatch):
+    """The marks of a variant with an interval over a number of cases."""
+    monkeypatch.setattr(ranks, "_judged", lambda variants: [(1, bounds)] * len(variants))
+    case = {"ratio": 1.3, "ci_low": 1.2, "ci_high": 1.4, "is_hollow": False, "comparison_group": "c"}
+    known = {"is_composite": False, "tuning": "matched", "label": "seal", "hexl": False, "variant": "seal"}
+    counts = dict.fromkeys(("fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed"), 0)
+    row = {**case, **known, **counts, "common_cases": count}
+    answer = ranks.ranked(Answer(tuple(row), [tuple(row.values())] * count), {})
+    return answer.mappings[0], shown(times.draw_leaderboard(answer.mappings))
 
 
-def test_no_interval_of_a_ratio_to_the_fastest_passes_below_1():
-    (row,) = of_cases(6, 0.491, 123.0)
+def test_no_interval_of_a_ratio_to_the_fastest_passes_below_1(monkeypatch):
+    """Neither in the table nor in the chart."""
+    told, (row,) = of_cases(6, (0.491, 123.0), monkeypatch)
+    assert (told["ci_low"], told["ci_high"]) == (1.0, 123.0)
     assert (row["from"], row["to"], row["interval"]) == (1.0, 123.0, "[1.00, 123]")
 
 
-def test_fewer_than_six_cases_are_small_marks_and_their_mean_has_no_interval():
-    mean, *cases = of_cases(5, 1.2, 1.9)
-    assert (mean["from"], mean["to"]) == (1.5, 1.5)
+def test_fewer_than_six_cases_are_small_marks_and_their_mean_has_no_interval(monkeypatch):
+    told, (mean, *cases) = of_cases(5, (1.2, 1.9), monkeypatch)
+    assert (told["ci_low"], told["ci_high"]) == (None, None)
+    assert mean["from"] == mean["to"] == pytest.approx(1.3)
     assert [(row["case_ratio"], row["mean_ratio"]) for row in cases] == [(1.3, None)] * 5
 
 
@@ -753,11 +761,22 @@ def test_an_interval_that_meets_the_band_is_written_so(low, high, expected):
     assert row["text"] == expected
 
 
-def test_marks_are_hollow_where_cases_were_not_sampled_alternately():
-    filled = {
-        name: drawn(name)[0].get("spec", drawn(name)[0])["layer"][5]["mark"]["filled"] for name in RATIOS
-    }
-    assert filled == {"leaderboard": True, "speedup": True, "two runs": True, "by data": False}
+@pytest.mark.parametrize("name", RATIOS)
+def test_marks_are_hollow_where_parameters_differ_or_cases_were_not_interleaved(name):
+    draw, rows = CHARTS[name]
+    chart = draw([{**rows[0], "is_hollow": True}]).to_dict()
+    layers = chart.get("spec", chart)["layer"]
+    filled, hollow = (
+        layer for layer in layers if layer["mark"]["type"] == "point" and layer["mark"]["size"] > 20
+    )
+    assert (filled["mark"]["filled"], filled["transform"]) == (True, [{"filter": "!datum.is_hollow"}])
+    assert (hollow["mark"]["filled"], hollow["transform"]) == (False, [{"filter": "datum.is_hollow"}])
+    assert {row.get("is_hollow", False) for row in shown_by(chart)} >= {True}
+
+
+def shown_by(chart):
+    """The rows inside a specification."""
+    return chart["data"]["values"]
 
 
 def test_what_did_not_change_between_runs_is_a_count():
@@ -802,3 +821,106 @@ def test_tooltips_write_units_as_tables_do(name, title, expected):
     (field,) = {line["field"] for line in tooltips(chart) if line.get("title") == title}
     assert chart["data"]["values"][0][field] == expected
     assert not [line for line in tooltips(chart) if line.get("format", "").endswith("s")]
+
+
+def test_a_line_has_its_name_at_its_end_and_breaks_where_a_place_is_missing():
+    rows = [row for n in (2048, 4096, 8192) for row in at(n, *PAIR)]
+    rows = [row for row in rows if (row["variant"], row["ring_dimension"]) != ("tenseal", 4096)]
+    chart = times.draw_latency(rows)
+    assert [(row["variant"], row["ring_dimension"]) for row in shown(chart) if row["end"]] == [
+        ("seal", 8192),
+        ("tenseal", 8192),
+    ]
+    segments = {name: {row["segment"] for row in shown(chart) if row["variant"] == name} for name in PAIR}
+    assert {name: len(own) for name, own in segments.items()} == {"seal": 1, "tenseal": 2}
+    text = rendering.svg(theme.dressed(chart.to_dict()))
+    assert [text.count(f">{name}<") for name in PAIR] == [1, 1]  # and in no legend
+
+
+def test_names_of_equal_lines_stand_below_each_other():
+    chart = times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)])
+    moves = [row["dy"] for row in shown(chart) if row["end"]]
+    assert sorted(moves) == [-7.0, 7.0]
+    text = rendering.svg(theme.dressed(chart.to_dict()))
+    places = [float(y) for y in re.findall(r"translate\([\d.]+,([\d.-]+)\)[^>]*>(?:seal|tenseal)<", text)]
+    assert abs(places[0] - places[1]) == pytest.approx(14, abs=0.1)
+
+
+def test_lines_without_room_for_names_have_a_legend():
+    names = [f"variant-{number:02}" for number in range(15)]
+    chart = times.draw_latency([row for n in (4096, 8192) for row in at(n, *names)]).to_dict()
+    assert theme.legend(chart) == names
+    assert (
+        theme.legend(times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()) == []
+    )
+
+
+def test_marks_with_a_tooltip_lead_to_their_cases():
+    chart = times.draw_latency([{**row, "href": "/case?x"} for n in (4096, 8192) for row in at(n, *PAIR)])
+    linked = theme.linked(chart.to_dict())
+    layers = linked["spec"]["layer"]
+    assert [layer["mark"]["type"] for layer in layers if "href" in layer["encoding"]] == ["point"]
+    without = times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()
+    assert theme.linked(without) == without
+
+
+def test_parts_are_shares_in_greys_and_one_accent():
+    draw, (row, _) = CHARTS["layers"]
+    parts = [("dense", 0.06), ("square", 0.01), ("pool", 0.02), ("scale", 0.01)]
+    layers = [
+        {**row, "layer": name, "layer_time": time, "position": place}
+        for place, (name, time) in enumerate(parts)
+    ]
+    chart = draw(layers)
+    assert [(mark["part"], mark["ink"], mark["label"]) for mark in shown(chart)] == [
+        ("dense", theme.ACCENT, "dense 60%"),
+        ("square", theme.GREYS[1], "10%"),
+        ("pool", theme.GREYS[0], "pool 20%"),
+        ("scale", theme.GREYS[1], "10%"),
+    ]
+    assert shown(chart)[-1]["whole"] == "100 ms"
+    assert (shown(chart)[0]["start"], shown(chart)[-1]["end"]) == (0, pytest.approx(1))
+
+
+@pytest.mark.parametrize("ground", [theme.LIGHT, theme.DARK])
+def test_texts_on_parts_and_counts_can_be_read(ground):
+    is_dark = ground is theme.DARK
+    inks = [theme.in_the_dark(ink) if is_dark else ink for ink in (theme.ACCENT, *theme.GREYS)]
+    assert contrast(ground.on_accent, inks[0]) >= 4.5
+    assert all(contrast(ground.text, grey) >= 4.5 for grey in inks[1:])
+    parts = [
+        [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+        for colour in (ground.ground, ground.muted)
+    ]
+    darkest = [round(low + (high - low) * programs._DARKEST) for low, high in zip(*parts, strict=True)]
+    assert contrast(ground.text, "#" + "".join(f"{part:02x}" for part in darkest)) >= 4.5
+
+
+def test_a_label_stands_next_to_its_mark_or_is_left_out():
+    axis = charting.seconds((0.001, 1.0))
+    x, y = plots.Measure("x", "", axis), plots.Measure("y", "", axis)
+    rows = [{"panel": "a", "x": 0.03, "y": 0.03, "name": "protocol"} for _ in range(12)]
+    labels = plots.labelled([*rows, {"panel": "a", "x": 0.9, "y": 0.9, "name": "apart"}], x, y, "name")
+    assert labels[-1]["label"] == "apart"
+    assert labels[-1]["align"] == "right"  # no room on the other side
+    assert {row["label"] for row in labels[:-1]} == {"", "protocol"}
+
+
+def filled(draw, rows):
+    """A figure with rows."""
+    figure = Figure(name="x", title="", lead="", view="", columns=(), chart=draw)
+    return Filled(
+        figure, Selection((("run", "r"),)), Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
+    )
+
+
+def test_a_page_has_one_legend_in_the_order_of_the_ranking():
+    """Figures list the fastest variant of a case first; charts with names need no legend."""
+    ranked = [
+        row for key in ("a", "b") for row in at(8192, "tenseal", "pyfhel", "seal", comparison_group=key)
+    ]
+    named = [row for n in (4096, 8192) for row in at(n, "openfhe", *PAIR)]
+    figures = [filled(times.draw_latency, ranked), filled(times.draw_latency, named)]
+    assert list(rendering.libraries(figures)) == ["tenseal", "pyfhel", "seal"]
+    assert rendering.libraries(figures)["seal"] == charting.look("seal", ["seal"])
+    assert rendering.libraries(figures[1:]) == {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ciphermark_present import answers, pareto, ratio_axis
+from ciphermark_present import answers, labels, pareto, ratio_axis
 from ciphermark_present.answers import Place
 from ciphermark_present.pareto import Point
 
@@ -340,7 +340,7 @@ def test_nobody_beats_those_of_the_front() -> None:
 def test_labels_of_a_picture_do_not_overlap() -> None:
     points = [Point(f"library-{number}", 1 + number / 50, 1.0) for number in range(6)]
     picture = pareto.scatter(points, 520, 208)
-    boxes = [pareto.box(mark.label, mark.point.variant) for mark in picture.marks if mark.label]
+    boxes = [labels.box(mark.label, mark.point.variant) for mark in picture.marks if mark.label]
     assert boxes
     for index, (left, top, right, bottom) in enumerate(boxes):
         assert left >= 0

@@ -3,7 +3,9 @@
 
 const root = document.documentElement;
 const NARROW = 640;
-const LABELS_SHARE = 0.56;
+const LABEL = 20; // pixels of a row's label above its marks
+const MARKS = 24; // pixels of a row's marks
+const CHARACTER = 7.6; // pixels of a note's character
 const MAX_COLUMNS = 3;
 const NARROWEST = 120;
 const ROOM_FOR_AXES = 70;
@@ -26,23 +28,47 @@ function themed(text) {
   const drawn = isDark()
     ? { ...JSON.parse(text.replace(/#[0-9A-Fa-f]{6}/g, (colour) => dark.colours[colour] ?? colour)), config: dark.config }
     : chart;
-  drawn.config = { ...drawn.config, background: "transparent" };
+  // The page has one legend of libraries for all charts.
+  drawn.config = { ...drawn.config, background: "transparent", legend: { ...drawn.config.legend, disable: true } };
   return drawn;
 }
 
 // Small charts are in as many columns as fit the page, and fill its width.
 function fit(specification, width) {
-  if (width < NARROW) {
-    const columns = specification.facet === undefined ? 1 : 2;
-    const legend = { ...specification.config?.legend, columns, titleOrient: "top" };
-    const axisY = { labelLimit: LABELS_SHARE * width };
-    specification.config = { ...specification.config, legend, axisY };
-  }
+  if (Array.isArray(specification.title)) specification.title = wrapped(specification.title.join(" "), width / CHARACTER);
+  if (width < NARROW) stack(specification, width);
   if (specification.facet === undefined) return;
   const charts = new Set(specification.data.values.map((row) => row[specification.facet.field])).size;
-  const room = Math.floor(width / (specification.spec.width * 0.8 + ROOM_FOR_AXES));
+  const room = width < NARROW ? 1 : Math.floor(width / (specification.spec.width * 0.8 + ROOM_FOR_AXES));
   specification.columns = Math.max(1, Math.min(charts, MAX_COLUMNS, room));
   widen(specification, width / specification.columns - ROOM_FOR_AXES);
+}
+
+// On a phone, labels of rows are above their marks, and a plot takes the whole width.
+function stack(specification, width) {
+  const { config } = specification;
+  config.legend = { ...config.legend, columns: 2, titleOrient: "top" };
+  const view = specification.spec ?? specification;
+  const parts = view.layer ?? [view];
+  if (!view.height?.step || parts.some((part) => part.mark.type === "rect" && part.encoding.y)) return;
+  const isOffset = parts.some((part) => part.encoding.yOffset);
+  const variants = new Set(specification.data.values.map((row) => row.variant)).size;
+  const marks = isOffset ? view.height.step * variants : MARKS;
+  const padding = LABEL / (LABEL + marks);
+  if (!isOffset) view.height = { step: LABEL + marks };
+  const between = { bandWithNestedOffsetPaddingInner: padding, bandWithNestedOffsetPaddingOuter: padding };
+  config.scale = { ...config.scale, ...(isOffset ? between : {}) };
+  const above = isOffset ? (marks + LABEL) / 2 : LABEL / 2 + 3;
+  config.axisYBand = { labelAlign: "left", labelPadding: 0, labelOffset: -above, labelLimit: width, ticks: false, domain: false, tickSize: 0 };
+}
+
+function wrapped(text, characters) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1) && lines.at(-1).length + word.length >= characters) lines.push(word);
+    else lines.push([lines.pop(), word].filter(Boolean).join(" "));
+  }
+  return lines;
 }
 
 function widen(specification, width) {
@@ -72,8 +98,10 @@ async function draw(element) {
   if (picture) {
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", element.dataset.label);
-    // For screen readers, the chart is one picture, and the table below has its text: it has hundreds of marks.
+    // For screen readers and keyboards, the chart is one picture, and the table below has its text and links: it has
+    // hundreds of marks.
     for (const part of picture.children) part.setAttribute("aria-hidden", "true");
+    for (const link of picture.querySelectorAll("a")) link.setAttribute("tabindex", "-1");
   }
 }
 

@@ -6,7 +6,7 @@ import json
 import math
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -23,7 +23,7 @@ _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arr
 
 WIDTH = 320
 HEIGHT = 200
-VARIANT = "Variant"  # channels with the same title share a legend
+VARIANT = theme.VARIANTS  # channels with the same title share a legend
 _SECONDS = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
 _BYTES = ((1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B"))
 _PLAIN = ((1.0, ""),)
@@ -32,8 +32,10 @@ _UNCORRECTED = (
     *("uncorrected_median", "uncorrected_median_s", "uncorrected_time_s", "uncorrected_answer_s"),
     *("uncorrected_infer_s", "uncorrected_layer_time"),
 )
+_OF_MARKS = (theme.ADDRESS, "is_hollow")  # columns of rows that have them
 _APART = 10  # pixels between labels
 _MARGIN = 12  # pixels between the outermost marks and the frame
+CAP_PX = 9  # of the ends of intervals
 R = TypeVar("R", bound=Row)
 
 if TYPE_CHECKING:
@@ -79,25 +81,6 @@ def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has o
     if axes:
         charts = charts.resolve_axis(**dict.fromkeys(axes, "independent"))
     return charts
-
-
-def timed_dots(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> Chart:
-    """Times by ``workload`` and variant, logarithmic, a small chart for each of the ``parts`` of a workload."""
-    names = variants_of(rows)
-    axis = seconds(row[value] for row in rows)
-    dots = (
-        alt.Chart(data(rows, "variant", "workload", part, value, **{value: formats.seconds}))
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(
-            x=alt.X(f"{value}:Q", title=None, **axis),
-            y=alt.Y("workload:N", title=None, axis=bands()),
-            yOffset=alt.YOffset("variant:N", sort=names),
-            color=colour(names),
-            shape=shape(names),
-            tooltip=tips("variant:N", "workload:N", f"{part}:N", text_tip(value, "Time")),
-        )
-    )
-    return small_charts(dots, part, parts, columns=3, width=240, height=alt.Step(9), axes=("x",))
 
 
 _DECADE = 10  # a larger ratio of maximum to minimum makes an axis of times or sizes logarithmic
@@ -201,18 +184,22 @@ def powers_of_two(values: Iterable[float], title: str, column: str) -> alt.X:
 
 
 MIN_MARKS = 3  # of a small chart
-_NOTE_CHARACTERS = 60  # of a line above a chart
+MAX_CHARTS = 12  # next to each other
+_NOTE_CHARACTERS = 110  # of a line above a chart; pages wrap it further on a phone
 
 
-def enough(rows: Sequence[R], by: str) -> tuple[list[R], dict[str, Any]]:
-    """The rows of small charts with three marks or more, and properties of the charts with a note that names the
-    others. Where no chart has three marks, all are drawn.
+def enough(
+    rows: Sequence[R], by: str, order: Sequence[str] = (), most: int = MAX_CHARTS, least: int = MIN_MARKS
+) -> tuple[list[R], list[str]]:
+    """The rows of small charts with ``least`` marks, of the first ``most`` of these in their order, and a note that
+    names the others.
     """
     marks = Counter(row[by] for row in rows)
-    has_any = max(marks.values(), default=0) >= MIN_MARKS
-    few = [name for name, count in marks.items() if has_any and count < MIN_MARKS]
-    note = noted([f"In the table only: {'; '.join(few)}"] if few else [])
-    return [row for row in rows if row[by] not in few], note
+    names = [name for name in order or marks if name in marks]
+    shown = [name for name in names if marks[name] >= least][:most]
+    few = [" · ".join(name.splitlines()) for name in names if name not in shown]
+    notes = [f"In the table only: {'; '.join(few)}"] if few else []
+    return [row for row in rows if row[by] in shown], notes
 
 
 def noted(notes: Sequence[str]) -> dict[str, Any]:
@@ -221,9 +208,24 @@ def noted(notes: Sequence[str]) -> dict[str, Any]:
     return {"title": lines} if lines else {}
 
 
-def log_scale() -> alt.Scale:
-    """A logarithmic scale that ends where the values do, not at the next power of ten."""
-    return alt.Scale(type="log", nice=False, padding=_MARGIN)
+def from_top(value: float, axis: Mapping[str, Any]) -> float:
+    """The position of a value on the upright axis of a small chart, in pixels."""
+    return HEIGHT * (1 - _share(value, axis, HEIGHT))
+
+
+def from_left(value: float, axis: Mapping[str, Any]) -> float:
+    """The position of a value on the level axis of a small chart of the usual width, in pixels."""
+    return WIDTH * _share(value, axis, WIDTH)
+
+
+def _share(value: float, axis: Mapping[str, Any], length: float) -> float:
+    """The position of a value on an axis, as a share of its length in pixels."""
+    scale = axis["scale"].to_dict()
+    low, high = scale["domain"]
+    margin = scale.get("padding", 0) / length
+    if scale.get("type") == "log":
+        value, low, high = (math.log(each) for each in (value, low, high))
+    return float(margin + (1 - 2 * margin) * ((value - low) / (high - low) if high > low else 0.5))
 
 
 def whole_axis() -> alt.Axis:
@@ -258,34 +260,21 @@ def bands(**labels: Any) -> alt.Axis:
     return alt.Axis(grid=True, tickBand="extent", **labels)
 
 
-def sizes_axis(values: Iterable[float]) -> alt.Axis:
-    """An axis of bytes with a line for each size in the values; where labels would touch, every other one is shown."""
-    return alt.Axis(
-        labelExpr=_in_units(_BYTES),
-        values=sorted(set(values)),
-        labelOverlap="parity",
-        labelSeparation=_APART,
-    )
+def colour(variants: Iterable[str], *, has_legend: bool = True) -> alt.Color:
+    """Colour by variant. Without a legend, marks or lines have names."""
+    return alt.Color("variant:N", **_looks(variants, 0, has_legend))
 
 
-def colour(variants: Iterable[str]) -> alt.Color:
-    """Colour by variant."""
+def shape(variants: Iterable[str], *, has_legend: bool = True) -> alt.Shape:
+    """Shape by variant, as :func:`colour`."""
+    return alt.Shape("variant:N", **_looks(variants, 1, has_legend))
+
+
+def _looks(variants: Iterable[str], part: int, has_legend: bool) -> dict[str, Any]:
+    """Title, scale and legend of a channel for variants."""
     names = sorted(set(variants))
-    return alt.Color(
-        "variant:N",
-        title=VARIANT,
-        scale=alt.Scale(domain=names, range=[look(name, names)[0] for name in names]),
-    )
-
-
-def shape(variants: Iterable[str]) -> alt.Shape:
-    """Shape by variant."""
-    names = sorted(set(variants))
-    return alt.Shape(
-        "variant:N",
-        title=VARIANT,
-        scale=alt.Scale(domain=names, range=[look(name, names)[1] for name in names]),
-    )
+    scale = alt.Scale(domain=names, range=[look(name, names)[part] for name in names])
+    return {"title": VARIANT, "scale": scale, **({} if has_legend else {"legend": None})}
 
 
 def tips(*fields: str | alt.Tooltip) -> list[alt.Tooltip]:
@@ -346,22 +335,34 @@ def _ratio_ticks(low: float, high: float) -> list[float]:
     return within[:: math.ceil(len(within) / _MOST_RATIO_TICKS)]
 
 
-def ratio_layers(base: alt.Chart, x: alt.X, *, is_hollow: bool = False, **look: Any) -> list[alt.Chart]:
-    """Ratios as dots: the significance band, a line at 1, intervals from ``from`` to ``to`` behind the marks, and each
-    ``text`` at the position ``at``. Marks are hollow where the compared cases were not sampled alternately.
-    """
-    colour = {"color": look["color"]} if "color" in look else {}
+def intervals(base: alt.Chart, channel: str) -> list[alt.Chart]:
+    """Lines ``from`` and ``to`` along a channel (x or y), with ends."""
     seen = {"opacity": alt.condition("datum.from < datum.to", alt.value(1), alt.value(0))}
-    whisker = base.mark_rule(strokeWidth=2).encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"), **colour)
-    ends = [
-        base.mark_tick(thickness=2, size=9, orient="vertical").encode(x=alt.X(f"{end}:Q"), **colour, **seen)
-        for end in ("from", "to")
-    ]
-    points = base.mark_point(filled=not is_hollow, size=80, strokeWidth=2, opacity=1).encode(x=x, **look)
+    line = base.mark_rule(strokeWidth=2)
+    if channel == "x":
+        tick = base.mark_tick(thickness=2, size=CAP_PX, orient="vertical").encode(**seen)
+        ends = [tick.encode(x=alt.X(f"{end}:Q")) for end in ("from", "to")]
+        return [line.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q")), *ends]
+    tick = base.mark_tick(thickness=2, size=CAP_PX, orient="horizontal").encode(**seen)
+    ends = [tick.encode(y=alt.Y(f"{end}:Q")) for end in ("from", "to")]
+    return [line.encode(y=alt.Y("from:Q"), y2=alt.Y2("to:Q")), *ends]
+
+
+def ratio_layers(base: alt.Chart, x: alt.X, **look: Any) -> list[alt.Chart]:
+    """Ratios as dots: the significance band, a line at 1, intervals from ``from`` to ``to`` behind the marks, and each
+    ``text`` at the position ``at``. Marks of rows that are hollow (``is_hollow``) are so: the compared cases have other
+    parameters, or were not sampled alternately.
+    """
+    coloured = base.encode(color=look["color"]) if "color" in look else base
+    filled = base.transform_filter("!datum.is_hollow").mark_point(filled=True, size=80, opacity=1)
+    hollow = base.transform_filter("datum.is_hollow").mark_point(
+        filled=False, size=80, opacity=1, style=theme.HOLLOW
+    )
+    points = [marks.encode(x=x, **look) for marks in (filled, hollow)]
     texts = base.mark_text(align="left", dx=8, style=theme.TEXT).encode(
         x=alt.X("at:Q"), text=alt.Text("text:N")
     )
-    return [_band(), _unity(), whisker, *ends, points, texts]
+    return [_band(), _unity(), *intervals(coloured, "x"), *points, texts]
 
 
 def _band() -> alt.Chart:
@@ -375,24 +376,20 @@ def _unity() -> alt.Chart:
     return alt.Chart().mark_rule(style=theme.UNITY).encode(x=alt.XDatum(1))
 
 
-def with_ratio(rows: Sequence[Row], value: str = "ratio", least: float = 0.0) -> list[Row]:
-    """Rows with the ends of their intervals, none below the possible minimum ``least``, and a ``text``: the ratio, with
-    ≈ where its interval meets the significance band.
+def with_ratio(rows: Sequence[Row], value: str = "ratio") -> list[Row]:
+    """Rows with the ends of their intervals, and a ``text``: the ratio, with ≈ where its interval meets the
+    significance band.
     """
     told: list[Row] = []
     for row in with_ends(rows, value):
-        ends = {"from": max(least, row["from"]), "to": max(least, row["to"])}
-        is_close = ends["from"] <= SIGNIFICANCE_THRESHOLD and ends["to"] >= 1 / SIGNIFICANCE_THRESHOLD
-        has_interval = ends["from"] < ends["to"]
+        is_close = row["from"] <= SIGNIFICANCE_THRESHOLD and row["to"] >= 1 / SIGNIFICANCE_THRESHOLD
+        has_interval = row["from"] < row["to"]
         told.append(
             {
                 **row,
-                **ends,
                 "text": "≈ " * (has_interval and is_close) + formats.ratio(row[value]),
-                "at": ends["to"],
-                "interval": formats.ratio_interval(
-                    row["ci_low"] and ends["from"], row["ci_high"] and ends["to"]
-                ),
+                "at": row["to"],
+                "interval": formats.ratio_interval(row["ci_low"], row["ci_high"]),
             }
         )
     return told
@@ -420,11 +417,13 @@ def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) ->
     """The columns that a chart needs, as plain JSON values, and the parameters of each row in words. Where available,
     these include the share of undisturbed samples, the correction of the others, and the uncorrected value.
 
-    The ``written`` columns also have the texts that tables show.
+    The ``written`` columns also have the texts that tables show. Rows with the address of their case (``href``) keep
+    it, and so do hollow ones their mark.
     """
     return alt.Data(
         values=[
             {name: json_value(row[name]) for name in columns}
+            | {name: row[name] for name in _OF_MARKS if row.get(name)}
             | {f"{name}_text": write(row[name]) for name, write in written.items()}
             | {"told": _told(row, columns)}
             for row in rows
@@ -516,52 +515,3 @@ def ring_order(rows: Sequence[Row]) -> list[str]:
 def _fullest(sizes: set[int], slots: int) -> int:
     fitting = [size for size in sizes if size <= slots]
     return max(fitting) if fitting else min(sizes)
-
-
-COLOURS = ("#0B84A5", "#F6C85F", "#9DD866", "#6F4E7C", "#B0B0B0", "#CA472F", "#FFA056", "#8DDDD0", "#7A4B2A")
-
-_SPLIT = "split(datum.label, '\\n')"
-_BAR_WIDTH, _BAR_STEP = (
-    260,
-    30,
-)  # two of them side by side, with their names, are as wide as a page; a name has two lines
-
-
-def bar_name(variant: str, apart: str) -> str:
-    """The ``bar`` of a case: its variant, and below it the parameters that distinguish the case."""
-    return "\n".join(filter(None, (variant, apart)))
-
-
-def bars(rows: Sequence[Row], parts: Sequence[str], title: str) -> Chart:
-    """A ``bar`` for each case, stacked in order of ``place``: each ``part`` is ``seconds`` long. There is a small
-    chart for each ``what``, whose lines are its heading. ``parts`` are all names of parts, in the order of the
-    legend, and ``title`` is the legend's title.
-    """
-    chart = (
-        alt.Chart(data(rows, "bar", "what", "part", "place", "seconds", seconds=formats.seconds))
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "seconds:Q",
-                title=None,
-                stack="zero",
-                axis=alt.Axis(labelExpr=_in_units(_SECONDS), labelSeparation=_APART, tickCount=5),
-            ),
-            y=alt.Y("bar:N", title=None, axis=bands(labelExpr=_SPLIT)),
-            color=alt.Color(
-                "part:N",
-                title=title,
-                scale=alt.Scale(
-                    domain=[*parts],
-                    range=[COLOURS[place % len(COLOURS)] for place in range(len(parts))],
-                ),
-                sort=[*parts],
-            ),
-            order=alt.Order("place:Q"),
-            tooltip=tips("bar:N", "part:N", text_tip("seconds", "Time")),
-        )
-    )
-    header = alt.Header(labelExpr=_SPLIT)
-    return small_charts(
-        chart, "what", width=_BAR_WIDTH, height=alt.Step(_BAR_STEP), scales=("x", "y"), header=header
-    )

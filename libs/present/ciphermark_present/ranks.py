@@ -8,12 +8,13 @@ from ciphermark_analysis import leaderboard
 from ciphermark_analysis.correction import counted_by_round
 from ciphermark_analysis.leaderboard import Bounds, Case
 from ciphermark_analysis.resampling import Rounds
+from ciphermark_present.charting import MIN_CASES
 from ciphermark_present.query import Answer, Row
 
 _GROUP = ("is_composite", "tuning")
 _TOLD = ("variant", "is_composite", "tuning", "label", "hexl")
 _COUNTS = ("common_cases", "fastest_in", "wins", "ties", "compared_cases", "ok", "unsupported", "failed")
-COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS, "case_ratios")
+COLUMNS = (*_TOLD, "rank", "mean_ratio", "ci_low", "ci_high", *_COUNTS, "case_ratios", "is_hollow")
 
 
 def ranked(answer: Answer, _: Row) -> Answer:
@@ -23,6 +24,9 @@ def ranked(answer: Answer, _: Row) -> Answer:
     more than the significance threshold. There is neither interval nor rank where a case has too few samples for an
     interval of its own. There is no rank where a variant with a smaller mean would have a worse one: the interval is
     too wide for a decision.
+
+    An interval ends at 1, the smallest possible mean, and fewer than :data:`charting.MIN_CASES` cases have none. A
+    variant is hollow if one of its cases has other parameters than the fastest one's, or was not interleaved with it.
     """
     groups: dict[tuple[object, ...], dict[str, list[Row]]] = {}
     for row in answer.mappings:
@@ -48,22 +52,24 @@ def _group(variants: dict[str, list[Row]]) -> list[tuple[object, ...]]:
             variants[name][0],
             means[name],
             *judged.get(name, (None, (None, None))),
-            [row["ratio"] for row in cases[name]],
+            cases[name],
         )
         for name in ordered
     ]
 
 
 def _told(
-    row: Row, mean: float | None, rank: int | None, bounds: Bounds, ratios: Sequence[float]
+    row: Row, mean: float | None, rank: int | None, bounds: Bounds, cases: Sequence[Row]
 ) -> tuple[object, ...]:
+    is_of_few = len(cases) < MIN_CASES
     return (
         *(row[name] for name in _TOLD),
         rank,
         mean,
-        *bounds,
+        *(None if bound is None or is_of_few else max(1.0, bound) for bound in bounds),
         *(row[name] for name in _COUNTS),
-        ratios,
+        [case["ratio"] for case in cases],
+        any(case["is_hollow"] for case in cases),
     )
 
 

@@ -26,6 +26,11 @@ def variants(rows: Sequence[Row]) -> str:
     return ", ".join(sorted({str(row["variant"]) for row in rows}))
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
 def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
     """The rows that have equal values in some columns, sorted by these."""
 

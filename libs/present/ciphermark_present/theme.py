@@ -18,7 +18,12 @@ IN_THE_DARK = {
     "#CC79A7": "#E79FC8",
     "#8C6D00": "#C9A63A",
     "#0E8A9E": "#45BFD0",
+    "#0B5CAD": "#7AB8FF",
+    "#C9CED5": "#3A424B",
+    "#B4BBC4": "#4A535D",
 }
+# Parts of a stack: the one that matters, and the others in turn.
+ACCENT, GREYS = "#0B5CAD", ("#C9CED5", "#B4BBC4")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _PALE = 0.45  # the share of white that the dark theme adds to a colour without a counterpart
 
@@ -33,14 +38,20 @@ class Ground:
     grid: str
     line: str
     band: str
+    on_accent: str
 
 
-LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3")
-DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229")
+LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3", "#ffffff")
+DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229", "#0a1420")
 # Marks of these styles have the theme's colours.
 UNITY = "unity"  # a line at the ratio 1
 BAND = "band"  # the range without a significant difference
 TEXT = "label"  # a text next to a mark
+ON_ACCENT = "on-accent"  # a text on the accent
+HOLLOW = "hollow"  # a mark of a case with other parameters, or not sampled alternately
+COUNT = "count"  # the ground of a number, as dark as the number is large
+ADDRESS = "href"  # the column with the address of a row's case
+VARIANTS = "Variant"  # the title of colours and shapes of libraries
 
 
 def configuration(ground: Ground) -> dict[str, Any]:
@@ -64,18 +75,55 @@ def configuration(ground: Ground) -> dict[str, Any]:
             UNITY: {"color": ground.muted, "strokeDash": [4, 3]},
             BAND: {"color": ground.band},
             TEXT: {"color": ground.text, "fontSize": LEAST_PX},
+            ON_ACCENT: {"color": ground.on_accent, "fontSize": LEAST_PX},
+            HOLLOW: {"fill": ground.ground, "strokeWidth": 2},
+            COUNT: {"fill": ground.muted},
         },
     }
 
 
+def linked(specification: dict[str, Any]) -> dict[str, Any]:
+    """A chart whose marks lead to their cases: those with a tooltip, where rows have addresses."""
+    values = specification.get("data", {}).get("values", [])
+    if not any(ADDRESS in row for row in values):
+        return specification
+    return {name: part if name == "data" else _with_links(part) for name, part in specification.items()}
+
+
+def _with_links(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_with_links(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    changed = {name: _with_links(each) for name, each in part.items()}
+    if "tooltip" in changed:
+        changed[ADDRESS] = {"field": ADDRESS, "type": "nominal"}
+    return changed
+
+
+def legend(part: Any) -> list[str]:
+    """The variants that a chart distinguishes by its legend alone; empty where marks or lines have names."""
+    if isinstance(part, list):
+        return next(filter(None, map(legend, part)), [])
+    if not isinstance(part, dict):
+        return []
+    colour = part.get("encoding", {}).get("color", {})
+    if colour.get("title") == VARIANTS and "legend" not in colour:
+        return list(colour["scale"]["domain"])
+    return legend([each for name, each in part.items() if name not in ("data", "config", "usermeta")])
+
+
 def dressed(specification: dict[str, Any]) -> dict[str, Any]:
     """A chart in the light theme, with the dark theme in its ``usermeta``: the configuration, and the dark colours by
-    the light ones.
+    the light ones. ``usermeta`` also has the ``legend`` that pages show once for all their charts.
     """
     drawn = {name: part for name, part in specification.items() if name not in ("config", "data")}
     colours = {colour: in_the_dark(colour) for colour in sorted(set(_colours(drawn)))}
     dark = {"config": configuration(DARK), "colours": colours}
-    return {**specification, "config": configuration(LIGHT), "usermeta": {"dark": dark}}
+    meta = {"dark": dark, "legend": legend(drawn)}
+    # Rows have their height.
+    size = {"autosize": {"type": "fit-x", "contains": "padding"}} if drawn.get("width") == "container" else {}
+    return {**specification, **size, "config": configuration(LIGHT), "usermeta": meta}
 
 
 def in_the_dark(colour: str) -> str:

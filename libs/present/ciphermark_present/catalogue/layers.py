@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, parameters, sentences
+from ciphermark_present import charting, formats, headings, parameters, sentences, stacks
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -56,25 +56,32 @@ def _together(rows: Sequence[Row]) -> float:
 
 
 def draw_layers(rows: Sequence[Row]) -> Chart | None:
-    """Stacked times of layers: a bar for each variant, one small chart for each workload with its options, scheme,
-    level and number of threads.
+    """Shares of layers: a bar for each variant, one small chart for each workload with its options, scheme, level and
+    number of threads.
     """
+    return stacks.bars(_parts(rows))
+
+
+def find_longest(rows: Sequence[Row]) -> str:
+    """The layer that takes most of the time, over all bars."""
+    part, share = next(iter(stacks.shares(_parts(rows)).items()), ("", 0.0))
+    return f"“{part}” takes {share:.0%} of the server's time" if part else ""
+
+
+def _parts(rows: Sequence[Row]) -> list[Row]:
+    """The parts of bars."""
     layers = [row for row in rows if row["layer_time"]]
-    if not layers:
-        return None
-    timed = [{**row, "what": what} for row, what in zip(layers, _charts(layers), strict=True)]
-    apart = parameters.apart(timed, lambda row: row["what"])
-    split = [
+    timed = [{**row, "panel": panel} for row, panel in zip(layers, _charts(layers), strict=True)]
+    apart = parameters.apart(timed, lambda row: row["panel"])
+    return [
         {
             **charting.as_seconds(row, "layer_time"),
-            "bar": charting.bar_name(row["variant"], label),
+            "bar": stacks.bar_name(row["variant"], label),
             "part": row["layer"],
             "place": row["position"],
         }
         for row, label in zip(timed, apart, strict=True)
     ]
-    names = dict.fromkeys(row["layer"] for row in sorted(timed, key=lambda row: row["position"]))
-    return charting.bars(split, [*names], "Layer")
 
 
 def _charts(rows: Sequence[Row]) -> list[str]:
@@ -180,7 +187,7 @@ LAYOUT = Layout(
 LAYERS = Figure(  # families replace its name, texts and subject
     name="layers",
     title="Layers",
-    lead="Median time of each part of the network.",
+    lead="Share of each part of the network in the server's median time, which is at the end of its bar.",
     reading=(
         "Each part runs separately on one input; in the timed passes the network stays whole. Scale is the "
         "scale at the end of a layer. Input and output are bytes in memory, 8 per coefficient and prime. In "
@@ -190,6 +197,7 @@ LAYERS = Figure(  # families replace its name, texts and subject
     view="layers",
     order="operation, options, scheme, threads, ring_dimension, variant, comparison_group, position",
     tell=tell_longest,
+    finding=find_longest,
     chart=draw_layers,
     printed=(),
     columns=COLUMNS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ciphermark_present import charting, formats, headings, sentences, subject
-from ciphermark_present.by_ring import Value, by_ring
+from ciphermark_present.by_ring import by_ring
 from ciphermark_present.catalogue import columns, comparing
 from ciphermark_present.catalogue.columns import (
     CHAIN,
@@ -19,9 +19,10 @@ from ciphermark_present.catalogue.columns import (
     VARIANT,
     N,
 )
-from ciphermark_present.charting import Chart, alt
+from ciphermark_present.charting import Chart
 from ciphermark_present.figure import FILTERS, Column, Figure, Layout
 from ciphermark_present.formats import size
+from ciphermark_present.plots import Value, in_panels, in_rows
 from ciphermark_present.printed import Cells, Head, Wanted, of, present
 from ciphermark_present.query import Row
 
@@ -54,6 +55,32 @@ def tell_sizes(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     )
 
 
+def find_peak(rows: Sequence[Row]) -> str:
+    """The extent of the variants' memory for the operation with the highest peak, with a vector of one ciphertext."""
+    cases = charting.fullest(rows)
+    peak = max(cases, key=lambda row: float(row["peak_bytes"]))
+    here = [row for row in cases if all(row[name] == peak[name] for name in ("operation", "ring_dimension"))]
+    least = min(float(row["peak_bytes"]) for row in here)
+    range_of = f"{size(least)} to {size(peak['peak_bytes'])}" if len(here) > 1 else size(peak["peak_bytes"])
+    return f"{peak['operation']} at N = {peak['ring_dimension']} needs the most memory: {range_of}"
+
+
+def find_sizes(rows: Sequence[Row]) -> str:
+    """The extent of a ciphertext's bytes at the largest N."""
+    largest = max(row["ring_dimension"] for row in rows)
+    here = [
+        float(row["bytes"])
+        for row in charting.fullest(rows)
+        if row["ring_dimension"] == largest and row["object"] == "ciphertext" and row["compression"] == "none"
+    ]
+    if not here:
+        return ""
+    range_of = (
+        size(max(here)) if size(min(here)) == size(max(here)) else f"{size(min(here))} to {size(max(here))}"
+    )
+    return f"A ciphertext at N = {largest} takes {range_of}"
+
+
 def draw_memory(rows: Sequence[Row]) -> Chart | None:
     """Peak memory with a vector of one ciphertext, by N and variant."""
     peaks = charting.fullest(rows) if rows else []
@@ -63,42 +90,45 @@ def draw_memory(rows: Sequence[Row]) -> Chart | None:
 
 
 def draw_sizes(rows: Sequence[Row]) -> Chart | None:
-    """Serialized sizes by object and variant, in bytes, with a vector of one ciphertext, one small chart per ring."""
+    """Serialized sizes by object and variant, in bytes, with a vector of one ciphertext: a row for each object, one
+    small chart for each N.
+    """
     if not rows:
         return None
+    cases = charting.with_rings([{**row, "operation": row["compression"]} for row in charting.fullest(rows)])
+    are_alike = len({row["compression"] for row in cases}) == 1
+    about = [f"Compression: {cases[0]['compression']}"] * (are_alike and _is_packed(cases[0]))
     labelled = [
         {
             **row,
-            "what": f"{row['object'].replace('_', ' ')}, {row['compression']}",
-            "place": f"N = {row['ring']}",
-        }
-        for row in charting.with_rings(
-            [{**row, "operation": row["compression"]} for row in charting.fullest(rows)]
-        )
-    ]
-    names = charting.variants_of(rows)
-    order = [f"N = {ring}" for ring in charting.ring_order(labelled)]
-    chart = (
-        alt.Chart(charting.data(labelled, "variant", "what", "place", "bytes", bytes=formats.size))
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(
-            x=alt.X(
-                "bytes:Q",
-                title=None,
-                **charting.sizes(row["bytes"] for row in rows),
+            "what": charting.joined(
+                row["object"].replace("_", " "), row["compression"] * (_is_packed(row) and not are_alike)
             ),
-            y=alt.Y("what:N", title=None, axis=charting.bands()),
-            yOffset=alt.YOffset("variant:N", sort=names),
-            color=charting.colour(names),
-            shape=charting.shape(names),
-            tooltip=charting.tips("variant:N", "what:N", "place:N", charting.text_tip("bytes", "Size")),
-        )
+            "panel": f"N = {row['ring']}",
+        }
+        for row in cases
+    ]
+    order = [f"N = {ring}" for ring in charting.ring_order(labelled)]
+    drawn, notes = charting.enough(labelled, "panel", order)
+    value = Value(
+        "bytes",
+        None,
+        charting.sizes(row["bytes"] for row in rows),
+        [charting.text_tip("bytes", "Size")],
+        written={"bytes": formats.size},
     )
-    return charting.small_charts(chart, "place", order, height=alt.Step(12), axes=("x",))
+    if not drawn:
+        rows_of = [{**row, "panel": charting.joined(row["what"], row["panel"])} for row in labelled]
+        return in_rows(rows_of, value, about)
+    return in_panels(drawn, value, "what", order, about + notes)
+
+
+def _is_packed(row: Row) -> bool:
+    return bool(row["compression"] != "none")
 
 
 def _object(row: Row) -> str:
-    return "" if row["compression"] == "none" else str(row["compression"])
+    return str(row["compression"]) if _is_packed(row) else ""
 
 
 def _expansion(row: Row) -> str:
@@ -214,6 +244,7 @@ MEMORY = Figure(
     order="operation, ring_dimension, vector_length, variant",
     derive=comparing.with_rows_once,
     tell=tell_memory,
+    finding=find_peak,
     chart=draw_memory,
     printed=(),
     columns=(OPERATION, N, CHAIN, SIZE, VARIANT, PEAK),
@@ -231,6 +262,7 @@ SIZES = Figure(
     narrowed_by=tuple(name for name in FILTERS if name != "operation"),
     order="object, compression, ring_dimension, vector_length, variant, comparison_group",
     tell=tell_sizes,
+    finding=find_sizes,
     chart=draw_sizes,
     printed=(OBJECTS,),
     noted_by=("object", "object"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, headings, parameters, sentences, subject
-from ciphermark_present.by_ring import Value, by_ring
+from ciphermark_present.by_ring import by_ring
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     CHAIN,
@@ -27,6 +27,7 @@ from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import bits
 from ciphermark_present.listing import level_of
 from ciphermark_present.notes import addition, with_additions
+from ciphermark_present.plots import Value
 from ciphermark_present.printed import Cells, Head, Pivot, Wanted, grouped, of, present
 from ciphermark_present.query import Row
 
@@ -77,6 +78,31 @@ def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
             f"Depth, {sentences.place(parameters)}: maximum number of consecutive operations that decrypt "
             f"correctly: {'; '.join(texts)}."
         )
+
+
+def find_remaining(rows: Sequence[Row]) -> str:
+    """The operation with the smallest remaining noise budget or precision, at the largest N."""
+    largest = max(row["ring_dimension"] for row in rows)
+    here = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
+    least = min(here, key=lambda row: float(row["bits"]))
+    return (
+        f"{least['operation']} leaves the least {least['meaning']} at N = {largest}: {bits(least['bits'])} bits "
+        f"({least['variant']})"
+    )
+
+
+def find_depth(rows: Sequence[Row]) -> str:
+    """The maximum number of consecutive operations that decrypts correctly, of the operation with the smallest one."""
+    cases = [row for row in rows if row["depth"] is not None]
+    best = [max(own, key=lambda row: int(row["depth"])) for own in sentences.by(cases, "operation")]
+    if not best:
+        return ""
+    least = min(best, key=lambda row: int(row["depth"]))
+    mark = "at least " if least["is_at_max_repetitions"] else "at most "
+    return (
+        f"{mark.capitalize()}{least['depth']:,} consecutive {least['operation']} decrypt correctly, at "
+        f"N = {least['ring_dimension']}"
+    )
 
 
 def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
@@ -393,6 +419,7 @@ REMAINING_BITS = Figure(
     order="operation, ring_dimension, vector_length, variant, meaning",
     derive=with_additions,
     tell=tell_remaining_bits,
+    finding=find_remaining,
     chart=draw_remaining_bits,
     printed=(),
     noted_by=("metric", "meaning"),
@@ -418,6 +445,7 @@ DEPTH = Figure(
     may_lack=tuple(COMPARED_BY.values()),
     order="operation, ring_dimension, vector_length, variant",
     tell=tell_depth,
+    finding=find_depth,
     chart=draw_depth,
     printed=_layouts("depth", depths, _depth, 30, replace(NOISE, subject=subject.DEPTH)),
     columns=(

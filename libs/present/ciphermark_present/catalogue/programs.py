@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,10 +33,9 @@ def tell_equal(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     )
 
 
-_MAX_PROGRAMS = 24
 _MAX_LEVELS = 16  # side by side: more of them leave no room for numbers
 _SHOWN_DIGITS = 6  # of a digest, in a heading
-_SHADES = 9  # from light to dark; on the darker half white is easier to read
+_DARKEST = 0.45  # share of the ground's shade, on which a number is still easy to read
 
 
 def draw_counts(rows: Sequence[Row]) -> Chart | None:
@@ -45,18 +45,29 @@ def draw_counts(rows: Sequence[Row]) -> Chart | None:
         variants.setdefault((_place(row), row["program"]), {})[row["variant"]] = None
     if not rows:
         return None
-    shown = dict(list(variants.items())[:_MAX_PROGRAMS])
     cells = {
         (_place(row), row["program"], row["counted"], row["level"]): {
             **row,
-            "place": f"{_place(row)}\n{', '.join(shown[_place(row), row['program']])}",
+            "panel": f"{_place(row)}\n{', '.join(variants[_place(row), row['program']])}",
         }
         for row in rows
-        if (_place(row), row["program"]) in shown
     }
-    title = f"{_MAX_PROGRAMS} of {len(variants)} programs are drawn; filters show others"
-    chart = _drawn(list(cells.values()))
-    return chart.properties(title=title) if len(variants) > len(shown) else chart
+    drawn, _ = charting.enough(list(cells.values()), "panel", least=1)
+    rest = len(variants) - len({row["panel"] for row in drawn})
+    chart = _drawn(drawn)
+    return (
+        chart.properties(**charting.noted([f"In the table only: {rest} other programs"])) if rest else chart
+    )
+
+
+def find_counts(rows: Sequence[Row]) -> str:
+    """The operation that programs execute most often."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in {(row["program"], row["counted"], row["level"]): row for row in rows}.values():
+        counts[row["program"], row["counted"]] += row["n"]
+    (program, counted), most = counts.most_common(1)[0]
+    operation = next(row["operation"] for row in rows if row["program"] == program)
+    return f"{operation} executes {counted} most often: {most:,} times"
 
 
 def _place(row: Row) -> str:
@@ -69,24 +80,22 @@ def _place(row: Row) -> str:
 def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     darkest = math.log(max(10, *(row["n"] for row in rows)))
     for row in rows:
-        row["shade"] = round((_SHADES - 1) * math.log(max(1, row["n"])) / darkest)
+        row["shade"] = round(_DARKEST * math.log(max(1, row["n"])) / darkest, 2)
     base = alt.Chart().encode(
         x=alt.X("level:O", title="Level", scale=alt.Scale(reverse=True), axis=alt.Axis(labelAngle=0)),
         y=alt.Y("counted:N", title=None),
-        tooltip=charting.tips("place:N", "counted:N", "level:O", alt.Tooltip("n:Q", format=",")),
     )
-    # Shades, not numbers: filters on numbers would separate the layers, which then no longer share their axes.
-    scale = alt.Scale(scheme="blues", domain=list(range(_SHADES)))
-    squares = base.mark_rect().encode(color=alt.Color("shade:O", scale=scale, legend=None))
-    is_light = f"datum.shade < {_SHADES // 2}"
-    numbers = base.mark_text(style=theme.TEXT).encode(
-        text=alt.Text("n:N"), color=alt.condition(is_light, alt.value("#000000"), alt.value("#ffffff"))
-    )
-    layers = [squares, numbers] if len({row["level"] for row in rows}) <= _MAX_LEVELS else [squares]
+    # Shades as names: filters on numbers would separate the layers, which then no longer share their axes.
+    shades = sorted({row["shade"] for row in rows})
+    shade = alt.Opacity("shade:O", legend=None, scale=alt.Scale(type="ordinal", domain=shades, range=shades))
+    tips = charting.tips("panel:N", "counted:N", "level:O", alt.Tooltip("n:Q", format=","))
+    cells = base.mark_rect(style=theme.COUNT).encode(opacity=shade, tooltip=tips)
+    numbers = base.mark_text(style=theme.TEXT).encode(text=alt.Text("n:N"))
+    layers = [cells, numbers] if len({row["level"] for row in rows}) <= _MAX_LEVELS else [cells]
     header = alt.Header(labelExpr="split(datum.value, '\\n')")
-    order = list(dict.fromkeys(row["place"] for row in rows))
-    chart = alt.layer(*layers, data=charting.data(rows, "place", "counted", "level", "n", "shade"))
-    return charting.small_charts(chart, "place", order, height=alt.Step(20), scales=("x",), header=header)
+    order = list(dict.fromkeys(row["panel"] for row in rows))
+    chart = alt.layer(*layers, data=charting.data(rows, "panel", "counted", "level", "n", "shade"))
+    return charting.small_charts(chart, "panel", order, height=alt.Step(20), axes=("x",), header=header)
 
 
 _NOTHING = "This run executed no program under these filters: workloads do."
@@ -141,6 +150,7 @@ COUNTS = Figure(
     view="program_counts",
     subject=subject.WORKLOAD,
     order="operation, scheme, options, vector_length, stage, program, variant, level desc, counted",
+    finding=find_counts,
     chart=draw_counts,
     printed=(),
     columns=(

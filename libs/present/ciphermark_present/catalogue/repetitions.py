@@ -31,51 +31,69 @@ from ciphermark_present.catalogue.times import MATRIX
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds
+from ciphermark_present.plots import Places, Value, lines
 from ciphermark_present.printed import Cells, Head, Wanted, absent_last, of, present
 from ciphermark_present.query import Row
 
 
 def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
-    """Total time of consecutive operations on a full vector, one small chart per scheme, operation and tuning."""
-    timed = [row for row in rows if row["median"] is not None]
-    if not timed:
-        return None
-    timed = [
+    """Total time of consecutive operations on a full vector, one small chart per scheme, operation and tuning. Lines of
+    one variant differ in the choice of N, by dashes.
+    """
+    measured = [row for row in rows if row["median"] is not None]
+    full = [
         row
-        for label in dict.fromkeys(row["label"] for row in timed)
-        for row in charting.fullest([row for row in timed if row["label"] == label])
+        for label in dict.fromkeys(row["label"] for row in measured)
+        for row in charting.fullest([row for row in measured if row["label"] == label])
     ]
-    cases, rest = charting.enough(_named(timed), "what")
-    names = charting.variants_of(cases)
-    columns = ("variant", "what", "choice", "repetitions", "median", "ring_dimension")
-    timings = alt.Chart().encode(
-        x=alt.X("repetitions:Q", title="Consecutive operations", axis=charting.whole_axis()),
-        y=alt.Y("median:Q", title=None, **charting.seconds(row["median"] for row in cases)),
-        color=charting.colour(names),
-        tooltip=charting.tips(
-            "variant:N", "repetitions:Q", charting.text_tip("median", "Median"), "ring_dimension:O"
-        ),
+    cases = charting.with_ends(_named(full), "median")
+    if not cases:
+        return None
+    has_choices = len({row["dash"] for row in cases}) > 1
+    axis = charting.seconds(row[name] for row in cases for name in ("median", "from", "to"))
+    x = alt.X("repetitions:Q", title="Consecutive operations", axis=charting.whole_axis())
+    value = Value(
+        "median",
+        None,
+        axis,
+        ["repetitions:Q", charting.text_tip("median", "Median"), "ring_dimension:O"],
+        columns=("repetitions", "ring_dimension"),
+        written={"median": formats.seconds},
+        has_ends=True,
     )
-    lines = timings.mark_line(strokeWidth=1.5).encode(
-        strokeDash=alt.StrokeDash("choice:N", title="Ring dimension")
+    places = Places(
+        "repetitions",
+        x,
+        lambda count: f"{count:,} operations",
+        dash="Ring dimension" if has_choices else "",
+        has_own_axes=True,
     )
-    points = timings.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(lines, points, data=charting.data(cases, *columns, median=formats.seconds))
-    return charting.small_charts(chart, "what", scales=("x",)).properties(**rest)
+    return lines(cases, value, places)
+
+
+def find_longest(rows: Sequence[Row]) -> str:
+    """The longest executed sequence, and its fastest variant by the median."""
+    timed = [row for row in rows if row["median"] is not None and not _is_disturbed(row)]
+    if not timed:
+        return ""
+    most = max(row["repetitions"] for row in timed)
+    best = min((row for row in timed if row["repetitions"] == most), key=lambda row: float(row["median"]))
+    return f"{most:,} consecutive {best['operation']} take {seconds(best['median'])} with {best['variant']}"
 
 
 def _named(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the name of each one's chart (``what``), and how its ring was chosen (``choice``)."""
+    """The rows, with the name of each one's chart (``panel``), how its N was chosen (``dash``), and its line."""
     choose = _by_ring if _is_ring_varied(rows) else _by_rule
     labels = parameters.apart(rows, lambda row: (*_place(row), row["repetitions"], choose(row)))
     is_divided = len({row["tuning"] for row in rows}) > 1
     return [
         {
             **row,
-            "what": charting.joined(
+            "panel": charting.joined(
                 row["label"], row["scheme"], f"{row['tuning']} tuning" if is_divided else "", label
             ),
-            "choice": choose(row),
+            "dash": choose(row),
+            "series": f"{row['variant']}, {choose(row)}",
         }
         for row, label in zip(rows, labels, strict=True)
     ]
@@ -333,6 +351,7 @@ REPETITIONS = Figure(
     may_lack=tuple(COMPARED_BY.values()),
     order="label, repetitions, vector_length, ring_dimension_is_minimum desc, median nulls last, variant",
     tell=tell_repetitions,
+    finding=find_longest,
     chart=draw_repetitions,
     printed=(LAYOUT,),
     columns=(

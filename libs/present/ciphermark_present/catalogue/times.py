@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, sentences, subject
-from ciphermark_present.by_ring import Value, along, by_ring
+from ciphermark_present.by_ring import along, by_ring
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -27,9 +26,11 @@ from ciphermark_present.catalogue.columns import (
     THREADS,
     N,
 )
-from ciphermark_present.charting import Chart, alt
+from ciphermark_present.catalogue.ratios import draw_by_data, draw_leaderboard, draw_speedup
+from ciphermark_present.charting import Chart
 from ciphermark_present.figure import FILTERS, Column, Figure, Grid
 from ciphermark_present.formats import ratio, seconds
+from ciphermark_present.plots import Value
 from ciphermark_present.query import Answer, Row
 
 
@@ -77,6 +78,72 @@ def _of_the_best(ratio: float) -> str:
         " in every case"
         if ratio <= 1
         else f" overall, at {formats.ratio(ratio)} the time of the fastest of each case"
+    )
+
+
+def find_leader(rows: Sequence[Row]) -> str:
+    """The variants on rank 1 of the first ranking that has several."""
+    variants = [row for row in rows if row["mean_ratio"] is not None and row["rank"] is not None]
+    for ranking in dict.fromkeys(map(_ranking, variants)):
+        own = [row for row in variants if _ranking(row) == ranking]
+        first = [row for row in own if row["rank"] == 1]
+        if len(own) > 1 and len(first) == 1:
+            return f"{first[0]['variant']} is fastest{_of_the_best(first[0]['mean_ratio'])}"
+        if len(own) > 1 and first:
+            return f"{sentences.listed([row['variant'] for row in first])} share rank 1"
+    return ""
+
+
+def find_range(rows: Sequence[Row]) -> str:
+    """The cheapest and the most expensive operation, at the largest N on one full ciphertext."""
+    largest = max(row["ring_dimension"] for row in rows)
+    here = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
+    least, most = min(here, key=_median), max(here, key=_median)
+    if least["operation"] == most["operation"]:
+        return f"{least['operation']} takes {seconds(least['median'])} to {seconds(most['median'])} at N = {largest}"
+    return (
+        f"From {seconds(least['median'])} ({least['operation']}) to {seconds(most['median'])} "
+        f"({most['operation']}) at N = {largest}"
+    )
+
+
+def find_growth(rows: Sequence[Row]) -> str:
+    """The most that a longer vector adds to the time of an operation, for one variant."""
+    grown = [
+        (max(own, key=_length), min(own, key=_length))
+        for own in sentences.by(rows, "label", "variant", "tuning", "modulus_bits")
+        if len({row["vector_length"] for row in own}) > 1
+    ]
+    if not grown:
+        return ""
+    long, short = max(grown, key=lambda pair: _median(pair[0]) / _median(pair[1]))
+    return (
+        f"{long['operation']} on {formats.values(long['vector_length'])} takes up to "
+        f"{ratio(_median(long) / _median(short))} as long as on {short['vector_length']:,} ({long['variant']})"
+    )
+
+
+def find_by_data(rows: Sequence[Row]) -> str:
+    """Whether random values take longer than one value in all slots."""
+    slower = [row for row in rows if row["verdict"] == "random is slower"]
+    if not slower:
+        return f"Random values are slower than constant ones in no case of {len(rows)}"
+    most = max(slower, key=lambda row: float(row["ratio"]))
+    return (
+        f"Random values are slower than constant ones in {len(slower)} of {_cases(len(rows))}, "
+        f"up to {ratio(most['ratio'])} ({most['operation']})"
+    )
+
+
+def find_speedup(rows: Sequence[Row]) -> str:
+    """The operation that gains most, or the absence of a gain."""
+    faster = [row for row in rows if row["verdict"] == "faster"]
+    if not faster:
+        return f"HEXL speeds up no operation significantly ({_cases(len(rows))})"
+    most = max(faster, key=lambda row: float(row["ratio"]))
+    return (
+        f"HEXL makes {most['operation']} {ratio(most['ratio'])} as fast at N = {most['ring_dimension']}, and "
+        f"{len(faster)} of {_cases(len(rows))} faster"
     )
 
 
@@ -151,6 +218,10 @@ def _median(row: Row) -> float:
     return float(row["median"])
 
 
+def _length(row: Row) -> int:
+    return int(row["vector_length"])
+
+
 def _timed(row: Row) -> str:
     return f"{seconds(row['median'])} ({row['operation']}, {row['variant']})"
 
@@ -164,8 +235,6 @@ def _cases(count: int) -> str:
 
 
 _WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
-
-_RATIO_COLUMNS = ("variant", "operation", "place", "ratio", "from", "to", "at", "text", "interval", "verdict")
 
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
@@ -189,126 +258,6 @@ def _latency(cases: Sequence[Row]) -> Value:
         charting.text_tip("ci_high", "to"),
     ]
     return Value("median", None, axis, told, written=_WRITTEN, has_ends=True)
-
-
-def draw_by_data(rows: Sequence[Row]) -> Chart | None:
-    """Time of random data divided by that of constant data, with its interval, one small chart per N; 1 is a line."""
-    if not rows:
-        return None
-    chosen = [{**row, "place": f"N = {row['ring']}"} for row in charting.with_rings(charting.fullest(rows))]
-    names = charting.variants_of(chosen)
-    ratios = charting.with_ratio(chosen)
-    base = alt.Chart().encode(
-        y=alt.Y("operation:N", title=None, axis=charting.bands()),
-        yOffset=alt.YOffset("variant:N", sort=names),
-    )
-    tips = charting.tips("variant:N", "operation:N", *charting.ratio_tips(), "verdict:N")
-    x = charting.ratio_x("ratio", "Random / constant", charting.ends_of(ratios))
-    look: dict[str, Any] = {"color": charting.colour(names), "shape": charting.shape(names), "tooltip": tips}
-    order = [f"N = {ring}" for ring in charting.ring_order(chosen)]
-    chart = alt.layer(
-        *charting.ratio_layers(base, x, is_hollow=True, **look), data=charting.data(ratios, *_RATIO_COLUMNS)
-    )
-    return charting.small_charts(chart, "place", order, height=alt.Step(16), axes=("x",))
-
-
-_LEADERBOARD = (
-    *("variant", "label", "mean_ratio", "case_ratio", "from", "to", "at", "text", "interval"),
-    "common_cases",
-)
-
-
-def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
-    """A dot per variant: its time as a multiple of the fastest time, over the common cases of all variants. With fewer
-    than six cases, each case has a small mark, and the mean has no interval.
-    """
-    marks = columns.acceleration_marks(rows)
-    ranked = _ranked_marks(rows, marks)
-    if not ranked:
-        return None
-    cases = [
-        {**row, "from": ratio, "to": ratio, "mean_ratio": None, "case_ratio": ratio, "text": ""}
-        for row in ranked
-        if _is_of_few(row)
-        for ratio in row["case_ratios"]
-    ]
-    names = charting.variants_of(ranked)
-    # An explicit list: Vega-Lite does not keep the order of layers sorted by a field.
-    order = [row["label"] for row in ranked]
-    base = alt.Chart().encode(y=alt.Y("label:N", title=None, sort=order, axis=charting.bands()))
-    ends = charting.ends_of(ranked, "mean_ratio") + [row["case_ratio"] for row in cases]
-    x = charting.ratio_x("mean_ratio", _title(ranked, bool(cases), any(marks.values())), ends)
-    look: dict[str, Any] = {
-        "color": charting.colour(names).legend(None),
-        "shape": charting.shape(names).legend(None),
-    }
-    tips = [
-        alt.Tooltip("label:N", title="Variant"),
-        *charting.ratio_tips(),
-        alt.Tooltip("common_cases:Q", title="Cases"),
-    ]
-    single = base.mark_point(filled=True, size=18, opacity=0.65).encode(x=alt.X("case_ratio:Q"), **look)
-    data = charting.data([{**row, "case_ratio": None} for row in ranked] + cases, *_LEADERBOARD)
-    layers = charting.ratio_layers(base, x, **look, tooltip=tips)
-    return alt.layer(*layers, *[single] * bool(cases), data=data).properties(
-        width="container", height=30 * len(ranked)
-    )
-
-
-def _ranked_marks(rows: Sequence[Row], marks: Mapping[str, str]) -> list[Row]:
-    """The rows of variants that have a mean, with the positions of their marks."""
-    several = [row for row in rows if row["mean_ratio"] is not None]
-    labeled = [{**row, "label": row["label"] + marks[row["variant"]], **_interval(row)} for row in several]
-    return [
-        {**row, "at": max(row["at"], *row["case_ratios"])} if _is_of_few(row) else row
-        for row in charting.with_ratio(labeled, "mean_ratio", least=1.0)
-    ]
-
-
-def _title(ranked: Sequence[Row], has_cases: bool, has_marks: bool) -> list[str]:
-    """The lines below the axis."""
-    counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
-    common = [
-        charting.joined(f"{count} common cases", f"{tuning} tuning", "composite" * is_composite)
-        for count, tuning, is_composite in counts
-    ]
-    return [
-        "Time / fastest time",
-        f"geometric mean of {' and of '.join(common)}",
-        *["small marks: single cases"] * has_cases,
-        *[columns.UNACCELERATED] * has_marks,
-    ]
-
-
-def _is_of_few(row: Row) -> bool:
-    return bool(row["common_cases"] < charting.MIN_CASES)
-
-
-def _interval(row: Row) -> Row:
-    """The interval of a mean; empty with too few cases to generalize."""
-    return {name: None if _is_of_few(row) else row[name] for name in ("ci_low", "ci_high")}
-
-
-def draw_speedup(rows: Sequence[Row]) -> Chart | None:
-    """Paired speedup with its interval, by operation, one small chart per ring; 1 is a line."""
-    if not rows:
-        return None
-    speedups = charting.with_ratio(
-        [
-            {**row, "place": f"N = {row['ring']}"}
-            for row in charting.with_rings(
-                [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)]
-            )
-        ]
-    )
-    names = charting.variants_of(speedups)
-    base = alt.Chart().encode(y=alt.Y("operation:N", title=None, axis=charting.bands()))
-    tips = charting.tips("variant:N", "operation:N", "place:N", *charting.ratio_tips(), "verdict:N")
-    x = charting.ratio_x("ratio", "Time without / time with HEXL", charting.ends_of(speedups))
-    look: dict[str, Any] = {"color": charting.colour(names), "shape": charting.shape(names), "tooltip": tips}
-    order = [f"N = {ring}" for ring in charting.ring_order(speedups)]
-    chart = alt.layer(*charting.ratio_layers(base, x, **look), data=charting.data(speedups, *_RATIO_COLUMNS))
-    return charting.small_charts(chart, "place", order, height=alt.Step(24), axes=("x",))
 
 
 def _grid_cell(row: Row) -> str:
@@ -355,7 +304,9 @@ LEADERBOARD = Figure(
     ),
     reading=(
         "The mean covers the cases that all shown variants have. Its 95% interval comes from a bootstrap over"
-        " cases and rounds; with few cases it is wide. The interval of a single case is that of the case. "
+        " cases and rounds, and ends at 1.00, the smallest possible mean. With fewer than six cases it has none: "
+        "they do not speak for others, and each is a small mark. Hollow marks have cases with other parameters than "
+        "the fastest variant, or not interleaved with it. "
         "Variants that do not differ significantly share a rank: the interval of their difference must exceed"
         " the significance threshold of 5%. A case without a significant difference from the fastest variant "
         "is a tie. Variants without an interval have no rank. No variant is ranked where a wide interval "
@@ -368,6 +319,7 @@ LEADERBOARD = Figure(
     subject=subject.OPERATION,
     derive=_with_ranks,
     tell=tell_leaderboard,
+    finding=find_leader,
     chart=draw_leaderboard,
     printed=(),
     columns=(
@@ -444,6 +396,7 @@ LATENCY = Figure(
     narrowed_by=(*FILTERS, "phase"),
     order="label, vector_length, ring_dimension, median, variant",
     tell=tell_latency,
+    finding=find_range,
     chart=draw_latency,
     printed=(),
     columns=(
@@ -470,6 +423,7 @@ LATENCY_BY_SIZE = Figure(
     narrowed_by=(*FILTERS, "phase"),
     order="label, vector_length, median, variant",
     derive=several_sizes,
+    finding=find_growth,
     chart=draw_latency_by_size,
     printed=(),
     columns=LATENCY.columns,
@@ -489,6 +443,7 @@ BY_DATA = Figure(
     order="operation, ring_dimension, vector_length, variant, modulus_bits",
     derive=judged_by_data,
     tell=tell_by_data,
+    finding=find_by_data,
     chart=draw_by_data,
     printed=(),
     columns=(
@@ -518,6 +473,7 @@ SPEEDUP = Figure(
     narrowed_by=(*FILTERS, "phase"),
     order="ring_dimension, operation, vector_length, modulus_bits, comparison_group",
     tell=tell_speedup,
+    finding=find_speedup,
     chart=draw_speedup,
     printed=(),
     columns=(

@@ -12,6 +12,7 @@ from ciphermark_present import (
     formats,
     headings,
     parameters,
+    plots,
     sentences,
     subject,
 )
@@ -51,6 +52,19 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         )
 
 
+def find_stage(rows: Sequence[Row]) -> str:
+    """The stage with the longest time among the fastest ones of each workload."""
+    whole = [row for row in rows if row["metric"] == "time" and not row["part"]]
+    best = sentences.fastest(whole, ("operation", "scheme", "options", "vector_length", "stage"), "median")
+    if not best:
+        return ""
+    longest = max(best, key=lambda row: float(row["median"]))
+    return (
+        f"{longest['operation']}: {longest['stage']} takes {seconds(longest['median'])} with {longest['variant']}, the "
+        "fastest median"
+    )
+
+
 def draw_stages(rows: Sequence[Row]) -> Chart | None:
     """Wall time of each whole stage by workload and variant, logarithmic, one small chart per stage.
 
@@ -65,7 +79,7 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
         {**row, "workload": charting.joined(_named(row), label, sentences.encryption(row, stages))}
         for row, label in zip(stages, labels, strict=True)
     ]
-    return charting.timed_dots(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
+    return plots.timed(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
 
 
 def _named(row: Row) -> str:
@@ -203,6 +217,7 @@ WORKLOADS = Figure(
         "operation, scheme, vector_length, metric <> 'time', metric, stage, part, 'median' = any(disturbed_times), "
         "median, variant"
     ),
+    finding=find_stage,
     chart=draw_stages,
     tell=tell_stages,
     printed=(LAYOUT,),

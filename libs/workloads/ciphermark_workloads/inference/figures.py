@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters, sentences
+from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences, stacks
 from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -23,6 +23,7 @@ from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import digits, seconds
 from ciphermark_present.page import Page
+from ciphermark_present.plots import Measure
 from ciphermark_present.printed import Cells, Head, Wanted, of
 from ciphermark_present.query import DISTURBED_TIMES, Row, is_disturbed
 from ciphermark_present.subject import Subject
@@ -58,17 +59,31 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     """Latency of a pass against images per second: a mark for each variant and number of images. Each workload, scheme,
     level and number of threads has a separate small chart, since their times are not comparable.
     """
-    passes = _named(rows)
+    passes, notes = charting.enough(charting.with_ends(_named(rows), "infer_s"), "panel")
     if not passes:
         return None
     names = charting.variants_of(passes)
-    lines_of = parameters.apart(passes, lambda row: (row["what"], row["variant"], row["images"]))
-    passes = [{**row, "line": line} for row, line in zip(passes, lines_of, strict=True)]
-    columns = ("variant", "what", "apart", "line", "infer_s", "images_per_s", "images")
-    marks = alt.Chart().encode(
-        x=alt.X("infer_s:Q", title="Latency", **charting.seconds(row["infer_s"] for row in passes)),
-        y=alt.Y("images_per_s:Q", title="Images/s", **charting.plain(row["images_per_s"] for row in passes)),
-        color=charting.colour(names),
+    lines_of = parameters.apart(passes, lambda row: (row["panel"], row["variant"], row["images"]))
+    times = charting.seconds(row[name] for row in passes for name in ("infer_s", "from", "to"))
+    x = Measure("infer_s", "Latency", times)
+    y = Measure("images_per_s", "Images/s", charting.plain(row["images_per_s"] for row in passes))
+    several = len({row["images"] for row in passes}) > 1
+    texts = [
+        charting.joined(row["variant"], f"{digits(row['images'])} images" if several else "")
+        for row in passes
+    ]
+    marks = [
+        {**row, "line": line, "text": text} for row, line, text in zip(passes, lines_of, texts, strict=True)
+    ]
+    drawn = plots.labelled(marks, x, y, "text")
+    place = alt.Chart().encode(
+        x=alt.X("infer_s:Q", title=x.title, **x.axis), y=alt.Y("images_per_s:Q", title=y.title, **y.axis)
+    )
+    base = place.encode(color=charting.colour(names))
+    lines = base.mark_line(strokeWidth=1.5).encode(order="images:Q", detail="line:N")
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        shape=charting.shape(names),
+        detail="apart:N",
         tooltip=charting.tips(
             "variant:N",
             "apart:N",
@@ -77,17 +92,33 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
             "images:Q",
         ),
     )
-    lines = marks.mark_line(strokeWidth=1.5).encode(order="images:Q", detail="line:N")
-    points = marks.mark_point(filled=True, size=60, opacity=1).encode(
-        shape=charting.shape(names), detail="apart:N"
+    columns = (
+        "variant",
+        "panel",
+        "apart",
+        "line",
+        "infer_s",
+        "images_per_s",
+        "images",
+        "from",
+        "to",
+        *plots.LABEL,
     )
-    return charting.small_charts(
-        alt.layer(
-            lines,
-            points,
-            data=charting.data(passes, *columns, infer_s=formats.seconds, images_per_s=formats.digits),
-        ),
-        "what",
+    data = charting.data(drawn, *columns, infer_s=formats.seconds, images_per_s=formats.digits)
+    layers = [lines, *charting.intervals(base, "x"), points, plots.label_layer(place)]
+    chart = alt.layer(*layers, data=data)
+    return charting.small_charts(chart, "panel").properties(**charting.noted(notes))
+
+
+def find_throughput(rows: Sequence[Row]) -> str:
+    """The largest number of images per second, and its latency."""
+    timed = [row for row in rows if row["images_per_s"] and not is_disturbed(row, "infer_s")]
+    if not timed:
+        return ""
+    best = max(timed, key=lambda row: float(row["images_per_s"]))
+    return (
+        f"{best['variant']} classifies {digits(best['images_per_s'])} images per second ({best['operation']}), "
+        f"at a latency of {seconds(best['infer_s'])}"
     )
 
 
@@ -95,20 +126,27 @@ def draw_parts(rows: Sequence[Row]) -> Chart | None:
     """The work of both parties in a pass: a bar for each variant, one small chart for each workload, scheme, level and
     number of threads.
     """
-    passes = _named(rows)
-    split = [
+    return stacks.bars(_parts(rows))
+
+
+def find_part(rows: Sequence[Row]) -> str:
+    """The activity that takes most of a pass, over all bars."""
+    part, share = next(iter(stacks.shares(_parts(rows)).items()), ("", 0.0))
+    return f"Most of a pass is “{part}”: {share:.0%} of both parties' time" if part else ""
+
+
+def _parts(rows: Sequence[Row]) -> list[Row]:
+    """The parts of bars."""
+    return [
         {
             **charting.as_seconds(row, column),
             "part": part,
             "place": place,
-            "bar": charting.bar_name(row["variant"], row["apart"]),
+            "bar": stacks.bar_name(row["variant"], row["apart"]),
         }
-        for row in map(_with_rest, passes)
+        for row in map(_with_rest, _named(rows))
         for place, (column, part) in enumerate(_PART_NAMES.items())
     ]
-    if not split:
-        return None
-    return charting.bars(split, [*_PART_NAMES.values()], "Part")
 
 
 def _with_rest(row: Row) -> Row:
@@ -121,11 +159,11 @@ def _with_rest(row: Row) -> Row:
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows that have a time, with their small chart (``what``), and the properties that distinguish rows of a
+    """The rows that have a time, with their small chart (``panel``), and the properties that distinguish rows of a
     chart.
     """
-    timed = [{**row, "what": _chart(row)} for row in rows if row["infer_s"]]
-    labels = parameters.apart(timed, lambda row: row["what"])
+    timed = [{**row, "panel": _chart(row)} for row in rows if row["infer_s"]]
+    labels = parameters.apart(timed, lambda row: row["panel"])
     return [{**row, "apart": label} for row, label in zip(timed, labels, strict=True)]
 
 
@@ -201,6 +239,7 @@ INFERENCES = Figure(
     subject=SUBJECT,
     order=_ORDER,
     tell=tell_predictions,
+    finding=find_throughput,
     chart=draw_throughput,
     printed=(LAYOUT,),
     columns=(*_ASKED, *COSTS, *QUALITY),
@@ -209,7 +248,7 @@ INFERENCES = Figure(
 PARTS = Figure(
     name="prediction",
     title="Prediction time by activity",
-    lead="Median times of both parties in a pass, by activity.",
+    lead="Share of each activity in the median times of both parties, whose sum is at the end of its bar.",
     reading=(
         "Activities exclude the transfer. Times over a link add both parties' times and the transfer at the "
         "link's rate, without latency. Keys are excluded, because a client sends them once. One-time "
@@ -218,6 +257,7 @@ PARTS = Figure(
     view="inferences",
     subject=SUBJECT,
     order=_ORDER,
+    finding=find_part,
     chart=draw_parts,
     printed=(),
     columns=(*_ASKED, *_PARTS),
@@ -238,11 +278,6 @@ PUBLISHED_INFERENCES = replace(
 
 LAYERS = replace(
     layers.LAYERS,
-    lead=(
-        "Median times of the parts of the network, each executed separately on one input, in addition to the "
-        "passes. The scale is that at the end of a layer. Bytes are those in memory, 8 per coefficient and prime. In "
-        "CKKS the client decrypts the result of each layer and compares every slot with the plaintext computation."
-    ),
     subject=SUBJECT,
     printed=(layers.LAYOUT,),
     empty="This run has no network whose layers were executed.",

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters, sentences
+from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences
 from ciphermark_present.catalogue import columns, published
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -39,14 +39,19 @@ def draw_phases(rows: Sequence[Row]) -> Chart | None:
     """
     cases = _named(rows)
     times = [
-        {**charting.as_seconds(row, column), "phase": phase}
+        {
+            **charting.as_seconds(row, column),
+            "phase": phase,
+            "ci_low": row.get(f"{phase}_low"),
+            "ci_high": row.get(f"{phase}_high"),
+        }
         for row in cases
         for column, phase in _PHASE_NAMES.items()
         if row[column] is not None
     ]
     if not times:
         return None
-    return charting.timed_dots(times, "phase", "seconds", [*_PHASE_NAMES.values()])
+    return plots.timed(times, "phase", "seconds", [*_PHASE_NAMES.values()])
 
 
 def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -147,6 +152,16 @@ def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         yield (
             f"{first['operation']} on {data_set} at {sentences.level_and_table(first)}: {'; '.join(texts)}."
         )
+
+
+def find_fastest(rows: Sequence[Row]) -> str:
+    """The fastest variant in training and in inference, of the workload that takes longest."""
+    timed = [row for row in rows if row["infer_s"] is not None and row["security_2018"] is not None]
+    best = sentences.fastest(timed, ("operation", "options", "scheme", "security_shown"), "infer_s")
+    if not best:
+        return ""
+    row = max(best, key=lambda row: float(row["infer_s"]))
+    return f"{row['operation']}: {row['variant']} has the fastest median inference, {seconds(row['infer_s'])}"
 
 
 def _fastest(rows: Sequence[Row], column: str, word: str) -> list[str]:
@@ -290,6 +305,7 @@ LEARNING = Figure(
         "operation, options, data_set, scheme, threads, 'infer_s' = any(disturbed_times), infer_s nulls last, variant"
     ),
     tell=tell_learning,
+    finding=find_fastest,
     chart=draw_phases,
     printed=(LAYOUT,),
     columns=(

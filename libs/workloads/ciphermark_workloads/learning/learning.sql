@@ -9,6 +9,12 @@ from (
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'prepare') as prepare_s,
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'train') as train_s,
         max(r.median) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'infer') as infer_s,
+        max(r.ci_low) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'prepare') as prepare_low,
+        max(r.ci_high) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'prepare') as prepare_high,
+        max(r.ci_low) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'train') as train_low,
+        max(r.ci_high) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'train') as train_high,
+        max(r.ci_low) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'infer') as infer_low,
+        max(r.ci_high) filter (where r.metric = 'time' and phase_of(r.stage, r.party, r.step) = 'infer') as infer_high,
         array_remove(
             array_agg(
                 case

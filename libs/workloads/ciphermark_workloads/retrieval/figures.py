@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, headings, page, parameters, sentences, theme
+from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences, theme
 from ciphermark_present.catalogue import columns, layers
 from ciphermark_present.catalogue.columns import (
     BUILD,
@@ -23,6 +23,7 @@ from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure, Layout
 from ciphermark_present.formats import seconds, size
 from ciphermark_present.page import Page
+from ciphermark_present.plots import Measure, Places, Value, lines
 from ciphermark_present.printed import Cells, Head, Prices, Printed, Wanted, of, printed
 from ciphermark_present.query import Row, is_disturbed
 from ciphermark_present.subject import Subject
@@ -51,68 +52,69 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
     Levels, threads and several queries in a pass are separate: their times are not comparable.
     """
     timed = [row for row in rows if row["answer_s"]]
-    if not timed:
-        return None
     labels = parameters.apart(timed, lambda row: (_protocol(row), row["database_size"]))
     cases = [
-        {**row, "what": charting.joined(_protocol(row), label)}
+        {**row, "panel": charting.joined(_protocol(row), label)}
         for row, label in zip(timed, labels, strict=True)
     ]
-    cases, rest = charting.enough(cases, "what")
-    names = charting.variants_of(cases)
-    sizes = [row["database_size"] for row in cases]
-    columns = ("variant", "what", "database_size", "answer_s", "ring_dimension")
-    times = alt.Chart().encode(
-        x=alt.X(
-            "database_size:Q", title="Database", scale=charting.log_scale(), axis=charting.sizes_axis(sizes)
-        ),
-        y=alt.Y("answer_s:Q", title=None, **charting.seconds(row["answer_s"] for row in cases)),
-        color=charting.colour(names),
-        tooltip=charting.tips(
-            "variant:N",
+    if not cases:
+        return None
+    ended = charting.with_ends(cases, "answer_s")
+    value = Value(
+        "answer_s",
+        None,
+        charting.seconds(row[name] for row in ended for name in ("answer_s", "from", "to")),
+        [
             charting.text_tip("database_size", "Database"),
             charting.text_tip("answer_s", "Answer"),
             "ring_dimension:O",
-        ),
+        ],
+        columns=("database_size", "ring_dimension"),
+        written={"database_size": formats.size, "answer_s": formats.seconds},
+        has_ends=True,
     )
-    lines = times.mark_line(strokeWidth=1.5)
-    points = times.mark_point(filled=True, size=40, opacity=1).encode(shape=charting.shape(names))
-    chart = alt.layer(
-        lines,
-        points,
-        data=charting.data(cases, *columns, database_size=formats.size, answer_s=formats.seconds),
+    x = alt.X("database_size:Q", title="Database", **charting.sizes(row["database_size"] for row in cases))
+    return lines(ended, value, Places("database_size", x, formats.size))
+
+
+def find_answer(rows: Sequence[Row]) -> str:
+    """The largest throughput, with its protocol and variant."""
+    timed = [row for row in rows if row["throughput"] and not is_disturbed(row, "throughput")]
+    if not timed:
+        return ""
+    best = max(timed, key=lambda row: float(row["throughput"]))
+    return (
+        f"{best['operation']} with {best['variant']} reads {size(best['throughput'])}/s, the highest throughput, from "
+        f"{size(best['database_size'])}"
     )
-    return charting.small_charts(chart, "what").properties(**rest)
 
 
 _MARKS = (
-    *("variant", "what", "operation", "moved", "element_s"),
-    *("answers", "inputs", "encryption", "is_unbeaten"),
+    *("variant", "panel", "operation", "moved", "element_s"),
+    *("answers", "inputs", "encryption", "is_unbeaten", "from", "to", *plots.LABEL),
 )
 
 
 def draw_moved(rows: Sequence[Row]) -> Chart | None:
     """Bytes of query and answer against the answer's time, both for each retrieved element: a mark for each protocol
-    and variant, one small chart for each database and length of an element. A line joins the Pareto front, one for each
-    kind of encryption.
+    and variant, with the protocol's name. There is one small chart for each database and length of an element. A line
+    joins the Pareto front, one for each kind of encryption.
     """
-    cases, rest = charting.enough(_with_front(rows), "what")
+    cases, notes = charting.enough(charting.with_ends(_with_front(rows), "element_s"), "panel")
     if not cases:
         return None
+    x = Measure("moved", "Query and answer, an element", charting.sizes(row["moved"] for row in cases))
+    times = charting.seconds(row[name] for row in cases for name in ("element_s", "from", "to"))
+    y = Measure("element_s", None, times)
     names = charting.variants_of(cases)
-    places_of = alt.Chart().encode(
-        x=alt.X(
-            "moved:Q",
-            title="Query and answer, an element",
-            **charting.sizes(row["moved"] for row in cases),
-        ),
-        y=alt.Y("element_s:Q", title=None, **charting.seconds(row["element_s"] for row in cases)),
+    place = alt.Chart().encode(
+        x=alt.X("moved:Q", title=x.title, **x.axis), y=alt.Y("element_s:Q", title=None, **y.axis)
     )
-    line = places_of.mark_line(style=theme.UNITY, strokeWidth=1)
+    line = place.mark_line(style=theme.UNITY, strokeWidth=1)
     front = line.transform_filter(alt.datum.is_unbeaten).encode(detail="encryption:N")
-    points = places_of.mark_point(filled=True, size=70, opacity=1).encode(
-        color=charting.colour(names),
-        shape=alt.Shape("operation:N", title="Protocol"),
+    coloured = place.encode(color=charting.colour(names))
+    points = coloured.mark_point(filled=True, size=70, opacity=1).encode(
+        shape=charting.shape(names),
         tooltip=charting.tips(
             "operation:N",
             "variant:N",
@@ -122,40 +124,60 @@ def draw_moved(rows: Sequence[Row]) -> Chart | None:
             "inputs:Q",
         ),
     )
-    chart = alt.layer(
-        front, points, data=charting.data(cases, *_MARKS, moved=formats.size, element_s=formats.seconds)
-    )
-    return charting.small_charts(chart, "what").properties(**rest)
+    drawn = plots.labelled(cases, x, y, "operation")
+    data = charting.data(drawn, *_MARKS, moved=formats.size, element_s=formats.seconds)
+    layers = [front, *charting.intervals(coloured, "y"), points, plots.label_layer(place)]
+    chart = alt.layer(*layers, data=data)
+    return charting.small_charts(chart, "panel").properties(**charting.noted(notes))
+
+
+def find_unbeaten(rows: Sequence[Row]) -> str:
+    """The number of cases on the Pareto front."""
+    cases = _with_front(rows)
+    unbeaten = sum(row["is_unbeaten"] for row in cases)
+    return f"{unbeaten} of {len(cases)} cases are beaten by none in both bytes and time" if cases else ""
 
 
 def draw_at_once(rows: Sequence[Row]) -> Chart | None:
     """Time per element by the number of elements in a pass, one small chart for each database and length of an element.
     A line joins cases that differ only in the number of queries.
     """
-    timed = [{**row, "what": _database(row), "alike": _alike(row)} for row in rows if row["element_s"]]
-    cases, rest = charting.enough(timed, "what")
-    if not cases:
+    timed = [
+        {
+            **_by_element(row),
+            "panel": _database(row),
+            "series": _alike(row),
+            "name": f"{row['operation']}, {row['variant']}",
+        }
+        for row in rows
+        if row["element_s"]
+    ]
+    if not timed:
         return None
-    names = charting.variants_of(cases)
-    columns = ("variant", "what", "operation", "alike", "got", "element_s", "inputs", "answers")
-    times = alt.Chart().encode(
-        x=alt.X("got:Q", title="Elements of a pass", scale=charting.log_scale(), axis=_counts(cases)),
-        y=alt.Y("element_s:Q", title=None, **charting.seconds(row["element_s"] for row in cases)),
-        color=charting.colour(names),
-        tooltip=charting.tips(
-            "operation:N",
-            "variant:N",
-            "inputs:Q",
-            "answers:Q",
-            charting.text_tip("element_s", "Time of an element"),
-        ),
+    cases = charting.with_ends(timed, "element_s")
+    value = Value(
+        "element_s",
+        None,
+        charting.seconds(row[name] for row in cases for name in ("element_s", "from", "to")),
+        ["operation:N", "inputs:Q", "answers:Q", charting.text_tip("element_s", "Time of an element")],
+        columns=("operation", "inputs", "answers"),
+        written={"element_s": formats.seconds},
+        has_ends=True,
     )
-    lines = times.mark_line(strokeWidth=1.5).encode(detail="alike:N")
-    points = times.mark_point(filled=True, size=70, opacity=1).encode(
-        shape=alt.Shape("operation:N", title="Protocol")
+    x = charting.powers_of_two((row["got"] for row in cases), "Elements of a pass", "got")
+    return lines(cases, value, Places("got", x, lambda count: f"{count:,} elements"))
+
+
+def find_saving(rows: Sequence[Row]) -> str:
+    """The most that several elements in a pass save."""
+    several = [row for row in rows if row["alone_share"] and not is_disturbed(row, "alone_share")]
+    if not several:
+        return ""
+    best = min(several, key=lambda row: float(row["alone_share"]))
+    return (
+        f"A pass of {best['inputs']:,} queries takes {formats.share(best['alone_share'])} of the time of single ones, "
+        f"per query ({best['operation']}, {best['variant']})"
     )
-    chart = alt.layer(lines, points, data=charting.data(cases, *columns, element_s=formats.seconds))
-    return charting.small_charts(chart, "what").properties(**rest)
 
 
 def _alike(row: Row) -> str:
@@ -164,17 +186,13 @@ def _alike(row: Row) -> str:
     return f"{row['operation']} {row['variant']} {row['parameter_set_id']} {sorted(options.items())}"
 
 
-def _counts(rows: Sequence[Row]) -> alt.Axis:
-    return alt.Axis(format=",", values=sorted({row["got"] for row in rows}), labelOverlap="parity")
-
-
 def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows with known bytes and time, each with its small chart, and whether it is on the front."""
     cases = [
         {
-            **row,
+            **_by_element(row),
             "moved": (row["upload"] + row["download"]) / (row["inputs"] * row["answers"]),
-            "what": _database(row),
+            "panel": _database(row),
         }
         for row in rows
         if row["element_s"] and row["upload"] and row["download"]
@@ -189,12 +207,18 @@ def _with_front(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
+def _by_element(row: Row) -> Row:
+    """The row, with the interval of an answer divided by the retrieved elements."""
+    elements = row["inputs"] * row["answers"]
+    return {**row, **{name: row[name] and row[name] / elements for name in ("ci_low", "ci_high")}}
+
+
 def _beats(one: Row, other: Row) -> bool:
     """Whether a row is better in one criterion and worse in none, in the same small chart and with the same
     encryption.
     """
     mine, its = ((row["moved"], row["element_s"]) for row in (one, other))
-    alike = [(row["what"], row["encryption"]) for row in (one, other)]
+    alike = [(row["panel"], row["encryption"]) for row in (one, other)]
     is_better = mine != its and mine[0] <= its[0] and mine[1] <= its[1]
     return alike[0] == alike[1] and is_better and not is_disturbed(one, "element_s")
 
@@ -359,6 +383,7 @@ RETRIEVALS = Figure(
     subject=SUBJECT,
     order=_ORDER,
     tell=tell_answers,
+    finding=find_answer,
     chart=draw_answers,
     printed=(LAYOUT,),
     columns=(*_ASKED, *COSTS, *STORES),
@@ -377,6 +402,7 @@ MOVED = Figure(
     view="retrievals",
     subject=SUBJECT,
     order=_ORDER,
+    finding=find_unbeaten,
     chart=draw_moved,
     printed=(),
     columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
@@ -394,6 +420,7 @@ AT_ONCE = Figure(
     view="retrievals_at_once",
     subject=SUBJECT,
     order="database_size, scheme, threads, operation, answered_size, got, variant",
+    finding=find_saving,
     chart=draw_at_once,
     printed=(),
     columns=(
@@ -442,7 +469,7 @@ ANSWER_LAYERS = replace(
     layers.LAYERS,
     name="answer-layers",
     title="Parts of an answer",
-    lead="Median time of each part of the server's answer.",
+    lead="Share of each part in the median time of the server's answer, which is at the end of its bar.",
     reading=(
         "Each part runs separately on one query; in the timed passes the answer stays whole. Input and output"
         " are bytes in memory, 8 per coefficient and prime. The input includes the database."
