@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_present import markup, terminal
-from ciphermark_present.printed import Head, Printed
+from ciphermark_present.catalogue import comparing, published
+from ciphermark_present.printed import Head, Pivot, Printed, pivoted
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=9)
 PROSE = st.lists(WORDS, max_size=40).map(" ".join)
@@ -50,7 +51,7 @@ def test_columns_without_room_are_left_out_by_their_priority_and_named():
     assert len(list(terminal.lines(table, 120))) == 2
 
 
-def test_what_would_take_more_than_five_lines_is_a_footnote_told_once():
+def test_among_texts_what_would_take_more_than_five_lines_is_a_footnote_told_once():
     reason = " ".join(["because"] * 60)
     table = Printed(
         "", "", (Head("row"), Head("why", is_prose=True)), (("a", reason), ("b", reason), ("c", ""))
@@ -59,6 +60,77 @@ def test_what_would_take_more_than_five_lines_is_a_footnote_told_once():
     assert (first.split(), second.split(), third.split()) == (["a", "[1]"], ["b", "[1]"], ["c"])
     assert notes[0].startswith("[1] because because")
     assert " ".join(notes).count("because") == 60
+
+
+def test_prose_among_numbers_takes_two_lines_or_is_a_footnote_and_a_short_text_is_none():
+    heads = (Head("row"), Head("time", True), Head("note", is_prose=True))
+    long, short = " ".join(["because"] * 12), "fixed scaling."
+    table = Printed("", "", heads, (("a", "1 ms", long), ("b", "2 ms", short)))
+    _, first, second, *notes = terminal.lines(table, 50)
+    assert first.split() == ["a", "1", "ms", "[1]"]
+    assert second.split() == ["b", "2", "ms", *short.split()]
+    assert " ".join(notes).split() == ["[1]", *long.split()]
+    assert len(list(terminal.lines(table, 70))) == 4
+
+
+def test_a_hidden_column_takes_its_footnotes_along():
+    heads = (Head("row"), *(Head(f"time-{n}", True) for n in range(4)), Head("note", is_prose=True, drop=1))
+    reason = " ".join(["because"] * 20)
+    lines = "\n".join(terminal.lines(Printed("", "", heads, (("a", *["100 ms"] * 4, reason),)), 35))
+    assert "Hidden columns: note." in lines
+    assert "because" not in lines
+
+
+def test_a_terminal_without_room_keeps_the_column_with_the_time_that_others_are_multiples_of():
+    names = [f"library-{number}" for number in range(8)]
+    rows = [{"operation": "add", "variant": name, "rank": int(name == names[-1])} for name in names]
+    pivot = Pivot(
+        lambda row: row["operation"],
+        lambda row, _: "1.20 ms" if row["rank"] else "1.26×",
+        is_needed=lambda row: bool(row["rank"]),
+    )
+    operation = (Head("operation"), lambda row: row["operation"])
+    head, line, *below = terminal.lines(pivoted("", "", [operation], rows, pivot, 0), 60)
+    assert head.split() == ["operation", *names[:4], names[-1]]
+    assert line.split() == ["add", *["1.26×"] * 4, "1.20", "ms"]
+    assert "Hidden columns: library-4, library-5, library-6." in " ".join(below)
+
+
+RESULT = {
+    **{"experiment": "arithmetic", "operation": "rotate_columns", "scheme": "bfv", "ring_dimension": 16384},
+    **{"tuning": "recommended", "data_set": None, "data_pattern": "random", "vector_length": 1_048_576},
+    **{"threads": 1, "repetitions": None, "comparison_group": "c", "phase": "evaluate", "metric": "time"},
+    **{"unit": "s", "a_median": 0.0123, "b_median": 0.0155, "ratio": 0.794, "ratio_low": 0.7},
+    **{
+        "ratio_high": 0.9,
+        "detectable_slowdown": 1.12,
+        "verdict": "slower",
+        "remark": "log QP 216 against 218",
+    },
+    **dict.fromkeys([f"{run}_security_{year}" for run in "ab" for year in ("2018", "2024")], 128),
+}
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_a_comparison_names_its_cases_at_every_width(width):
+    rows = [{**RESULT, "variant": name} for name in ("seal-hexl", "openfhe")]
+    for table in (*comparing.largest(rows), *comparing.tables(rows)):
+        lines = list(terminal.lines(table, width))
+        text = " ".join("\n".join(lines).split())
+        assert max(map(len, lines)) <= width
+        assert len(lines) <= 2 * len(table.rows) + 2 + ("[1]" in text) + text.count("Hidden") * 2
+        assert "1.26×" in text, "B takes longer than A: above 1, as everywhere"
+        assert "rotate_columns" in text
+
+
+def test_a_table_of_published_values_has_the_columns_that_have_a_text():
+    row = {
+        **{"id": 1, "source": "a paper", "year": 2025, "published_host": "unstated", "system": "SEAL"},
+        **{"scheme": "bfv", "result": "300 additions", "published_value": 7.0, "unit": "s", "note": None},
+        **{"median": None, "variant": None, "operation": None, "case_key": None},
+    }
+    (table,) = published.tables([row])
+    assert [head.text for head in table.heads] == ["system", "scheme", "result", "published", "ours"]
 
 
 @given(table=tables())

@@ -20,7 +20,8 @@ class Head:
     """The head of a column. ``is_prose``: its texts may take several lines; ``min_width`` is the minimum width of
     these.
 
-    ``drop``: a table that is too wide first loses the columns with the largest number, and those with 0 last.
+    ``drop``: a table that is too wide first loses the columns with the largest number, and those with 0 last. Columns
+    without which a row has no meaning have 0.
     """
 
     text: str
@@ -86,13 +87,15 @@ class Wanted:
 class Pivot:
     """A table with a column for each variant: rows with the same ``line`` are one line, and the first of them fills the
     other columns. ``cell`` writes a row, given the rows of its line. ``variants`` orders the columns, and ``marks``
-    follow their names.
+    follow their names. A terminal without room loses the last columns first, but those with a row that ``is_needed``
+    last: multiples of a time mean nothing without the time.
     """
 
     line: Callable[[Row], Any]
     cell: Callable[[Row, Rows], str]
     variants: Callable[[Rows], Sequence[str]] = lambda rows: sorted({row["variant"] for row in rows})
     marks: Callable[[Rows], Mapping[str, str]] = lambda rows: {}
+    is_needed: Callable[[Row], bool] = lambda row: False
 
 
 def of(column: Column, drop: int = 0) -> Cells:
@@ -133,8 +136,10 @@ def pivoted(  # noqa: PLR0913, PLR0917 - what a table and its columns are made o
         cells = {row["variant"]: pivot.cell(row, line) for row in line}
         own = (write({**line[0], "line": line}) for _, write in columns)
         texts.append((*own, *(cells.get(variant, nothing) for variant in variants)))
-    names = (variant + marks.get(variant, "") for variant in variants)
-    heads = (*(head for head, _ in columns), *(Head(name, True) for name in names))
+    needed = {row["variant"] for row in rows if pivot.is_needed(row)}
+    drops = {name: 0 if name in needed else place for place, name in enumerate(variants)}
+    variant_heads = (Head(name + marks.get(name, ""), True, drop=drop) for name, drop in drops.items())
+    heads = (*(head for head, _ in columns), *variant_heads)
     return Printed(title, about, heads, told_once(texts, once), len(columns))
 
 

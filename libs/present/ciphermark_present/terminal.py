@@ -17,6 +17,7 @@ from ciphermark_present.printed import Head, Printed, with_footnotes
 _GAPS = (2, 1)  # between columns; the smaller one where only that fits
 _MIN_PROSE = 16
 _MAX_LINES = 5  # of a cell
+_MAX_LINES_AMONG_NUMBERS = 2  # with more, rows would look like blocks of text
 _MAX_ROWS = 16  # of a table among others that must fit
 _FIRST_SHARE = 0.7
 
@@ -104,8 +105,10 @@ def _explained_last(tables: list[Printed], group: Sequence[Printed]) -> list[Pri
 def lines(table: Printed, width: int) -> Iterator[str]:
     """The table without its title, in lines of at most ``width`` characters.
 
-    Prose takes up to five lines or becomes a footnote. Columns that still have no room are left out, those with the
-    largest ``drop`` first, then from the right; a line below names them. A name wider than ``width`` is cut.
+    Prose takes up to two lines, or five in a table without numbers; with less room, long texts become footnotes. Then
+    columns are left out, those with the largest ``drop`` first; a line below names them. Without room for the columns
+    of ``drop`` 0, names of rows take more lines, columns are left out from the right, and a name wider than ``width``
+    is cut.
     """
     table = _readable(table)
     notes: tuple[str, ...] = ()
@@ -113,12 +116,20 @@ def lines(table: Printed, width: int) -> Iterator[str]:
     if chosen is None:
         table, notes = with_footnotes(table)
         chosen = _layout(table, width)
-    while chosen is None and len(places) > 1:
+    while chosen is None and any(table.heads[place].drop for place in places[1:]):
         places.remove(max(places[1:], key=lambda place: (table.heads[place].drop, place)))
         chosen = _layout(_only(table, places), width)
-    yield from _rendered(_only(table, places), *(chosen or (True, 1)), width)
+    if chosen is None:
+        chosen = _layout(_only(table, places), width, has_long_names=True)
+    while chosen is None and len(places) > 1:
+        places.pop()
+        chosen = _layout(_only(table, places), width, has_long_names=True)
+    shown = _only(table, places)
+    yield from _rendered(shown, *(chosen or (True, 1)), width)
+    marks = {text for row in shown.rows for text in row}
     for note in notes:
-        yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
+        if note.partition(" ")[0] in marks:
+            yield from textwrap.wrap(note, width, subsequent_indent="    ", break_long_words=False)
     if left_out := [head.text for place, head in enumerate(table.heads) if place not in places]:
         names = ", ".join(dict.fromkeys(left_out))
         text = f"Hidden columns: {names}. To show them, widen the terminal or use --format md"
@@ -150,24 +161,28 @@ def _only(table: Printed, places: Sequence[int]) -> Printed:
     return Printed(table.title, table.about, heads, rows, sum(place < table.keys for place in places))
 
 
-def _layout(table: Printed, width: int) -> tuple[bool, int] | None:
-    """Whether heads stay on one line, and the gap, with which a table fits; ``None`` where it does not fit."""
+def _layout(table: Printed, width: int, has_long_names: bool = False) -> tuple[bool, int] | None:
+    """Whether heads stay on one line, and the gap, with which a table fits; ``None`` where it does not fit. Long names
+    of rows take any number of lines.
+    """
     for is_whole, gap in product((True, False), _GAPS):
-        if _has_room(table, is_whole, width - gap * (len(table.heads) - 1)):
+        if _has_room(table, is_whole, width - gap * (len(table.heads) - 1), has_long_names):
             return is_whole, gap
     return None
 
 
-def _has_room(table: Printed, is_whole: bool, room: int) -> bool:
+def _has_room(table: Printed, is_whole: bool, room: int, has_long_names: bool) -> bool:
     columns = list(zip(table.heads, zip(*table.rows, strict=True), strict=True)) if table.rows else []
     room -= sum(_fixed(head, texts, is_whole) for head, texts in columns if not head.is_prose)
     prose = [(head, texts) for head, texts in columns if head.is_prose]
     if sum(_least(head, texts) for head, texts in prose) > room:
         return False
+    names = table.heads[: table.keys] if has_long_names else ()
+    most = _MAX_LINES_AMONG_NUMBERS if any(head.is_number for head in table.heads) else _MAX_LINES
     return all(
-        len(textwrap.wrap(text, width)) <= _MAX_LINES
+        len(textwrap.wrap(text, width)) <= most
         for width, (head, texts) in zip(_prose_widths(prose, room), prose, strict=True)
-        if table.heads.index(head) >= table.keys
+        if head not in names
         for text in texts
     )
 

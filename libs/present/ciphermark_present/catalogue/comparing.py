@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Literal
 
@@ -360,7 +360,7 @@ def largest(rows: Sequence[Row]) -> list[Printed]:
         *_VALUES,
     ]
     title = f"Largest changes, up to {_LARGEST} of each kind"
-    return [printed(title, "", columns, rows_shown[:_MAX_SHOWN], once=1)]
+    return [replace(printed(title, "", columns, rows_shown[:_MAX_SHOWN], once=1), keys=_NAMES)]
 
 
 def changes(rows: Sequence[Row]) -> int:
@@ -401,10 +401,10 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
             (Head("phase", is_prose=True), lambda row: row["phase"] or ""),
             (Head("metric", is_prose=True), _metric),
             *_VALUES,
-            (Head("detectable", True, drop=1), _detectable),
+            (Head("detectable", True, drop=2), _detectable),
             (Head("verdict", is_prose=True), _verdict_and_remark),
         ]
-        yield printed(_heading(same[0]), "", columns, same, once=1)
+        yield replace(printed(_heading(same[0]), "", columns, same, once=1), keys=_NAMES)
 
 
 def _heading(row: Row) -> str:
@@ -440,11 +440,12 @@ def _interval(row: Row) -> str:
     return formats.ratio_interval(1 / row["ratio_high"], 1 / row["ratio_low"]) if row["ratio_low"] else ""
 
 
+_NAMES = 4  # columns that name a result
 _VALUES: tuple[Cells, ...] = (
-    (Head("A", True), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
-    (Head("B", True), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
+    (Head("A", True, drop=3), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
+    (Head("B", True, drop=3), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
     (Head("B/A", True), lambda row: _inverse(row["ratio"]) if row["ratio"] else ""),
-    (Head("interval", True), _interval),
+    (Head("interval", True, drop=1), _interval),
 )
 
 

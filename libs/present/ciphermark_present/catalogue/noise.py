@@ -256,7 +256,7 @@ def _named(rows: Sequence[Row], _: Wanted) -> list[Cells]:
     has_several_patterns = len({row["data_pattern"] for row in rows}) > 1
     optional: list[Cells] = [
         *[(Head("data"), lambda row: str(row["data_pattern"]))] * has_several_patterns,
-        (Head("message"), lambda row: parameters.told(row, parameters.MESSAGE)),
+        (Head("message"), _message),
         *[(Head("case"), lambda row: str(row["case_in_words"]))] * any(row["case_in_words"] for row in rows),
         *[(Head("2024"), _levels)] * (not headings.is_shared(SECURITY_2024, rows)),
         *[(Head("n", True), lambda row: str(row["count"]))] * (rows[0]["count"] is not None),
@@ -278,19 +278,37 @@ def _added(rows: Sequence[Row]) -> str:
     return "; ".join(f"{variant}: {text}" for variant, text in sorted(additions.items()) if text)
 
 
-def _parameters_in_words(row: Row) -> str:
-    ring = f"{row['scheme'].upper()}, N = {row['ring_dimension']} ({formats.chain(row['modulus_bits'])})"
-    message = parameters.told(row, parameters.MESSAGE)
-    return ", ".join(filter(None, (ring, message, row.get("case_in_words"))))
+def _message(row: Row) -> str:
+    return parameters.told(row, parameters.MESSAGE)
+
+
+def _parameters_in_words(rows: Sequence[Row]) -> str:
+    first = rows[0]
+    ring = (
+        f"{first['scheme'].upper()}, N = {first['ring_dimension']} ({formats.chain(first['modulus_bits'])})"
+    )
+    messages = dict.fromkeys(map(_message, rows))
+    return f"{', '.join(filter(None, (ring, *messages)))}. Security: {headings.levels(rows)}"
 
 
 def _end(name: str) -> Cells:
     return Head(name, True, drop=1), lambda row: "" if row[name] is None else f"{row[name]:.0f} bits"
 
 
+def _case(rows: Sequence[Row]) -> list[Cells]:
+    """The columns that identify a case, as far as cases differ in them."""
+    has_messages = len(set(map(_message, rows))) > 1
+    return [
+        *map(of, (OPERATION, DATA)),
+        *[(Head("message"), _message)] * has_messages,
+        *[(Head("case"), lambda row: str(row["case_in_words"]))] * any(row["case_in_words"] for row in rows),
+    ]
+
+
 def _detailed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
-    yield Head("parameters", is_prose=True), _parameters_in_words
-    yield from map(of, (OPERATION, DATA, VARIANT, *headings.LEVELS))
+    yield from _case(rows)
+    yield of(VARIANT)
+    yield from (of(column) for column in headings.LEVELS if not headings.is_shared(column, rows))
     yield (
         Head("operations", True),
         lambda row: f"{row['depth']:.0f}{' (maximum)' if row['is_at_max_repetitions'] else ''}",
@@ -303,10 +321,11 @@ def _detailed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
 
 
 def _in_words(row: Row) -> tuple[object, ...]:
-    message = parameters.told(row, parameters.MESSAGE)
-    return (*(row[name] for name in ("ring_dimension", "operation", "data_pattern")), message, row["count"])
+    place = (row[name] for name in ("ring_dimension", "operation", "data_pattern"))
+    return *place, _message(row), row["count"]
 
 
+_IN_DETAIL = ("operation", "data_pattern", "comparison_group", "variant")
 _AT_A_GLANCE = ("operation", "data_pattern", "ring_dimension", "case_in_words", "depth")
 
 
@@ -331,7 +350,7 @@ def _layouts(
     def all_of_them(answers: Sequence[Sequence[Row]], wanted: Wanted) -> list[Row]:
         return _told_apart(
             prepare(answers, wanted),
-            lambda row: (row["operation"], row["data_pattern"], _parameters_in_words(row)),
+            lambda row: (row["scheme"], *_in_words(row), tuple(row["modulus_bits"])),
         )
 
     def heading(rows: Sequence[Row], _: Wanted) -> str:
@@ -356,17 +375,13 @@ def _layouts(
     in_detail = Layout(
         others=others,
         rows=all_of_them,
-        table=(),
+        table=("scheme", "ring_dimension", "modulus_bits"),
         is_by_level=False,
-        order=lambda row: (
-            *(row[name] for name in ("scheme", "ring_dimension", "operation", "data_pattern")),
-            row["comparison_group"],
-            row["variant"],
-        ),
-        title=lambda rows, _: f"{title[0].upper()}{title[1:]}",
+        order=lambda row: tuple(row[name] for name in _IN_DETAIL),
+        title=lambda rows, _: f"{title[0].upper()}{title[1:]}. {_parameters_in_words(rows)}",
         about=lambda rows, _: _ABOUT_DETAILS[title],
         columns=_detailed,
-        once=lambda rows: 3,
+        once=lambda rows: len(_case(rows)),
         place=place,
         needs_details=True,
     )

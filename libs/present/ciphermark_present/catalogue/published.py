@@ -41,13 +41,14 @@ _UNSTATED = "unstated"
 _HEADS = (
     Head("system"),
     Head("scheme"),
-    Head("result", is_prose=True, min_width=20),
+    Head("result", is_prose=True, min_width=24),
     Head("published", True),
-    Head("note", is_prose=True),
+    Head("note", is_prose=True, drop=2),
     Head("ours", True),
-    Head("95% interval", True),
+    Head("95% interval", True, drop=1),
     Head("our case", is_prose=True, min_width=24),
 )
+_NAMES = 3  # columns that name the published value
 _STATED = 5  # columns of the published value, printed once for all of ours
 
 
@@ -57,7 +58,10 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
         source, year, host = same[0]["source"], same[0]["year"], same[0]["published_host"]
         place = "on an unstated host" if host == _UNSTATED else f"on {host}"
         texts = [(*_published(row), *_ours(row)) for row in same]
-        yield Printed(f"{source}, {year}, measured {place}", "", _HEADS, told_once(texts, _STATED))
+        filled = [index for index, cells in enumerate(zip(*texts, strict=True)) if any(cells)]
+        rows_shown = tuple(tuple(row[index] for index in filled) for row in told_once(texts, _STATED))
+        heads = tuple(_HEADS[index] for index in filled)
+        yield Printed(f"{source}, {year}, measured {place}", "", heads, rows_shown, keys=_NAMES)
 
 
 def told_apart(rows: Sequence[Row]) -> list[Row]:

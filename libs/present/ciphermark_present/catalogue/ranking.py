@@ -221,7 +221,7 @@ OVERVIEW = replace(
     RANKING,
     columns=named,
     once=lambda rows: len(named(rows)) - 1,
-    pivot=Pivot(_line, _cell, _by_mean, acceleration_marks),
+    pivot=Pivot(_line, _cell, _by_mean, acceleration_marks, is_needed=lambda row: row["rank"] == 1),
     needs_details=False,
 )
 RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW))

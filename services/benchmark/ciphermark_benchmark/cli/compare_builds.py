@@ -255,17 +255,9 @@ def _show(
         console.print(Text(comparing.acceptance(accepted, family.power)))
     shown = [item for item in compared if is_whole or item.verdict != "unchanged"]
     if shown:
-        show(
-            console,
-            [
-                printed(
-                    "Time of head as a multiple of the time of base",
-                    "",
-                    _COLUMNS,
-                    [*map(_row, sorted(shown, key=_place))],
-                )
-            ],
-        )
+        title = "Time of head as a multiple of the time of base"
+        table = printed(title, "", _COLUMNS, [*map(_row, sorted(shown, key=_place))])
+        show(console, [replace(table, keys=_NAMES)])
     _show_missing(console, family, refused)
     libraries = [family.bench.libraries.get(build) for build in family.builds]
     if libraries[0] is not None and libraries[1] is not None:
@@ -299,6 +291,7 @@ def _interval(row: Row) -> str:
     return "too few pairs" if ratio.low is None else formats.ratio_interval(ratio.low, ratio.high)
 
 
+_NAMES = 3  # columns that name a result
 _COLUMNS: list[Cells] = [
     (Head("verdict"), lambda row: row["verdict"]),
     (Head("case", is_prose=True), lambda row: row["case"]),

@@ -507,7 +507,7 @@ def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
     if reasons:
         counts_of = tuple((str(count), variant, why or "") for (variant, why), count in reasons.most_common())
         why_heads = (Head("cases", is_number=True), Head("variant"), Head("reason", is_prose=True))
-        tables.append(Printed("", "", why_heads, counts_of, keys=2))
+        tables.append(Printed("", "", why_heads, counts_of, keys=3))
     return tables
 
 
