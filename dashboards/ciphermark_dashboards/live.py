@@ -15,7 +15,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import rendering, templating
+from ciphermark_dashboards import recorded_run, templating
 from ciphermark_dashboards.access import form
 from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
 from ciphermark_dashboards.filters import CARRIED, require_known
@@ -61,6 +61,7 @@ def router(
             open=in_progress,
             is_connected=benchmark is not None,
             recorded=recorded,
+            context={name: params[name] for name in PARAMETERS if params.get(name)},
             suites=suites,
             why_not=reason,
             ailing=await run_in_threadpool(ailing, services_file),
@@ -76,9 +77,9 @@ def router(
             raise NotFoundError(f"There is no run {run}. Select one on the page Runs.")
         if run_id != run:
             return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
-        context = await run_in_threadpool(_recorded, store, run_id)
         chosen = {name: request.query_params.get(name, "") for name in CARRIED}
-        context |= await run_in_threadpool(navigation.of_query, {**chosen, "run": run_id})
+        context = await run_in_threadpool(navigation.of_query, {**chosen, "run": run_id})
+        context |= await run_in_threadpool(recorded_run.page, store, run_id, context)
         return templating.page(
             "run.html", title=f"Run {run_id[:8]}", path=PATH, run_id=run_id, live=live, **context
         )
@@ -109,25 +110,6 @@ def router(
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
-
-
-def _recorded(store: Store, run_id: str) -> dict[str, Any]:
-    """The recorded state of a run and its parts."""
-    facts = store.ask("run_facts", {"run_id": run_id}).mappings
-    parts = store.ask("parts", {"run_id": run_id}).mappings
-    of_parts = {"parts": [part["run_id"] for part in parts]}
-    outcomes, refusals, failures, builds = (
-        store.ask(name, of_parts).mappings for name in ("outcomes", "refusals", "failures", "builds")
-    )
-    return {
-        "facts": facts[0] if facts else None,
-        "parts": parts,
-        "outcomes": outcomes,
-        "refusals": refusals,
-        "failures": rendering.failures(failures),
-        "whole": rendering.whole(failures, run_id, templating.LONGEST_CHARACTERS),
-        "builds": builds,
-    }
 
 
 def _last_heard(request: Request) -> int:

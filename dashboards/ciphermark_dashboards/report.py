@@ -20,16 +20,14 @@ from urllib.parse import quote
 from ciphermark_core import security
 from ciphermark_core.controls import visible_in
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, pages, rendering
+from ciphermark_dashboards import __version__, pages, rendering, verdicts
 from ciphermark_dashboards.filters import Choice, Selection, selected
 from ciphermark_dashboards.rendering import Cell, Filled, Table
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.templating import TEMPLATES, host_facts
 from ciphermark_present import formats, host_state, query
-from ciphermark_present.catalogue import ranking
 from ciphermark_present.notes import Note
 from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, TIMES, Page
-from ciphermark_present.printed import Wanted
 from ciphermark_present.query import AS_MEASURED, UNCORRECTED, Row
 from ciphermark_present.sentences import at_level
 
@@ -94,7 +92,7 @@ def made(
         facts=facts,
         headline=(
             *([AS_MEASURED] if is_uncorrected else []),
-            *headline(outcomes, _verdicts(store, run_id, times)),
+            *headline(outcomes, verdicts.leaders(store, run_id, times)),
         ),
         summary=tuple(sentences(outcomes, figures)),
         caveats=tuple(_caveats(facts, builds, states)),
@@ -145,19 +143,6 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
             yield f"{build['variant']} is a debug build: its times are not meaningful"
 
 
-def _verdicts(store: Store, run_id: str, times: str) -> Iterator[str]:
-    """How often each variant is the fastest, in the words of the command line."""
-    table = _table(store.ask("choices", {"run_id": run_id}).mappings)
-    chosen = {"across_security_levels": False, "times": times, query.TABLE: table}
-    answers = [store.answer(query.of(figure, run_id, chosen)).mappings for figure in ranking.OF_RUN]
-    yield from ranking.of_run(answers, Wanted(table=table))
-
-
-def _table(rows: Sequence[Row]) -> security.Table:
-    """The security table of the run's suite, by the rows of the block ``choices``."""
-    return max((row["security_table"] for row in rows), default=security.OLDEST)
-
-
 def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
     rows = store.ask("choices", {"run_id": run_id}).mappings
     for page in pages.PAGES:
@@ -181,7 +166,7 @@ def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Ite
         for value in sorted({row[first.column] for row in rows if row[first.column] is not None}):
             yield selected(subject, page.filters, rows, [(first.name, value), ("times", times)])
         return
-    table = _table(rows)
+    table = verdicts.table(rows)
     level = security.COMPARED_BY[table]
     places = sorted({(row["scheme"], row[level]) for row in rows if row[level] is not None})
     for place in places:

@@ -472,7 +472,7 @@ def test_a_run_started_from_the_page_finishes_on_the_page(watched: Watched) -> N
     expect(page.locator("#outcomes")).to_be_visible(timeout=RUN_TIMEOUT_MS)
     expect(page.locator("#run-state")).to_have_text("done")
     expect(page.locator("#run-done")).to_have_text("3")
-    page.get_by_role("link", name="Show the results").click()
+    page.get_by_role("region", name="Questions that it answers").get_by_role("link", name="Overview").click()
     expect(page.locator("h1")).to_contain_text("Only seal was measured")
     expect(page.locator("form.question")).to_contain_text("multiply two ciphertexts")
     watched.require_silence()

@@ -105,3 +105,17 @@ def test_of_alike_or_unknown_corrections_nothing_is_said(rules):
 
 def test_a_run_that_went_on_elsewhere_has_the_rules_of_all_its_parts():
     assert "A: 1× or 1.25×" in (unlike_corrections([*states([1.0]), *states([1.25])], states([1.0])) or "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "state"),
+    [
+        ([ROW | {"undisturbed_share": 0.95}], "undisturbed"),
+        ([ROW | {"undisturbed_share": 0.95}, ROW], "noisy"),
+        ([ROW | {"undisturbed_share": 0.95, "disturbed_phases": 1}], "noisy"),
+        ([ROW | {"watched_trials": 0}], "unwatched"),
+        ([], "unwatched"),
+    ],
+)
+def test_the_state_of_a_host_is_one_word(rows, state):
+    assert word(rows) == state
