@@ -28,11 +28,12 @@ class Navigation:
         run_id = str(run["run_id"])
         queries = {page.path: carried(page, rows, run_id, chosen) for page in PAGES}
         operation = chosen.get(FOR)
+        compared = {"b": run_id} if self._store.latest_pair(b=run_id) else {}
         return {
             "links": {
                 **_of_choices({**chosen, "run": run_id}),
                 **{path: f"{path}?{query}" for path, query in queries.items() if query is not None},
-                COMPARE_PAGE.path: _address(COMPARE_PAGE.path, {"b": run_id, **chosen}),
+                COMPARE_PAGE.path: _address(COMPARE_PAGE.path, {**compared, **chosen}),
             },
             "filled": [path for path, query in queries.items() if query is not None],
             "homes": [

@@ -100,8 +100,8 @@ CASE_PAGE = Page(
 COMPARE_PAGE = Page(
     "/compare",
     "Compare",
-    "Changes between two runs, or between the latest runs of two hosts.",
-    (page.LEVELS, page.SHOW, page.THRESHOLD, page.TIMES),
+    "Changes between two runs of a suite.",
+    (page.LEVELS, page.THRESHOLD, page.TIMES),
     (comparing.TWO_RUNS,),
     run_parameter="b",
     parameters=("a",),

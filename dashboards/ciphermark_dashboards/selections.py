@@ -12,7 +12,17 @@ from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present.page import Page
 from ciphermark_present.query import Row
 
+_OF_THE_PAGE = ("suite", "case")  # parameters of the page Compare that do not choose rows
 _LATEST = 20  # runs searched for results when a page has no choice
+
+
+class NoPairError(NotFoundError):
+    """There are no two runs to compare; ``suite`` is the one to execute again."""
+
+    def __init__(self, suite: str, is_chosen: bool) -> None:
+        lack = f"The suite {suite} has no second run." if is_chosen else "No suite has two runs."
+        super().__init__(f"{lack} Execute `ciphermark run {suite}` again to compare.")
+        self.suite = suite
 
 
 class Selections:
@@ -60,12 +70,29 @@ class Selections:
         return _about(replace(selection, given=tuple(query), extra={"comparison_group": case}), run)
 
     def of_two(self, query: Query) -> Selection:
-        """Two runs, by default the latest, and the one before it of the same suite."""
+        """Two runs: those of the address, else the last two of the suite in the address, else the last two of a suite.
+        A suite takes precedence over runs of other suites. Raises :class:`NoPairError` where there are no two runs.
+        """
         given = dict(query)
-        b = self._store.run(given.get("b", ""))
-        a = self._store.run(given.get("a") or self._store.run_before(b["run_id"]))
+        a, b = (self._store.run(given[name]) if given.get(name) else None for name in "ab")
+        suite = given.get("suite", "")
+        if suite and any(run is not None and run["suite"] != suite for run in (a, b)):
+            a = b = None
+        if a is None or b is None:
+            a, b = self._pair(suite, a, b)
+        own = [(name, text) for name, text in query if name not in _OF_THE_PAGE]
         subject = (("a", a["run_id"]), ("b", b["run_id"]))
-        return _about(selected(subject, COMPARE_PAGE.filters, (), query), a, b)
+        return _about(selected(subject, COMPARE_PAGE.filters, (), own), a, b)
+
+    def _pair(self, suite: str, a: Row | None, b: Row | None) -> tuple[Row, Row]:
+        """Two runs of a suite, the given ones included."""
+        ids = {name: run["run_id"] for name, run in (("a", a), ("b", b)) if run is not None}
+        pair = self._store.latest_pair(suite, **ids)
+        if pair is None:
+            run = a or b
+            chosen = run["suite"] if run else suite
+            raise NoPairError(chosen or self._store.run("")["suite"], is_chosen=bool(chosen))
+        return self._store.run(pair[0]), self._store.run(pair[1])
 
 
 def _about(selection: Selection, *runs: Row) -> Selection:

@@ -120,9 +120,12 @@ class Store:
             raise NotFoundError(f"Several runs begin with {name}: enter more of the id.")
         return rows[0] if rows else None
 
-    def run_before(self, run_id: str) -> str:
-        """The latest earlier run of this run's suite, else of any suite, else this run."""
-        return str(self.ask("run_before", {"run_id": run_id}).mappings[0]["run_id"])
+    def latest_pair(self, suite: str = "", a: str = "", b: str = "") -> tuple[str, str] | None:
+        """The last two runs of a suite: of the named one, else of the suite executed last among those executed twice.
+        The named runs are part of the pair. ``None`` where there are no two such runs.
+        """
+        rows = self.ask("latest_pair", {"suite": suite or None, "a": a or None, "b": b or None}).mappings
+        return (rows[0]["run_a"], rows[0]["run_b"]) if rows else None
 
     @contextmanager
     def _connected(self) -> Iterator[psycopg.Connection[TupleRow]]:

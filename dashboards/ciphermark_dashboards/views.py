@@ -7,31 +7,25 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 
-from ciphermark_analysis import comparison, two_runs
-from ciphermark_core.errors import UserError
-from ciphermark_dashboards import overview, templating
-from ciphermark_dashboards.filters import FOR, Selection, require_known
+from ciphermark_dashboards import compare, overview, templating
+from ciphermark_dashboards.filters import FOR, Selection
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled, libraries
-from ciphermark_dashboards.selections import Selections
+from ciphermark_dashboards.selections import NoPairError, Selections
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import certainty, formats, host_state
-from ciphermark_present.catalogue import comparing
-from ciphermark_present.page import SCHEME, SHOW, Page
-from ciphermark_present.query import AS_MEASURED, Row
+from ciphermark_present.catalogue.comparing import TWO_RUNS
+from ciphermark_present.page import SCHEME, Page
+from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
 _SENTENCE_WORDS = 30
-_ANY_LEVEL = "Security levels differ: ratios across levels do not compare equal protection."
-_OTHER_HOST = "The hosts differ: differences may come from the hosts."
-_SAME_RUN = "Both sides are the same run: select another one."
 
 
 class Views:
@@ -133,31 +127,26 @@ class Views:
         )
 
     def compare(self, request: Request) -> Response:
-        """Two runs; a request for two hosts is redirected to the latest runs on these."""
-        if "host_a" in request.query_params:
-            return self._of_hosts(request)
-        choices = self._store.run_choices()
-        if not choices:
+        """Two runs of a suite, and the suite's history."""
+        if not self._store.run_choices():
             return _nothing_yet()
-        selection = self._selections.of_two(request.query_params.multi_items())
-        figures = self._filled(COMPARE_PAGE, selection)
-        runs_by_id = {run["run_id"]: run for run in choices}
-        a, b = (runs_by_id.get(run_id) or self._store.run(run_id) for run_id in selection.runs)
-        hosts = [
-            (row["id"], f"{row['hostname']} · {row['cpu_model']} · {row['runs']} runs")
-            for row in self._store.ask("hosts", {}).mappings
-        ]
-        return _shown(
+        query = request.query_params
+        try:
+            selection = self._selections.of_two(query.multi_items())
+        except NoPairError as error:
+            context = self.navigation.of_query(query)
+            command = f"ciphermark run {error.suite}"
+            return templating.message("Nothing to compare yet", str(error), example=command, **context)
+        item = self._figures.filled(TWO_RUNS, selection)
+        return templating.page(
             "compare.html",
-            COMPARE_PAGE,
-            selection,
-            figures,
-            runs=self._offered(choices, selection),
-            chosen={"a": a, "b": b},
-            hosts=hosts,
-            verdict=_verdict(selection, figures[0].rows),
-            notes=self._notes(selection, figures[0].rows, a, b),
-            **self.navigation.of_run(b, selection.carried),
+            title=COMPARE_PAGE.title,
+            path=COMPARE_PAGE.path,
+            selection=selection,
+            query=selection.query_string,
+            figures=[item],
+            **compare.page(self._store, selection, item, query.get("case", "")),
+            **self.navigation.of_run(self._store.run(selection.runs[1]), selection.carried),
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
@@ -189,35 +178,6 @@ class Views:
             "states": [sentence for row in rows for sentence in host_state.told(row)],
         }
 
-    def _notes(self, selection: Selection, rows: Sequence[Row], a: Row, b: Row) -> list[str]:
-        """Conditions of a comparison: its certainty, the state of the hosts, and the differences between the runs."""
-        is_whole = selection.parameters["show"] == SHOW.preferred
-        certainty = comparing.certainty(comparing.said_once(rows)) if is_whole else ()
-        drift = comparison.drift(rows)
-        states = [
-            self._store.ask("host_state", {"run_id": run_id}, selection.is_uncorrected).mappings
-            for run_id in selection.runs
-        ]
-        others = (two_runs.shared(rows), host_state.unlike_corrections(*states))
-        return [
-            *map(_sentence, certainty),
-            *([f"Host: {drift}."] if drift else []),
-            *[_sentence(text) for text in others if text],
-            *([_SAME_RUN] if a == b else []),
-            *([_OTHER_HOST] if a["host_id"] != b["host_id"] else []),
-            *([AS_MEASURED] if selection.is_uncorrected else []),
-            *([_ANY_LEVEL] if selection.parameters["levels"] == "any" else []),
-        ]
-
-    def _of_hosts(self, request: Request) -> Response:
-        require_known(request.query_params, ("host_a", "host_b"))
-        host_ids = {name: request.query_params.get(name, "") for name in ("host_a", "host_b")}
-        latest = self._store.ask("latest_of_hosts", host_ids).mappings
-        if not latest:
-            raise UserError("These hosts have no suite in common: run the same suite on both, then compare.")
-        pair = urlencode({"a": latest[0]["run_a"], "b": latest[0]["run_b"]})
-        return RedirectResponse(f"{COMPARE_PAGE.path}?{pair}", 303)
-
 
 def answer(figures: Sequence[Filled]) -> dict[str, str]:
     """The answer of a page: the finding of the first figure that has one, named ``lead_figure``, how sure it is, and
@@ -235,14 +195,6 @@ def _short_sentence(item: Filled) -> str:
     tell = item.figure.tell
     text = next(tell(item.rows, item.selection.parameters), "") if tell else ""
     return text if len(text.split()) <= _SENTENCE_WORDS else ""
-
-
-def _verdict(selection: Selection, rows: Sequence[Row]) -> list[str]:
-    """The number of results by verdict, as the command line counts them; the whole verdict where all rows are here."""
-    judged = comparing.said_once(rows)
-    if selection.parameters["show"] == SHOW.preferred:
-        return [_sentence(comparing.verdict_of_runs(judged))]
-    return [", ".join(comparing.counted(judged))] if judged else []
 
 
 def asset(digest: str, name: str, request: Request) -> Response:
@@ -306,7 +258,3 @@ def _name(run: Row) -> str:
         imported,
     )
     return " · ".join(part for part in parts if part)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."

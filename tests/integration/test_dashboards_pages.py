@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -234,17 +235,50 @@ def test_a_page_without_anything_says_where_to_look(
 def test_a_run_is_compared_with_the_one_before_it_of_its_suite(
     opened: Callable[..., TestClient], make: Maker
 ) -> None:
-    runs = [make.run(suite_name=name) for name in ("quick", "smoke", "quick", "other")]
+    """Runs of unlike suites are compared only where the address names both."""
+    runs = [make.run(suite_name=name) for name in ("quick", "smoke", "quick", "other", "smoke", "other")]
+    part = make.run(suite_name="other")
+
+    def fill(database: Database) -> None:
+        for run in (*runs, part):
+            database.record_run(run)
+        database.query("update run set continues = %s where id = %s", [runs[-1].id, part.id], read_only=False)
+
+    client = opened(fill=fill)
+    quick, smoke, quick_2, other, smoke_2, other_2 = (run.id for run in runs)
+    for params, expected in (
+        ({}, [other, other_2]),
+        ({"suite": "quick"}, [quick, quick_2]),
+        ({"b": smoke_2}, [smoke, smoke_2]),
+        ({"a": smoke_2}, [smoke_2, smoke]),
+        ({"a": quick, "b": smoke}, [quick, smoke]),
+        ({"a": quick, "b": quick_2, "suite": "smoke"}, [smoke, smoke_2]),
+        ({"a": smoke_2, "b": smoke, "suite": "smoke"}, [smoke_2, smoke]),
+    ):
+        assert chosen(client.get("/compare", params=params).text) == expected, params
+    assert "The suites differ." in client.get("/compare", params={"a": quick, "b": smoke}).text
+
+
+def test_without_a_second_run_of_a_suite_the_page_names_the_command(
+    opened: Callable[..., TestClient], make: Maker
+) -> None:
+    runs = [make.run(suite_name=name) for name in ("quick", "smoke")]
 
     def fill(database: Database) -> None:
         for run in runs:
             database.record_run(run)
 
     client = opened(fill=fill)
-    first, _, second, other = (run.id for run in runs)
-    assert chosen(client.get("/compare", params={"b": second}).text) == [first, second]
-    assert chosen(client.get("/compare").text) == [second, other]
-    assert chosen(client.get("/compare", params={"b": first}).text) == [first, first]
+    page = client.get("/compare").text
+    assert "No suite has two runs." in page
+    assert '<pre tabindex="0">ciphermark run smoke</pre>' in page
+    page = client.get("/compare", params={"b": runs[0].id}).text
+    assert "The suite quick has no second run." in page
+    assert '<pre tabindex="0">ciphermark run quick</pre>' in page
+    answer = client.get("/figures/two-runs.csv", params={"b": runs[0].id})
+    assert answer.status_code == 404
+    # Other pages lead to a comparison of the run only where there is one.
+    assert "/compare" in links(client.get(f"/runs/{runs[0].id}").text)
 
 
 def test_two_runs_that_were_corrected_by_unlike_rules_are_noted(
@@ -380,7 +414,7 @@ def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
         ("/ranking?scheme=rsa&for=nothing", 200, "Scheme rsa: not available"),
         ("/ranking?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
         ("/compare?a=nope", 404, "There is no run nope"),
-        ("/compare?host_a=x&host_b=y", 400, "no suite in common"),
+        ("/compare?host_a=x&host_b=y", 400, "there is no filter"),
         ("/assets/0/style.css", 404, "This file does not exist"),
         ("/assets/0/..%2f..%2fmain.py", 404, ""),
     ],
@@ -476,23 +510,68 @@ def test_what_comes_in_later_is_shown(client: TestClient, database: Database, ma
     assert medians["tenseal"] == pytest.approx(0.004, rel=0.01)
 
 
+def rows_of_page(text: str) -> list[tuple[str, str]]:
+    """The rows of changes on a page: their links and texts."""
+    found = re.findall(r'<a class="drow change result" href="([^"]+)">(.*?)</a>', text, re.DOTALL)
+    return [
+        (link.replace("&amp;", "&"), " ".join(re.sub("<[^>]*>", " ", row).split())) for link, row in found
+    ]
+
+
 def test_two_runs_are_compared(client: TestClient, database: Database, make: Maker, run_id: str) -> None:
+    """The page begins with the verdict, then come the regressions, each with a link to its case."""
     other = recorded_run(make, database, slower=2.0, variants=["seal"])
     rows = rows_of(client, "two-runs", a=run_id, b=other)
     of_times = [row for row in rows if row["metric"] == "time" and row["variant"] == "seal"]
     assert {row["verdict"] for row in of_times} == {"slower"}
     assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
     page = client.get("/compare", params={"a": run_id, "b": other}).text
-    assert "a regression" in page
-    (verdict,) = re.findall(r'class="notice">(\d+ regressions?: [^<]+)', page)
-    assert "slower" in verdict
-    unfiltered = re.compile(r'class="notice">No regression')
-    assert not unfiltered.search(
-        client.get("/compare", params={"a": run_id, "b": other, "show": "unchanged"}).text
-    )
+    kinds = Counter(row["verdict"].partition(":")[0] for row in rows)
+    (verdict,) = re.findall(r"<h1>(\d+) of \d+ results are slower, ", page)
+    assert int(verdict) == kinds["slower"] >= len(of_times)
+    changed = rows_of_page(page)
+    assert len(changed) == kinds["slower"] + kinds["worse"] + kinds["undecided"]
+    regressions = changed[: kinds["slower"] + kinds["worse"]]
+    assert {text.partition(" · ")[0].split()[-1] for _, text in regressions} == {"seal"}
+    assert sum("2.00× [" in text for _, text in regressions) == len(of_times)
+    link, _ = changed[0]
+    assert link.startswith(f"/case?run={other}&case=")
+    assert client.get(link).status_code == 200
+    assert "▼ regression" in page
     assert "The hosts differ" not in page
-    shown = rows_of(client, "two-runs", a=run_id, b=other, show="not comparable")
-    assert {row["verdict"].partition(":")[0] for row in shown} == {"not comparable"}
+
+
+def test_a_suite_with_three_runs_has_a_history_with_its_change_point(
+    opened: Callable[..., TestClient], make: Maker
+) -> None:
+    """Another host has a history of its own; a run of it is no part of this one."""
+    elsewhere = replace(make.run().host, hostname="elsewhere", fingerprint="cafe")
+    ids: list[str] = []
+
+    def fill(database: Database) -> None:
+        for factor, changes in ((1.0, {}), (1.0, {}), (1.0, {"host": elsewhere}), (1.5, {}), (1.5, {})):
+            run = make.run(**changes)
+            database.record_run(run)
+            for operation, cost in (("add", 1.0), ("mul", 4.0)):
+                own = cost * (factor if operation == "add" else 1.0)
+                database.record_outcome(make.outcome(run, make.case(operation=operation), times(make, own)))
+            ids.append(run.id)
+
+    client = opened(fill=fill)
+    page = client.get("/compare").text
+    assert "3 of 6 times changed over 4 runs" in page  # all phases of the operation
+    assert "seal is 1.50× slower from 2025-01-01 0" in page
+    assert page.count("<figure>") == 3
+    assert "None of 6 results regressed: 6 unchanged." in page
+    (key,) = {row["comparison_group"] for row in rows_of(client, "two-runs") if row["operation"] == "mul"}
+    page = client.get("/compare", params={"case": key}).text
+    assert page.count("<figure>") == 3
+    assert "No change point in 4 runs" in page
+    assert f'href="/case?run={ids[0]}&amp;case={key}"' in page
+    assert ids[2] not in re.findall(r"/case\?run=([^&]+)", page)
+    page = client.get("/compare", params={"a": ids[2], "b": ids[3]}).text
+    assert "The hosts differ" in page
+    assert " · bench · " in page  # where hosts differ, the names of runs include them
 
 
 def test_where_all_variants_are_slower_alike_and_no_reference_kernel_says_why_it_is_a_regression(
@@ -504,18 +583,27 @@ def test_where_all_variants_are_slower_alike_and_no_reference_kernel_says_why_it
     assert verdicts == {"slower: all 3 variants alike, without a reference kernel in both runs"}
 
 
-def test_two_hosts_are_compared_by_their_latest_runs_of_one_suite(
-    client: TestClient, database: Database, make: Maker, url: str
-) -> None:
-    there = replace(make.run().host, hostname="elsewhere", fingerprint="cafe")
-    ours = recorded_run(make, database, suite_name="shared")
-    theirs = recorded_run(make, database, suite_name="shared", host=there)
-    with Store(url) as store:
-        hosts = {row["hostname"]: row["id"] for row in store.ask("hosts", {}).mappings}
-    answer = client.get("/compare", params={"host_a": hosts["bench"], "host_b": hosts["elsewhere"]})
-    assert answer.status_code == 200
-    assert dict(answer.url.params) == {"a": ours, "b": theirs}
-    assert "The hosts differ" in answer.text
+def test_the_page_of_a_run_states_what_it_measured(client: TestClient, run_id: str) -> None:
+    page = client.get(f"/runs/{run_id}", params={"for": "add", "scheme": "bfv"}).text
+    text = " ".join(re.sub("<[^>]*>", " ", page.partition("<main")[2]).split())
+    assert "quick measured 42 of 43 cases with 3 libraries; 1 unsupported." in text
+    assert "Test CPU, 8 cores, Debian 13: unwatched" in text
+    assert "seal-hexl fastest in" in text
+    assert "Parameters" in text
+    assert 'class="chain"' in page
+    found = links(page)
+    assert f"/operations?run={run_id}&for=add&scheme=bfv&operation=add" in found
+    # The sections that a reader rarely needs are closed, and last.
+    order = [page.index(f"<summary>{name}") for name in ("Host", "Builds", "Suite as YAML", "Journal")]
+    assert order == sorted(order)
+    assert order[0] > page.rindex("</section>")
+
+
+def test_lists_of_runs_keep_the_question(client: TestClient, run_id: str) -> None:
+    found = links(client.get("/runs", params={"run": run_id, "for": "mul", "scheme": "bfv"}).text)
+    assert f"/runs/{run_id}?for=mul&scheme=bfv" in found
+    assert f"/operations?run={run_id}&for=mul&scheme=bfv&operation=mul" in found
+    assert f"/runs/{run_id}" in links(client.get("/runs").text)
 
 
 def test_parts_of_a_run_are_told_apart(client: TestClient, database: Database, make: Maker) -> None:

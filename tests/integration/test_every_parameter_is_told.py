@@ -286,7 +286,7 @@ def test_two_runs_compare_like_with_like(database: Database, runs: Runs) -> None
     for run in (a, b):
         found = rows(database, TWO_RUNS, run.id)
         answers.append(Answer(tuple(found[0]), [tuple(row.values()) for row in found]))
-    params = {"run_a": a.id, "run_b": b.id, "levels": "equal", "show": "all", "threshold": OF_METRIC}
+    params = {"run_a": a.id, "run_b": b.id, "levels": "equal", "threshold": OF_METRIC}
     assert TWO_RUNS.combine is not None
     compared = TWO_RUNS.combine(answers, params).mappings
     figures = {

@@ -157,8 +157,8 @@ def test_what_makes_no_sense_is_told_with_what_there_is(query, told):
 def test_a_page_has_one_permanent_address():
     selection = selected(RUN, COMMON, ROWS, [("run", "r"), ("n", "8192"), ("variant", "seal-hexl & co")][:2])
     assert selection.query_string == "run=r1&n=8192"
-    two = Selection((("a", "r1"), ("b", "r2")), given=(("a", "x"), ("show", "not comparable")))
-    assert two.query_string == "a=r1&b=r2&show=not+comparable"
+    two = Selection((("a", "r1"), ("b", "r2")), given=(("a", "x"), ("threshold", "1%")))
+    assert two.query_string == "a=r1&b=r2&threshold=1%25"
     assert two.parameters == {"run_a": "r1", "run_b": "r2"}
     assert two.runs == ("r1", "r2")
 

@@ -223,7 +223,6 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // A choice applies at once; keys and ticks, which come in series, apply after a pause. The next page keeps the focus.
 function applyAtOnce(form) {
-  if (form.querySelector("button[type=submit]:not(noscript *)")) return;
   let pressedAt = 0;
   let waiting;
   form.addEventListener("keydown", (event) => { pressedAt = event.key === "Enter" ? 0 : Date.now(); });

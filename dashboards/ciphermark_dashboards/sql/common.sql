@@ -54,16 +54,6 @@ select
 from runs as r
 where r.run_id in (select runs_named(%(asked)s::text));
 
--- name: run_before
--- The latest earlier run of this run's suite, else of any suite, else this run.
-select r.id as run_id
-from run as r, run as this
-where
-    this.id = %(run_id)s
-    and r.sequence <= this.sequence
-order by r.id = this.id, r.suite = this.suite desc, r.sequence desc
-limit 1;
-
 -- name: run_facts
 select
     r.id as run_id,
@@ -163,26 +153,3 @@ from case_info as i
 join build as b on b.id = i.build_id
 where i.run_id = any (%(parts)s)
 order by i.variant;
-
--- name: hosts
-select
-    h.id,
-    h.hostname,
-    h.cpu_model,
-    count(*) as runs
-from host as h
-join run as r on r.host_id = h.id
-group by h.id
-order by h.hostname, h.cpu_model, h.id;
-
--- name: latest_of_hosts
--- The latest runs of one suite on two hosts: the suite executed last, of those that both executed.
-select
-    a.suite,
-    a.id as run_a,
-    b.id as run_b
-from run as a
-join run as b on b.suite = a.suite and b.id <> a.id
-where a.host_id = %(host_a)s and b.host_id = %(host_b)s
-order by least(a.sequence, b.sequence) desc, greatest(a.sequence, b.sequence) desc
-limit 1;

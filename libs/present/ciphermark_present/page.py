@@ -117,12 +117,6 @@ THREADS = _DECLARED["threads"]
 OTHERS = tuple(item for name, item in _DECLARED.items() if name not in _HOW)  # of dimensions declared since
 VECTOR = (SIZE, DATA, THREADS, *OTHERS)
 LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any"))
-SHOW = Filter(
-    "show",
-    "Show",
-    preferred="all",
-    values=("all", "regressions", "changed", "undecided", "unchanged", "not comparable"),
-)
 OF_METRIC = "of each metric"
 THRESHOLD = Filter(
     "threshold",

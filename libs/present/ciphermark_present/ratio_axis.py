@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 THRESHOLD = 1.05  # of significance: the band around 1 extends from its inverse to it
 _TICKS = (1, 1.5, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100, 200, 500, 1000)
+_OF_CHANGES = (  # in the order of importance
+    *(1, 2, 0.5, 5, 0.2, 10, 0.1, 20, 0.05, 50, 0.02, 100, 0.01),
+    *(1.5, 0.7, 3, 0.3, 1.2, 0.8, 1.1, 0.9),
+)
 _ROUND = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 _APART, _ROUND_APART = 9.0, 6.0  # percent between labels
 _STEPS = (
@@ -22,10 +26,14 @@ _STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A logarithmic axis from ``low`` to ``high``."""
+    """A logarithmic axis from ``low`` to ``high``. ``threshold`` is that of significance; ``steps`` are the possible
+    ticks of ratios, in the order in which they take room.
+    """
 
     low: float
     high: float
+    threshold: float = THRESHOLD
+    steps: Sequence[float] = _TICKS
 
     def position(self, value: float) -> float:
         """The position in percent; a value outside the axis is at its end."""
@@ -35,15 +43,16 @@ class Axis:
     @property
     def band(self) -> tuple[float, float]:
         """The significance band: its left end and its width."""
-        left = self.position(1 / THRESHOLD)
-        return left, self.position(THRESHOLD) - left
+        left = self.position(1 / self.threshold)
+        return left, self.position(self.threshold) - left
 
     @property
     def ticks(self) -> list[float]:
         """The ratios that have room for a label."""
         chosen: list[float] = []
-        for tick in _TICKS:
-            room = min((self.position(tick) - self.position(other) for other in chosen), default=100.0)
+        for tick in self.steps:
+            place = self.position(tick)
+            room = min((abs(place - self.position(other)) for other in chosen), default=100.0)
             if self.low <= tick <= self.high and room > (_ROUND_APART if tick in _ROUND else _APART):
                 chosen.append(tick)
         return chosen
@@ -53,6 +62,12 @@ def of_ratios(ratios: Iterable[tuple[float, float | None, float | None]]) -> Axi
     """The axis of ratios with their intervals: 1 is always on it."""
     ends = [end for each in ratios for end in each if end is not None and end > 0] or [1.0]
     return Axis(max(0.5, min(0.95, *ends, 1.0) * 0.94), max(1.6, max(ends) * 1.12))
+
+
+def of_changes(ratios: Iterable[tuple[float, float | None, float | None]], threshold: float) -> Axis:
+    """The axis of ratios of one run to another, with their intervals: 1 is on it, with room on both sides."""
+    ends = [end for each in ratios for end in each if end is not None and end > 0]
+    return Axis(min(0.8, *ends, 1.0) / 1.08, max(1.25, *ends, 1.0) * 1.08, threshold, _OF_CHANGES)
 
 
 def around(values: Sequence[float], margin: float) -> Axis:

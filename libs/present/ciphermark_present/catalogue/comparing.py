@@ -70,16 +70,8 @@ def _alike(row: Row) -> str | None:
 INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
 GAINS = ("fixed", "faster", "better")
-_OPEN = (HOST_WIDE_SHIFT, UNDECIDED)  # neither a change of the build nor the absence of one
-_SAME = ("unchanged",)
-_ORDER = (*REGRESSIONS, "changed", *GAINS, *_OPEN, *_SAME, INCOMPARABLE)
-_SHOWN = {
-    "regressions": REGRESSIONS,
-    "changed": (*REGRESSIONS, "changed", *GAINS),
-    UNDECIDED: _OPEN,
-    "unchanged": _SAME,
-    INCOMPARABLE: (INCOMPARABLE,),
-}
+OPEN = (HOST_WIDE_SHIFT, UNDECIDED)  # neither a change of the build nor the absence of one
+_ORDER = (*REGRESSIONS, "changed", *GAINS, *OPEN, "unchanged", INCOMPARABLE)
 
 
 def judged(answers: Sequence[Answer], params: Row) -> Answer:
@@ -93,8 +85,6 @@ def judged(answers: Sequence[Answer], params: Row) -> Answer:
         of_run = params["run_b"] if row["b_status"] is not None else params["run_a"]
         rows.append((*judgement, of_run))
     place = COLUMNS.index("verdict")
-    shown = _SHOWN.get(params["show"], _ORDER)
-    rows = [row for row in rows if kind_of(row[place]) in shown]
     rows.sort(key=lambda row: _ORDER.index(kind_of(row[place])))
     return Answer((*COLUMNS, "run_id"), rows)
 
@@ -140,10 +130,10 @@ _MAX_CASES = 40
 
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
-    """Ratio b/a of the cases that changed, regressions first, with its interval; of all cases where none changed. Above
+    """Ratio b/a of the times that changed, regressions first, with its interval; of all times where none changed. Above
     1, run b is slower.
     """
-    judged = [row for row in rows if row["ratio"] and row["metric"] == "time" and row["phase"] == "evaluate"]
+    judged = [row for row in rows if row["ratio"] and row["metric"] == "time"]
     if not judged:
         return None
     labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
@@ -179,7 +169,8 @@ def _inverted(row: Row) -> dict[str, float | None]:
 def _case_of_two(row: Row) -> str:
     times = "" if row["repetitions"] is None else f" × {row['repetitions']}"
     place = f"{row['operation']}{times}, {row['scheme']} {row['ring_dimension']}"
-    return f"{row['variant']}: {place}, {row['vector_length']} {row['data_pattern']}"
+    phase = "" if row["phase"] == "evaluate" else f", {row['phase']}"
+    return f"{row['variant']}: {place}, {row['vector_length']} {row['data_pattern']}{phase}"
 
 
 TWO_RUNS = Figure(
@@ -274,7 +265,7 @@ def summary(rows: Sequence[Row], power: float | None = None) -> Summary:
     return Summary(
         conclusion(rows, power),
         verdicts(rows),
-        sum(_rules_out(row, power) for row in rows if kind_of(row["verdict"]) in _OPEN),
+        sum(_rules_out(row, power) for row in rows if kind_of(row["verdict"]) in OPEN),
         len(detectable),
         median(detectable) if detectable else None,
         max(detectable, default=None),
@@ -292,7 +283,7 @@ def conclusion(rows: Sequence[Row], power: float | None = None) -> Conclusion:
         return "nothing compared"
     if kinds.intersection(REGRESSIONS):
         return "regression"
-    open_rows = [row for row in rows if kind_of(row["verdict"]) in _OPEN]
+    open_rows = [row for row in rows if kind_of(row["verdict"]) in OPEN]
     return "no regression" if all(_rules_out(row, power) for row in open_rows) else "undecided"
 
 
@@ -327,8 +318,8 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
         return []
     notes = [
         f"Compared times: {whole.times:,}; false-alarm rate of the whole comparison: {ERROR:.0%}",
-        f"Detectable slowdown (power {POWER:.0%}): median {_percent(whole.detectable_median)}, "
-        f"maximum {_percent(whole.detectable_largest)}",
+        f"Detectable slowdown (power {POWER:.0%}): median {percent(whole.detectable_median)}, "
+        f"maximum {percent(whole.detectable_largest)}",
     ]
     return notes if power is None else [*notes, acceptance(whole.accepted, power)]
 
@@ -336,10 +327,10 @@ def certainty(rows: Sequence[Row], power: float | None = None) -> list[str]:
 def acceptance(accepted: int, power: float) -> str:
     """The number of undecided results that are accepted, with the reason."""
     results = "1 undecided result" if accepted == 1 else f"{accepted:,} undecided results"
-    return f"Accepted: {results} with an interval that rules out a slowdown of {_percent(power)}"
+    return f"Accepted: {results} with an interval that rules out a slowdown of {percent(power)}"
 
 
-def _percent(factor: float) -> str:
+def percent(factor: float) -> str:
     """A slowdown as a percentage."""
     return f"{100 * (factor - 1):.3g}%"
 
@@ -374,10 +365,10 @@ def _smallness(row: Row) -> float:
 
 
 def _result(row: Row) -> str:
-    return ", ".join(filter(None, (row["phase"], _metric(row))))
+    return ", ".join(filter(None, (row["phase"], metric_label(row))))
 
 
-def _metric(row: Row) -> str:
+def metric_label(row: Row) -> str:
     """The registry's label of the metric; a run of another version may have other metrics."""
     name = row["metric"] or ""
     return METRICS[name].label if name in METRICS else name.replace("_", " ")
@@ -399,7 +390,7 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
             (Head("operation", is_prose=True), _name),
             of(VARIANT),
             (Head("phase", is_prose=True), lambda row: row["phase"] or ""),
-            (Head("metric", is_prose=True), _metric),
+            (Head("metric", is_prose=True), metric_label),
             *_VALUES,
             (Head("detectable", True, drop=2), _detectable),
             (Head("verdict", is_prose=True), _verdict_and_remark),
@@ -451,7 +442,7 @@ _VALUES: tuple[Cells, ...] = (
 
 def _detectable(row: Row) -> str:
     factor = row["detectable_slowdown"]
-    return "" if factor is None else _percent(factor)
+    return "" if factor is None else percent(factor)
 
 
 def _verdict_and_remark(row: Row) -> str:
