@@ -25,7 +25,7 @@ from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages
 _YEAR_S = 365 * 24 * 3600
-_SENTENCE_WORDS = 30
+_SENTENCE_WORDS = 20
 
 
 class Views:

@@ -120,7 +120,10 @@ def test_all_runs_are_on_the_pages_of_the_list(client: TestClient) -> None:
         ("/runs?recorded=0", "page numbers start at 1"),
         ("/runs?recorded=x", "page numbers start at 1"),
         (f"/runs?open={'9' * 5_000}", "page numbers start at 1"),
-        (f"/case?run={OLD}&case=x&n=4096", "no filter &#39;n&#39; on this page; it has case, run, times"),
+        (
+            f"/case?run={OLD}&case=x&n=4096",
+            "no filter &#39;n&#39; on this page; it has case, for, run, scheme, times",
+        ),
         (f"/figures/case-samples.csv?run={OLD}&case=x&n=4096", "no filter"),
         ("/compare?variant=seal", "no filter &#39;variant&#39;"),
     ],

@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 from test_dashboards_pages import times
 
 from ciphermark_core.key_switching import Tuning
-from ciphermark_core.security import TABLES, Table
+from ciphermark_core.security import Table
 from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
+from ciphermark_present.page import TABLE
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -180,7 +181,7 @@ def test_levels_are_those_of_the_table_that_is_chosen(
     assert {row["variant"] for row in cells} == {"pyfhel", *(variant for variant, *_ in ranks)}
     assert len(cells) == 1 + len(ranks)
     page = client.get("/ranking", params=chosen).text
-    assert f'<option value="{table or of_suite}" selected>{TABLES[table or of_suite]}</option>' in page
+    assert f'<option value="{table or of_suite}" selected>{TABLE.spoken(table or of_suite)}</option>' in page
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Datab
         database.record_outcome(make.outcome(run, case, times(make, median)))
     page = client.get("/ranking", params={"run": run.id}).text
     grid = page[
-        page.index('<table class="grid">') : page.index("</table>", page.index('<table class="grid">'))
+        page.index('<table class="grid"') : page.index("</table>", page.index('<table class="grid"'))
     ]
     for told in ("40, 40, 41", "30, 30, 30", "1 ms", "2 ms"):
         assert told in grid

@@ -410,7 +410,7 @@ def test_a_case_shows_every_sample(client: TestClient, run_id: str) -> None:
         ("/case?run=last&case=%00", 404, "This name does not exist"),
         ("/runs/gone", 404, "There is no run gone"),
         ("/ranking?colour=red", 400, "there is no filter"),
-        ("/ranking?security=7", 400, "this run has 128"),
+        ("/ranking?security=7", 400, "this run has 192"),
         ("/ranking?scheme=rsa&for=nothing", 200, "Scheme rsa: not available"),
         ("/ranking?variant=%3Cscript%3Ealert(1)%3C/script%3E", 400, "&lt;script&gt;"),
         ("/compare?a=nope", 404, "There is no run nope"),
