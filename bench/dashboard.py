@@ -56,7 +56,7 @@ _INTERACTIONS = {
     "an order": ("/", ".row.head a:not([aria-current])", True),
     "a row": ("/", ".drow a.n:not([aria-current])", True),
     "a filter": ("/operations?run=last:quick", "select[name=scheme]", False),
-    "a level": ("/ranking?run=last:quick", "select[name=security]", False),
+    "a security table": ("/ranking?run=last:quick", "select[name=table]", False),
 }
 _CHANGES = 5  # of each kind; the first one may find nothing cached
 # Trials of a job that are recorded, and whether it has ended.
@@ -116,7 +116,7 @@ def of_reference(progress: Progress) -> Iterator[BenchResult]:
     """Pages with the reference results: answers, first paints, and choices until their result is painted."""
     with fresh_data_directory() as data_directory:
         archives = sorted((ROOT / "reference").glob("*.jsonl.xz"))
-        command = [BIN / "ciphermark", "runs", "import", *archives]
+        command = [str(BIN / "ciphermark"), "runs", "import", *map(str, archives)]
         subprocess.run(command, env=environment(data_directory), stdout=subprocess.DEVNULL, check=True)
         with serving(
             "dashboard",

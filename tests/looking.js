@@ -9,6 +9,10 @@
     const text = (item.getAttribute("aria-label") ?? item.textContent).trim().replace(/\s+/g, " ");
     return item.tagName.toLowerCase() + (classes ? "." + classes.trim().replace(/\s+/g, ".") : "") + ` “${text.slice(0, 40)}”`;
   };
+  const scaleOf = (item) => { // of a text in a picture, which may be turned
+    const matrix = item.getScreenCTM?.();
+    return matrix ? Math.hypot(matrix.a, matrix.b) : 1;
+  };
   const results = [...main.querySelectorAll(".chart svg, svg.scatter, .board .row:not(.head), .result, table tbody tr")];
   const first = results.find((item) => isShown(item) && !item.closest("form"));
   if (first && limit) {
@@ -16,16 +20,17 @@
     const end = scrollY + (first.tagName === "svg" ? box.top + Math.min(64, box.height) : box.bottom);
     if (end > limit) faults.push(`first result ends at ${Math.round(end)} px, not within ${limit}: ${name(first)}`);
   }
+  const start = first?.closest(".board, table") ?? first; // a table's heads belong to it
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   let words = 0;
   const tiny = new Set();
   while (texts.nextNode()) {
     const text = texts.currentNode, item = text.parentElement;
     if (!text.data.trim() || item.closest("script, style, noscript, option") || !isShown(item)) continue;
-    const scale = item.getScreenCTM ? item.getScreenCTM()?.d ?? 1 : 1;
+    const scale = scaleOf(item);
     const size = parseFloat(getComputedStyle(item).fontSize) * scale;
     if (size < leastFont - 0.01) tiny.add(`${size.toFixed(1)} px: ${name(item)}`);
-    const isBefore = !first || first.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_PRECEDING;
+    const isBefore = !start || start.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_PRECEDING;
     if (main.contains(item) && isBefore && !item.closest("form")) words += (text.data.match(/\S*[\p{L}\p{N}]\S*/gu) ?? []).length;
   }
   if (first && words > maxWords) faults.push(`${words} words before the first result`);
@@ -40,7 +45,7 @@
     else if (isCut(style.overflowY, item.scrollHeight, item.clientHeight)) faults.push(`${item.scrollHeight} px high in ${item.clientHeight}: ${name(item)}`);
     else if (item.getBoundingClientRect().right > width + 1 && !item.closest("header nav")) faults.push(`beyond the screen: ${name(item)}`);
   }
-  const tops = [...document.querySelectorAll("header.site > div nav li")].map((item) => item.offsetTop);
+  const tops = [...document.querySelectorAll("header.site > div nav li")].map((item) => Math.round(item.getBoundingClientRect().top));
   if (new Set(tops).size > 1) faults.push("the navigation takes several lines");
   const isInline = (item) => getComputedStyle(item).display === "inline" && item.parentElement.textContent.trim() !== item.textContent.trim();
   if (isPhone) for (const item of document.querySelectorAll("a[href], button, select, summary, textarea, input:not([type=hidden])")) {

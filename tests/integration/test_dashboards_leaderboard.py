@@ -244,9 +244,7 @@ def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Datab
         case = replace(case, parameters=replace(case.parameters, modulus_bits=bits, security=0))
         database.record_outcome(make.outcome(run, case, times(make, median)))
     page = client.get("/ranking", params={"run": run.id}).text
-    grid = page[
-        page.index('<table class="grid"') : page.index("</table>", page.index('<table class="grid"'))
-    ]
+    grid = page[page.index('<table class="grid"') : page.index("</table>", page.index('<table class="grid"'))]
     for told in ("40, 40, 41", "30, 30, 30", "1 ms", "2 ms"):
         assert told in grid
 

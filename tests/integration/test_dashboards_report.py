@@ -121,8 +121,8 @@ def test_every_form_tells_the_same(reported: tuple[str, str], form: str) -> None
         "turbo is on",  # a caveat of the host
         "HEXL in BFV at 192 bits (2018): faster in 4 of 4 cases, up to 2.00×.",
         "largest number of bits of noise budget per operation: on average 9",
-        "Machine learning: data set boston",
-        "Machine learning: data set breast-cancer",
+        "Learning: data set boston",
+        "Learning: data set breast-cancer",
         "Not shown: phase encrypt and decrypt, data constant, threads 2.",
         "Not measured: pyfhel: 1 crashed; tenseal: 1 unsupported.",
         "Test CPU",

@@ -243,9 +243,17 @@ def with_metrics(libraries: Sequence[Standing], metrics: Sequence[Row]) -> list[
     parties. Sizes cover all objects sent in both directions; for an operation, one ciphertext.
     """
     values = _values([each.row for each in libraries], metrics)
-    names = ("memory", "size", "upload", "quality")
     own = [(each, values[each.row["case_info_id"]]) for each in libraries]
-    return [replace(each, **{name: of_it.get(name) for name in names}) for each, of_it in own]
+    return [
+        replace(
+            each,
+            memory=of_it.get("memory"),
+            size=of_it.get("size"),
+            upload=of_it.get("upload"),
+            quality=of_it.get("quality"),
+        )
+        for each, of_it in own
+    ]
 
 
 def _order(row: Row) -> tuple[Any, ...]:

@@ -325,7 +325,7 @@ LEARNING = Figure(
 )
 PAGE = Page(
     "/learning",
-    "Machine learning",
+    "Learning",
     ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
     (LEARNING, STAGES, published.PUBLISHED),
