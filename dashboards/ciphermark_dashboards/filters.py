@@ -24,14 +24,19 @@ class Choice:
     """A filter as a page shows it: the available values, and the chosen ones.
 
     ``let_go`` holds requested values, as the address writes them, that the run has only under other choices of earlier
-    filters. ``is_set``: the reader's choice differs from the default.
+    filters. ``unset`` is the default.
     """
 
     filter: Filter
     values: tuple[Any, ...]
     chosen: tuple[Any, ...]
     let_go: tuple[str, ...] = ()
-    is_set: bool = False
+    unset: tuple[Any, ...] = ()
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the choice differs from the default."""
+        return {*self.chosen} != {*self.unset}
 
     @property
     def is_offered(self) -> bool:
@@ -168,7 +173,11 @@ def selected(
     choices = []
     table = ""
     for item in filters:
-        choices.append(_choice(dict(item.by_table).get(table, item), here, everywhere, query))
+        others = dict(item.by_table)
+        own = others.get(table, item)
+        # A value of the other table is let go when the table changes.
+        known = [value for each in (item, *others.values()) for value in _values(each, everywhere)]
+        choices.append(_choice(own, here, everywhere, known, query))
         here = _narrowed(here, choices[-1])
         if item == TABLE:
             (table,) = choices[-1].chosen
@@ -204,11 +213,11 @@ def require_known(names: Iterable[str], known: Iterable[str]) -> None:
             raise UserError(f"there is no filter {name!r} on this page; it has {', '.join(there) or 'none'}")
 
 
-def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
-    """The choice among the values ``here``; a value that the run has only ``everywhere`` is let go."""
+def _choice(item: Filter, here: Rows, everywhere: Rows, known: Sequence[Any], query: Query) -> Choice:
+    """The choice among the values ``here``; another one of the ``known`` values is let go."""
     values = _values(item, here)
     by_text = {str(value): value for value in values}
-    valid_texts = {str(value) for value in _values(item, everywhere)}
+    valid_texts = {str(value) for value in known}
     given = [text for name, text in query if name == item.name and text != ""]
     for text in given:
         if text not in valid_texts and item.name not in CARRIED:
@@ -219,7 +228,7 @@ def _choice(item: Filter, here: Rows, everywhere: Rows, query: Query) -> Choice:
     chosen = tuple(by_text[text] for text in dict.fromkeys(given) if text in by_text)
     let_go = tuple(text for text in dict.fromkeys(given) if text not in by_text)
     unset = _unset(item, values, here, everywhere)
-    return Choice(item, values, chosen or unset, let_go, bool(chosen) and {*chosen} != {*unset})
+    return Choice(item, values, chosen or unset, let_go, unset)
 
 
 def _unset(item: Filter, values: tuple[Any, ...], here: Rows, everywhere: Rows) -> tuple[Any, ...]:

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 
 from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.rendering import case_address
-from ciphermark_dashboards.store import Store, blocks, with_values
+from ciphermark_dashboards.snapshots import Reader
+from ciphermark_dashboards.store import blocks, with_values
 from ciphermark_present import answers, charting, formats, pareto, ratio_axis
 from ciphermark_present.answers import Place, Question, Standing
 from ciphermark_present.pareto import Point, Scatter
@@ -52,7 +53,7 @@ class Measure:
     sentence: str = ""
 
 
-def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
+def page(store: Reader, given: Mapping[str, str]) -> dict[str, Any] | None:
     """The context of the overview's template; ``None`` where no run compares libraries."""
     require_known(given, PARAMETERS)
     asked_run = store.run(given["run"])["run_id"] if given.get("run") else None
@@ -64,6 +65,11 @@ def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
     if question is None:
         return None
     place, sort = question.place, given.get("sort", "time")
+    cases = [
+        row
+        for row in cases
+        if (row["scheme"], row["table_of_level"], row["level"]) == (place.scheme, place.table, place.level)
+    ]
     chosen = _chosen(cases, order, place, asked_run or "")
     computations = _computations(store, cases, chosen, place, asked_run)
     case = chosen[place.operation]
@@ -100,7 +106,7 @@ def page(store: Store, given: Mapping[str, str]) -> dict[str, Any] | None:
     }
 
 
-def _cases(store: Store, runs: Sequence[str]) -> list[Row]:
+def _cases(store: Reader, runs: Sequence[str]) -> list[Row]:
     parameters = {
         "runs": list(runs),
         "operations": list(OPERATION.experiments),
@@ -111,16 +117,18 @@ def _cases(store: Store, runs: Sequence[str]) -> list[Row]:
 
 def _chosen(cases: Sequence[Row], runs: Sequence[str], place: Place, run: str) -> dict[str, Row]:
     """The representative case of each computation of the scheme at the level."""
-    operations = dict.fromkeys(row["operation"] for row in cases)
+    by_operation: dict[str, list[Row]] = {}
+    for row in cases:
+        by_operation.setdefault(row["operation"], []).append(row)
     found = {
-        name: answers.case_for(cases, runs, Place(name, place.scheme, place.table, place.level), run)
-        for name in operations
+        name: answers.case_for(rows, runs, Place(name, place.scheme, place.table, place.level), run)
+        for name, rows in by_operation.items()
     }
     return {name: case for name, case in found.items() if case is not None}
 
 
 def _computations(
-    store: Store, cases: Sequence[Row], chosen: Mapping[str, Row], place: Place, run: str | None
+    store: Reader, cases: Sequence[Row], chosen: Mapping[str, Row], place: Place, run: str | None
 ) -> list[Computation]:
     """The computations: workloads first, in the order of questions."""
     asked = [each for case in chosen.values() for each in (case, *answers.beside(cases, case))]
@@ -157,7 +165,7 @@ def _ranks(place: Place, cases: Sequence[Row]) -> Query:
     return Query(blocks()["overview_ranks"], parameters)
 
 
-def _measured(store: Store, libraries: Sequence[Standing]) -> list[Standing]:
+def _measured(store: Reader, libraries: Sequence[Standing]) -> list[Standing]:
     """The libraries with their other measures."""
     parameters = {
         "cases": [each.row["case_info_id"] for each in libraries],

@@ -17,6 +17,7 @@ from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
 from ciphermark_dashboards.rendering import FORMS, Figures, Filled, libraries
 from ciphermark_dashboards.selections import NoPairError, Selections
+from ciphermark_dashboards.snapshots import Snapshots
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import certainty, formats, host_state
 from ciphermark_present.catalogue.comparing import TWO_RUNS
@@ -35,13 +36,14 @@ class Views:
         self._store = store
         self._figures = Figures(store)
         self._selections = Selections(store, self._figures)
+        self._snapshots = Snapshots(store)
         self.navigation = Navigation(store, self._figures)
         self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
 
     def overview(self, request: Request) -> HTMLResponse:
         """The question and its answer."""
         given = dict(request.query_params)
-        shown = overview.page(self._store, given)
+        shown = overview.page(self._snapshots.now(), given)
         if shown is None:
             return _nothing_compared() if self._store.run_choices() else _nothing_yet()
         place, run_id = shown["question"].place, str(shown["run"]["run_id"])
@@ -57,7 +59,7 @@ class Views:
 
     def answer(self, kind: str, request: Request) -> Response:
         """The answer of the overview as a file: its rows, the query of these, or a picture."""
-        shown = overview.page(self._store, dict(request.query_params))
+        shown = overview.page(self._snapshots.now(), dict(request.query_params))
         if shown is None:
             raise NotFoundError("No run has a timed case.")
         if kind == "csv":

@@ -130,6 +130,7 @@ BY_TABLE = [
             {"security_compared_2024": 0, "ring_dimension": [8192]},
         ),
         ("2024", [("table", "2018")], {"table": "2018", "security_compared": 128}),
+        ("2024", [("table", "2018"), ("security", "0")], {"table": "2018", "security_compared": 128}),
     ],
 )
 def test_the_level_is_of_the_table_that_is_chosen_by_default_that_of_the_suite(of_suite, query, expected):

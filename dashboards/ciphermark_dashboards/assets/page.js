@@ -170,6 +170,7 @@ function shorten(form, data) {
     const boxes = [...group.querySelectorAll("input[type=checkbox]")];
     if (boxes.every((box) => box.checked)) data.delete(boxes[0].name);
   }
+  for (const select of form.querySelectorAll("select[data-unset]")) if (select.value === select.dataset.unset) data.delete(select.name);
   for (const [name, value] of [...data]) if (value === "") data.delete(name);
 }
 

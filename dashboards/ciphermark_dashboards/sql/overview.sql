@@ -1,3 +1,10 @@
+-- name: version
+-- A row that changes when something is recorded, deleted or renamed.
+select
+    (select count(*) || ' ' || max(sequence) from trial),
+    md5(string_agg(id || coalesce(label, ''), ' ' order by sequence))
+from run;
+
 -- name: overview_runs
 -- The runs for answers: the latest three of every suite, those measured here first. The requested run precedes them.
 select run_id, suite, label, started_at, is_imported, host, cpu_model, cores
