@@ -252,7 +252,7 @@ def _default(item: Filter, values: tuple[Any, ...], everywhere: Rows) -> tuple[A
 def _values(item: Filter, rows: Rows) -> tuple[Any, ...]:
     if item.values or not item.column:
         return item.values
-    return tuple(sorted({row[item.column] for row in rows if row[item.column] is not None}))
+    return tuple(sorted({row[item.column] for row in rows if row.get(item.column) is not None}))
 
 
 def _narrowed(rows: Rows, choice: Choice) -> Rows:
