@@ -4,7 +4,8 @@
 const root = document.documentElement;
 const NARROW = 640;
 const LABEL = 20; // pixels of a row's label above its marks
-const MARKS = 24; // pixels of a row's marks
+const MARKS = 28; // pixels of a row's marks on a line
+const MARK = 14; // pixels of a mark, of several below each other
 const CHARACTER = 7.6; // pixels of a note's character
 const MAX_COLUMNS = 3;
 const NARROWEST = 120;
@@ -35,7 +36,7 @@ function themed(text) {
 
 // Small charts are in as many columns as fit the page, and fill its width.
 function fit(specification, width) {
-  if (Array.isArray(specification.title)) specification.title = wrapped(specification.title.join(" "), width / CHARACTER);
+  if (Array.isArray(specification.title)) specification.title = specification.title.flatMap((line) => wrapped(line, width / CHARACTER));
   if (width < NARROW) stack(specification, width);
   if (specification.facet === undefined) return;
   const charts = new Set(specification.data.values.map((row) => row[specification.facet.field])).size;
@@ -50,16 +51,19 @@ function stack(specification, width) {
   config.legend = { ...config.legend, columns: 2, titleOrient: "top" };
   const view = specification.spec ?? specification;
   const parts = view.layer ?? [view];
-  if (!view.height?.step || parts.some((part) => part.mark.type === "rect" && part.encoding.y)) return;
+  const rows = parts.find((part) => part.encoding.y?.type === "nominal")?.encoding.y;
+  if (!rows || parts.some((part) => part.mark.type === "rect" && part.encoding.y)) return;
   const isOffset = parts.some((part) => part.encoding.yOffset);
   const variants = new Set(specification.data.values.map((row) => row.variant)).size;
-  const marks = isOffset ? view.height.step * variants : MARKS;
+  const marks = isOffset ? MARK * variants : MARKS;
   const padding = LABEL / (LABEL + marks);
-  if (!isOffset) view.height = { step: LABEL + marks };
+  const isFixed = view.height.step === undefined;
+  if (isFixed) view.height = (rows.sort.length + (isOffset ? padding : 0)) * (LABEL + marks);
+  else view.height = { step: isOffset ? MARK : LABEL + marks };
   const between = { bandWithNestedOffsetPaddingInner: padding, bandWithNestedOffsetPaddingOuter: padding };
   config.scale = { ...config.scale, ...(isOffset ? between : {}) };
-  const above = isOffset ? (marks + LABEL) / 2 : LABEL / 2 + 3;
-  config.axisYBand = { labelAlign: "left", labelPadding: 0, labelOffset: -above, labelLimit: width, ticks: false, domain: false, tickSize: 0 };
+  const above = isOffset ? (marks + LABEL) / 2 : (LABEL + MARKS) / 2 - 7;
+  config.axisYBand = { labelAlign: "left", labelPadding: 0, labelOffset: -above, labelLimit: width, ticks: false, domain: false, tickSize: 0, zindex: 1 };
 }
 
 function wrapped(text, characters) {

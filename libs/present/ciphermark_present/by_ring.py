@@ -34,12 +34,14 @@ def along(rows: Sequence[Row], value: Value, place: str, title: str) -> Chart | 
 
 
 def _paneled(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows, each with its ``panel``, and whether its place has a longer chain (``is_hollow``)."""
-    is_divided = len({row.get("tuning") for row in rows}) > 1
+    """The rows, each with its ``panel``, and whether its place has a longer chain (``is_hollow``). Matched tuning is
+    the usual one, which panels do not name.
+    """
     named = []
     for row in rows:
         label = row.get("label") or row["operation"]
-        panel = charting.joined(label, f"{row.get('tuning')} tuning" if is_divided else "")
+        tuning = row.get("tuning") or "matched"
+        panel = charting.joined(label, f"{tuning} tuning" if tuning != "matched" else "")
         named.append({**row, "label": label, "panel": panel})
     if not _are_told_by_chains(named):
         words = parameters.apart(named, _place)

@@ -36,6 +36,7 @@ _OF_MARKS = (theme.ADDRESS, "is_hollow")  # columns of rows that have them
 _APART = 10  # pixels between labels
 _MARGIN = 12  # pixels between the outermost marks and the frame
 CAP_PX = 9  # of the ends of intervals
+_ROW_GAP = 0.2  # share of a row, between it and the next one
 R = TypeVar("R", bound=Row)
 
 if TYPE_CHECKING:
@@ -228,6 +229,16 @@ def _share(value: float, axis: Mapping[str, Any], length: float) -> float:
     return float(margin + (1 - 2 * margin) * ((value - low) / (high - low) if high > low else 0.5))
 
 
+def height_of(rows: int, marks_px: float) -> float:
+    """The height of rows with marks below each other in each: Vega-Lite fits no width to rows of a given height."""
+    return round(rows * marks_px / (1 - _ROW_GAP))
+
+
+def count_scale() -> alt.Scale:
+    """A scale of counts, from zero, in true distances."""
+    return alt.Scale(zero=True, nice=False, padding=_MARGIN)
+
+
 def whole_axis() -> alt.Axis:
     """An axis of counts, with labels at whole numbers only."""
     return alt.Axis(tickCount=5, labelExpr="datum.value % 1 ? '' : format(datum.value, ',')")
@@ -307,7 +318,7 @@ _MOST_RATIO_TICKS = 8
 MIN_CASES = 6  # an interval of fewer cases does not generalize
 
 
-def ratio_x(value: str, title: str | list[str], values: Iterable[float]) -> alt.X:
+def ratio_x(value: str, title: str | list[str] | None, values: Iterable[float]) -> alt.X:
     """A logarithmic axis of ratios, for values and ends of intervals, with 1 and the significance band."""
     there = [*values, 1 / SIGNIFICANCE_THRESHOLD, SIGNIFICANCE_THRESHOLD]
     low, high = min(there), max(there)
@@ -356,7 +367,7 @@ def ratio_layers(base: alt.Chart, x: alt.X, **look: Any) -> list[alt.Chart]:
     coloured = base.encode(color=look["color"]) if "color" in look else base
     filled = base.transform_filter("!datum.is_hollow").mark_point(filled=True, size=80, opacity=1)
     hollow = base.transform_filter("datum.is_hollow").mark_point(
-        filled=False, size=80, opacity=1, style=theme.HOLLOW
+        filled=False, fill=theme.INSIDE, size=80, strokeWidth=2, opacity=1
     )
     points = [marks.encode(x=x, **look) for marks in (filled, hollow)]
     texts = base.mark_text(align="left", dx=8, style=theme.TEXT).encode(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 Place: TypeAlias = tuple[float, float, str]  # x, y of the baseline, and the anchor: start, middle or end
@@ -46,27 +46,27 @@ def spread(positions: Sequence[float], low: float, high: float, apart: float = L
     return [moved[number] for number in range(len(positions))]
 
 
-def beside(marks: Sequence[tuple[float, float, str]], bounds: Box) -> list[Place | None]:
+def beside(
+    marks: Sequence[tuple[float, float, str]], bounds: Box, *, is_above: bool = False
+) -> list[Place | None]:
     """For each mark (x, y, text) the first position of its label within the bounds that covers no other label or mark;
-    ``None`` where there is none. Upper marks are labelled first.
+    ``None`` where there is none. Upper marks are labelled first; ``is_above``: above or below, where an interval is at
+    both sides.
     """
+    offsets = [each for each in _OFFSETS if abs(each[1]) > LINE / 2] if is_above else _OFFSETS
     taken: list[Box] = []
     places: dict[int, Place] = {}
     for number in sorted(range(len(marks)), key=lambda number: marks[number][1]):
         x, y, text = marks[number]
         others = [(mark[0], mark[1]) for place, mark in enumerate(marks) if place != number]
-        for place in _around(x, y):
+        for dx, dy, anchor in offsets:
+            place = x + dx, y + dy, anchor
             where = box(place, text)
             if _is_free(where, bounds, taken, others):
                 taken.append(where)
                 places[number] = place
                 break
     return [places.get(number) for number in range(len(marks))]
-
-
-def _around(x: float, y: float) -> Iterator[Place]:
-    for dx, dy, anchor in _OFFSETS:
-        yield x + dx, y + dy, anchor
 
 
 def box(place: Place, text: str) -> Box:

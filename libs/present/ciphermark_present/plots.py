@@ -11,7 +11,7 @@ from ciphermark_present import charting, formats, labels, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
-_ROW_PX = 14  # of a mark
+_ROW_PX = 12  # of a mark
 _MAX_ROWS = 40
 _HOLLOW, _JOINED = "datum.is_hollow", "!datum.is_hollow"
 _OWN = ("variant", "panel", "series", "segment", "is_hollow", "dash", "end", "dy")
@@ -66,8 +66,8 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
     ``series``, by default a variant, with its ``name`` at the end. A line breaks where it lacks a place of its panel.
 
     Marks of rows that are hollow (``is_hollow``) are on no line. Equal marks overlap, the first variant's the largest.
-    Equal values of a panel are a sentence. Where most rows are in panels with fewer than three marks, or at one place,
-    all are rows of one chart.
+    Equal values of a panel are a sentence. Where most rows are in panels with fewer than three marks, or most panels
+    have one place, all are rows of one chart.
     """
     if not rows:
         return None
@@ -88,7 +88,7 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
     unequal = [row for row in cases if row["panel"] not in equal]
     drawn, notes = charting.enough(unequal, "panel", order)
     shown = list(dict.fromkeys(places.write(row[places.column]) for row in cases))
-    if not drawn or 2 * len(drawn) < len(unequal) or len(shown) == 1:
+    if 2 * len(drawn) < len(unequal) or _are_mostly_of_one_place(drawn, places.column):
         panels = [
             {
                 **row,
@@ -98,7 +98,7 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
             }
             for row in cases
         ]
-        panels.sort(key=lambda row: order.index(row["of"]))
+        panels.sort(key=lambda row: (order.index(row["of"]), row[places.column]))
         return in_rows(panels, value, shown if len(shown) == 1 else [])
     panels_drawn = {row["panel"] for row in drawn}
     named, are_named = _named(_broken(drawn, places.column), value, places.column)
@@ -112,6 +112,14 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
         axes=("x",),
     )
     return chart.properties(**charting.noted(_stated(equal, order) + notes))
+
+
+def _are_mostly_of_one_place(rows: Sequence[Row], place: str) -> bool:
+    """Whether half of the panels, or all of none, have a single place."""
+    panels: dict[str, set[Any]] = defaultdict(set)
+    for row in rows:
+        panels[row["panel"]].add(row[place])
+    return 2 * sum(len(own) == 1 for own in panels.values()) >= len(panels)
 
 
 def _equal(cases: Sequence[Row], value: Value, places: Places) -> dict[str, str]:
@@ -167,7 +175,7 @@ def _named(rows: Sequence[Row], value: Value, place: str) -> tuple[list[Row], bo
     """
     ends: dict[tuple[str, str], int] = {}
     for number, row in enumerate(rows):
-        key = row["panel"], row["series"]
+        key = row["panel"], row["name"]
         if not row["is_hollow"] and (key not in ends or row[place] > rows[ends[key]][place]):
             ends[key] = number
     panels: dict[str, list[int]] = defaultdict(list)
@@ -215,7 +223,9 @@ def _layers(cases: Sequence[Row], value: Value, places: Places, are_named: bool)
 def points(cases: Sequence[Row], base: alt.Chart, **look: Any) -> list[alt.Chart]:
     """The marks of rows, in two layers where some are hollow."""
     filled = base.transform_filter(_JOINED).mark_point(filled=True, size=60, opacity=1).encode(**look)
-    hollow = base.transform_filter(_HOLLOW).mark_point(filled=False, size=60, opacity=1, style=theme.HOLLOW)
+    hollow = base.transform_filter(_HOLLOW).mark_point(
+        filled=False, fill=theme.INSIDE, size=60, strokeWidth=2, opacity=1
+    )
     return [filled, *[hollow.encode(**look)] * any(row["is_hollow"] for row in cases)]
 
 
@@ -226,7 +236,7 @@ def in_rows(rows: Sequence[Row], value: Value, notes: Sequence[str] = ()) -> Cha
     rest = len(shown[_MAX_ROWS:])
     return _dots(cases, value, "panel").properties(
         width="container",
-        height=alt.Step(_ROW_PX),
+        height=charting.height_of(min(len(shown), _MAX_ROWS), _ROW_PX * len(charting.variants_of(cases))),
         **charting.noted([*notes, *[f"In the table only: {rest:,} other cases"] * bool(rest)]),
     )
 
@@ -312,7 +322,7 @@ class Measure:
     axis: Mapping[str, Any]
 
 
-def labelled(rows: Sequence[Row], x: Measure, y: Measure, text: str) -> list[Row]:
+def labelled(rows: Sequence[Row], x: Measure, y: Measure, text: str, *, is_above: bool = False) -> list[Row]:
     """The rows of small charts (``panel``), each with its ``label``: the column ``text``, moved by ``dx`` and ``dy``
     from its mark and aligned (``align``) so that it covers no other; empty where there is no room.
     """
@@ -329,7 +339,8 @@ def labelled(rows: Sequence[Row], x: Measure, y: Measure, text: str) -> list[Row
             )
             for number in numbers
         ]
-        places = labels.beside(marks, (0.0, 0.0, float(charting.WIDTH), float(charting.HEIGHT)))
+        bounds = 0.0, 0.0, float(charting.WIDTH), float(charting.HEIGHT)
+        places = labels.beside(marks, bounds, is_above=is_above)
         for number, (at_x, at_y, label), place in zip(numbers, marks, places, strict=True):
             to_x, to_y, anchor = place or (at_x, at_y, "start")
             named[number] = {

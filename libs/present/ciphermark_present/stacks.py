@@ -10,16 +10,15 @@ from ciphermark_present import charting, formats, labels, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
-_SPLIT = "split(datum.{}, '\\n')"
 _WIDTH = 480  # two charts are as wide as a page
 _LABELLED_PX = 380  # the width by which a label fits its part
-_BAR_PX, _ROW_PX = 20, 34  # a name has two lines
+_BAR_PX, _ROW_PX = 20, 32
 _COLUMNS = ("variant", "bar", "panel", "part", "seconds", "start", "end", "middle", "ink", "label", "whole")
 
 
 def bar_name(variant: str, apart: str) -> str:
-    """The ``bar`` of a case: its variant, and below it the parameters that distinguish the case."""
-    return "\n".join(filter(None, (variant, apart)))
+    """The ``bar`` of a case: its variant, and the parameters that distinguish the case."""
+    return charting.joined(variant, apart)
 
 
 def bars(rows: Sequence[Row]) -> Chart | None:
@@ -32,11 +31,7 @@ def bars(rows: Sequence[Row]) -> Chart | None:
     parts = list(_shares(drawn))
     scale = alt.Scale(domain=[0, 1], nice=False)
     axis = alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 1])
-    base = alt.Chart().encode(
-        y=alt.Y(
-            "bar:N", title=None, axis=alt.Axis(labelExpr=_SPLIT.format("label"), domain=False, ticks=False)
-        )
-    )
+    base = alt.Chart().encode(y=alt.Y("bar:N", title=None, axis=alt.Axis(domain=False, ticks=False)))
     pieces = base.mark_bar(size=_BAR_PX).encode(
         x=alt.X("start:Q", title=None, axis=axis, scale=scale),
         x2=alt.X2("end:Q"),
@@ -46,15 +41,18 @@ def bars(rows: Sequence[Row]) -> Chart | None:
             "bar:N", "part:N", charting.text_tip("seconds", "Time"), alt.Tooltip("share:N", title="Share")
         ),
     )
-    texts = base.encode(x=alt.X("middle:Q"), text=alt.Text("label:N"))
+    is_accent = f"datum.ink === '{theme.ACCENT}'"
+    texts = base.encode(
+        x=alt.X("middle:Q"),
+        text=alt.Text("label:N"),
+        color=alt.condition(is_accent, alt.value(theme.ON_ACCENT), alt.value(theme.ON_GREY)),
+    )
     wholes = base.mark_text(align="left", dx=6, style=theme.TEXT).encode(
         x=alt.XDatum(1), text=alt.Text("whole:N")
     )
-    is_accent = f"datum.ink === '{theme.ACCENT}'"
     layers = [
         pieces,
-        texts.transform_filter(f"!({is_accent})").mark_text(style=theme.TEXT),
-        texts.transform_filter(is_accent).mark_text(style=theme.ON_ACCENT),
+        texts.mark_text(style=theme.TEXT),
         wholes,
     ]
     data = charting.data(parts, *_COLUMNS, "share", seconds=formats.seconds)
@@ -64,9 +62,8 @@ def bars(rows: Sequence[Row]) -> Chart | None:
         list(dict.fromkeys(row["panel"] for row in drawn)),
         width=_WIDTH,
         height=alt.Step(_ROW_PX),
-        scales=("y",),
         axes=("x",),
-        header=alt.Header(labelExpr=_SPLIT.format("value")),
+        header=alt.Header(labelExpr="split(datum.value, '\\n')"),
     )
     return chart.properties(**charting.noted(notes))
 

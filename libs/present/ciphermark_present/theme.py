@@ -21,9 +21,13 @@ IN_THE_DARK = {
     "#0B5CAD": "#7AB8FF",
     "#C9CED5": "#3A424B",
     "#B4BBC4": "#4A535D",
+    "#FFFFFF": "#101317",
+    "#16191D": "#E9EBEE",
 }
 # Parts of a stack: the one that matters, and the others in turn.
 ACCENT, GREYS = "#0B5CAD", ("#C9CED5", "#B4BBC4")
+ON_ACCENT, ON_GREY = "#FFFFFF", "#16191D"  # texts on them
+INSIDE = "#FFFFFF"  # of a hollow mark: of a case with other parameters, or not sampled alternately
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _PALE = 0.45  # the share of white that the dark theme adds to a colour without a counterpart
 
@@ -38,17 +42,14 @@ class Ground:
     grid: str
     line: str
     band: str
-    on_accent: str
 
 
-LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3", "#ffffff")
-DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229", "#0a1420")
+LIGHT = Ground("#ffffff", "#16191d", "#5b636d", "#eceef1", "#c9ced5", "#eef0f3")
+DARK = Ground("#101317", "#e9ebee", "#a5adb7", "#20262c", "#3a424b", "#1c2229")
 # Marks of these styles have the theme's colours.
 UNITY = "unity"  # a line at the ratio 1
 BAND = "band"  # the range without a significant difference
 TEXT = "label"  # a text next to a mark
-ON_ACCENT = "on-accent"  # a text on the accent
-HOLLOW = "hollow"  # a mark of a case with other parameters, or not sampled alternately
 COUNT = "count"  # the ground of a number, as dark as the number is large
 ADDRESS = "href"  # the column with the address of a row's case
 VARIANTS = "Variant"  # the title of colours and shapes of libraries
@@ -67,7 +68,12 @@ def configuration(ground: Ground) -> dict[str, Any]:
         "font": FONT,
         "axis": {**texts, **sizes, **lines, "labelLimit": _LABEL_LIMIT_PX},
         "legend": {**texts, **sizes, **legend},
-        "header": {"labelColor": ground.text, "labelFontSize": 13, "labelFontWeight": 600},
+        "header": {
+            "labelColor": ground.text,
+            "labelFontSize": 13,
+            "labelFontWeight": 600,
+            "labelAnchor": "start",
+        },
         "title": {**title, "subtitleColor": ground.muted, "subtitleFontSize": LEAST_PX},
         "text": {"color": ground.text, "fontSize": LEAST_PX},
         "view": {"stroke": "transparent", "continuousWidth": 300, "continuousHeight": 300},
@@ -75,9 +81,7 @@ def configuration(ground: Ground) -> dict[str, Any]:
             UNITY: {"color": ground.muted, "strokeDash": [4, 3]},
             BAND: {"color": ground.band},
             TEXT: {"color": ground.text, "fontSize": LEAST_PX},
-            ON_ACCENT: {"color": ground.on_accent, "fontSize": LEAST_PX},
-            HOLLOW: {"fill": ground.ground, "strokeWidth": 2},
-            COUNT: {"fill": ground.muted},
+            COUNT: {"color": ground.muted},
         },
     }
 
@@ -121,9 +125,7 @@ def dressed(specification: dict[str, Any]) -> dict[str, Any]:
     colours = {colour: in_the_dark(colour) for colour in sorted(set(_colours(drawn)))}
     dark = {"config": configuration(DARK), "colours": colours}
     meta = {"dark": dark, "legend": legend(drawn)}
-    # Rows have their height.
-    size = {"autosize": {"type": "fit-x", "contains": "padding"}} if drawn.get("width") == "container" else {}
-    return {**specification, **size, "config": configuration(LIGHT), "usermeta": meta}
+    return {**specification, "config": configuration(LIGHT), "usermeta": meta}
 
 
 def in_the_dark(colour: str) -> str:

@@ -66,19 +66,16 @@ def find_peak(rows: Sequence[Row]) -> str:
 
 
 def find_sizes(rows: Sequence[Row]) -> str:
-    """The extent of a ciphertext's bytes at the largest N."""
-    largest = max(row["ring_dimension"] for row in rows)
-    here = [
-        float(row["bytes"])
-        for row in charting.fullest(rows)
-        if row["ring_dimension"] == largest and row["object"] == "ciphertext" and row["compression"] == "none"
-    ]
-    if not here:
+    """The extent of a ciphertext's bytes at the largest N, uncompressed where that is known."""
+    whole = [row for row in charting.fullest(rows) if row["object"] == "ciphertext"]
+    largest = max((row["ring_dimension"] for row in whole), default=0)
+    here = [row for row in whole if row["ring_dimension"] == largest]
+    plain = [row for row in here if not _is_packed(row)] or here
+    if not plain:
         return ""
-    range_of = (
-        size(max(here)) if size(min(here)) == size(max(here)) else f"{size(min(here))} to {size(max(here))}"
-    )
-    return f"A ciphertext at N = {largest} takes {range_of}"
+    least, most = (size(choose(row["bytes"] for row in plain)) for choose in (min, max))
+    packed = f", compressed with {plain[0]['compression']}" if _is_packed(plain[0]) else ""
+    return f"A ciphertext at N = {largest} takes {least if least == most else f'{least} to {most}'}{packed}"
 
 
 def draw_memory(rows: Sequence[Row]) -> Chart | None:

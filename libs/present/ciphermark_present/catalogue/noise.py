@@ -165,7 +165,8 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
         {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
         for row in charting.fullest([row for row in rows if row["depth"] is not None])
     ]
-    axis = charting.linear(row["depth"] for row in cases)
+    depths = [row["depth"] for row in cases]
+    axis = charting.plain(depths) if all(depths) else charting.linear(depths)
     told = [alt.Tooltip("text:N", title="Operations")]
     value = Value("depth", "Operations that decrypt correctly", axis, told, columns=("text",))
     return by_ring(cases, value)

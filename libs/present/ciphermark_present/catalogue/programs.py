@@ -72,9 +72,9 @@ def find_counts(rows: Sequence[Row]) -> str:
 
 def _place(row: Row) -> str:
     """The name of a small chart, in lines, without the variants that executed the program."""
-    given = row["options"] or f"{row['vector_length']:,}"
+    given = row["options"] or formats.values(row["vector_length"])
     digest = row["program"][:_SHOWN_DIGITS]
-    return f"{row['operation']}, {row['stage']}\n{given}, {row['scheme']} · {digest}"
+    return f"{row['operation']}, {row['stage']}\n{given}\n{row['scheme']} · {digest}"
 
 
 def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:

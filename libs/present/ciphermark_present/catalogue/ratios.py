@@ -10,6 +10,7 @@ from ciphermark_present.catalogue import columns
 from ciphermark_present.charting import MIN_CASES, Chart, alt
 from ciphermark_present.query import Row
 
+_ROW_PX = 16  # of a mark
 _CASES = "#matrix"  # where pages list the cases of a mean
 _COLUMNS = (
     "variant",
@@ -31,16 +32,16 @@ def draw_by_data(rows: Sequence[Row]) -> Chart | None:
     interleaved.
     """
     cases = [{**row, "is_hollow": True} for row in charting.fullest(rows)] if rows else []
-    return _ratios_by_ring(cases, "Random / constant")
+    return _ratios_by_ring(cases)
 
 
 def draw_speedup(rows: Sequence[Row]) -> Chart | None:
     """Paired speedup with its interval, by operation, one small chart per N."""
     cases = [{**row, "variant": row["variant_on"]} for row in charting.fullest(rows)] if rows else []
-    return _ratios_by_ring(cases, "Time without / time with HEXL")
+    return _ratios_by_ring(cases)
 
 
-def _ratios_by_ring(cases: Sequence[Row], title: str) -> Chart | None:
+def _ratios_by_ring(cases: Sequence[Row]) -> Chart | None:
     """Ratios by operation and variant, one small chart per N, or rows of one chart where most have fewer than three."""
     if not cases:
         return None
@@ -63,19 +64,22 @@ def _ratios_by_ring(cases: Sequence[Row], title: str) -> Chart | None:
     if len(names) > 1:
         base = base.encode(yOffset=alt.YOffset("variant:N", sort=names))
     tips = charting.tips("variant:N", "operation:N", "place:N", *charting.ratio_tips(), "verdict:N")
-    x = charting.ratio_x("ratio", title, charting.ends_of(ratios))
+    x = charting.ratio_x("ratio", None, charting.ends_of(ratios))
     look: dict[str, Any] = {
         "color": charting.colour(names, has_legend=len(names) > 1),
         "shape": charting.shape(names, has_legend=len(names) > 1),
         "tooltip": tips,
     }
     chart = alt.layer(*charting.ratio_layers(base, x, **look), data=charting.data(ratios, *_COLUMNS))
-    height = alt.Step(16 if len(names) > 1 else 24)
     if is_sparse:
-        return chart.properties(width="container", height=height)
+        return chart.properties(width="container", height=charting.height_of(len(rows), _ROW_PX * len(names)))
     shown = {row["place"] for row in drawn}
     charts = charting.small_charts(
-        chart, "place", [each for each in order if each in shown], height=height, axes=("x",)
+        chart,
+        "place",
+        [each for each in order if each in shown],
+        height=alt.Step(_ROW_PX if len(names) > 1 else 24),
+        axes=("x",),
     )
     return charts.properties(**charting.noted(notes))
 
@@ -113,7 +117,7 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     order = [row["label"] for row in ranked]
     base = alt.Chart().encode(y=alt.Y("label:N", title=None, sort=order, axis=charting.bands()))
     ends = charting.ends_of(ranked, "mean_ratio") + [row["case_ratio"] for row in cases]
-    x = charting.ratio_x("mean_ratio", _title(ranked, bool(cases), any(marks.values())), ends)
+    x = charting.ratio_x("mean_ratio", None, ends)
     look: dict[str, Any] = {
         "color": charting.colour(names, has_legend=False),
         "shape": charting.shape(names, has_legend=False),
@@ -127,7 +131,9 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     data = charting.data([{**row, "case_ratio": None} for row in ranked] + cases, *_LEADERBOARD)
     layers = charting.ratio_layers(base, x, **look, tooltip=tips)
     return alt.layer(*layers, *[single] * bool(cases), data=data).properties(
-        width="container", height=alt.Step(30)
+        width="container",
+        height=30 * len(ranked),
+        **charting.noted([". ".join(_about(ranked, bool(cases), any(marks.values())))]),
     )
 
 
@@ -144,18 +150,17 @@ def _ranked_marks(rows: Sequence[Row], marks: Mapping[str, str]) -> list[Row]:
     ]
 
 
-def _title(ranked: Sequence[Row], has_cases: bool, has_marks: bool) -> list[str]:
-    """The lines below the axis."""
+def _about(ranked: Sequence[Row], has_cases: bool, has_marks: bool) -> list[str]:
+    """The cases of the means, and the meanings of marks."""
     counts = dict.fromkeys((row["common_cases"], row["tuning"], row["is_composite"]) for row in ranked)
     common = [
         charting.joined(f"{count} common cases", f"{tuning} tuning", "composite" * is_composite)
         for count, tuning, is_composite in counts
     ]
     return [
-        "Time / fastest time",
-        f"geometric mean of {' and of '.join(common)}",
-        *["small marks: single cases"] * has_cases,
-        *["hollow: other parameters than the fastest variant, or not interleaved with it"]
+        f"Means of {' and of '.join(common)}",
+        *["Small marks: single cases"] * has_cases,
+        *["Hollow: other parameters than the fastest variant, or not interleaved with it"]
         * any(row["is_hollow"] for row in ranked),
         *[columns.UNACCELERATED] * has_marks,
     ]

@@ -51,7 +51,12 @@ def draw_repetitions(rows: Sequence[Row]) -> Chart | None:
         return None
     has_choices = len({row["dash"] for row in cases}) > 1
     axis = charting.seconds(row[name] for row in cases for name in ("median", "from", "to"))
-    x = alt.X("repetitions:Q", title="Consecutive operations", axis=charting.whole_axis())
+    x = alt.X(
+        "repetitions:Q",
+        title="Consecutive operations",
+        scale=charting.count_scale(),
+        axis=charting.whole_axis(),
+    )
     value = Value(
         "median",
         None,

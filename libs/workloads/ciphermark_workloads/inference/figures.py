@@ -68,14 +68,11 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     x = Measure("infer_s", "Latency", times)
     y = Measure("images_per_s", "Images/s", charting.plain(row["images_per_s"] for row in passes))
     several = len({row["images"] for row in passes}) > 1
-    texts = [
-        charting.joined(row["variant"], f"{digits(row['images'])} images" if several else "")
-        for row in passes
-    ]
+    texts = [charting.joined(row["variant"], _images(row["images"]) if several else "") for row in passes]
     marks = [
         {**row, "line": line, "text": text} for row, line, text in zip(passes, lines_of, texts, strict=True)
     ]
-    drawn = plots.labelled(marks, x, y, "text")
+    drawn = plots.labelled(marks, x, y, "text", is_above=True)
     place = alt.Chart().encode(
         x=alt.X("infer_s:Q", title=x.title, **x.axis), y=alt.Y("images_per_s:Q", title=y.title, **y.axis)
     )
@@ -108,6 +105,10 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     layers = [lines, *charting.intervals(base, "x"), points, plots.label_layer(place)]
     chart = alt.layer(*layers, data=data)
     return charting.small_charts(chart, "panel").properties(**charting.noted(notes))
+
+
+def _images(count: float) -> str:
+    return "1 image" if count == 1 else f"{digits(count)} images"
 
 
 def find_throughput(rows: Sequence[Row]) -> str:
