@@ -21,6 +21,7 @@ from ciphermark_dashboards import rendering
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
+from ciphermark_present import theme
 from ciphermark_present.catalogue.times import LEADERBOARD
 from ciphermark_present.query import Answer
 
@@ -176,7 +177,7 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_page_and_every_link_on_it_opens(
     client: TestClient, run_id: str, path: str, undrawn: None
 ) -> None:
-    """The charts that it draws are offered as Vega-Lite, each as it is drawn."""
+    """The charts that it draws are offered as Vega-Lite, each as it is drawn, but for links of its marks."""
     answer = client.get(path, params={} if path in ("/compare", "/runs") else {"run": run_id})
     assert answer.status_code == 200, answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -194,7 +195,9 @@ def test_every_page_and_every_link_on_it_opens(
             assert opened.status_code == 200, link
             if name := re.match(r"/figures/([\w-]+)\.json\?", link):
                 offered[name[1]] = opened.json()
-    assert offered == {name: json.loads(specification) for name, specification in drawn.items()}
+    assert {name: theme.linked(specification) for name, specification in offered.items()} == {
+        name: json.loads(specification) for name, specification in drawn.items()
+    }
 
 
 def test_the_leaderboard_ranks_by_the_cases_that_all_have(client: TestClient, run_id: str) -> None:
