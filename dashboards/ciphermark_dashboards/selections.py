@@ -74,6 +74,8 @@ class Selections:
         A suite takes precedence over runs of other suites. Raises :class:`NoPairError` where there are no two runs.
         """
         given = dict(query)
+        filters = (item.name for item in COMPARE_PAGE.filters)
+        require_known(given, ("a", "b", *_OF_THE_PAGE, *CARRIED, *filters))
         a, b = (self._store.run(given[name]) if given.get(name) else None for name in "ab")
         suite = given.get("suite", "")
         if suite and any(run is not None and run["suite"] != suite for run in (a, b)):

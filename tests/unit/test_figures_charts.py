@@ -786,7 +786,7 @@ def test_what_did_not_change_between_runs_is_a_count():
     ]
     chart = draw(rows).to_dict()
     assert [mark["text"] for mark in chart["data"]["values"]] == ["0.500× slower", "0.500× faster"]
-    assert chart["title"] == "Other cases, in the table: 1"
+    assert chart["title"] == "Not shown: 1 other times"
 
 
 @pytest.mark.parametrize("ground", [theme.LIGHT, theme.DARK])

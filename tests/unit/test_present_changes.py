@@ -9,6 +9,7 @@ import pytest
 
 from ciphermark_analysis.comparison import COLUMNS
 from ciphermark_present import changes, ratio_axis
+from ciphermark_present.catalogue import comparing
 
 ROW: dict[str, Any] = dict.fromkeys((*COLUMNS, "run_id")) | {
     "run_id": "b",
@@ -65,7 +66,7 @@ OTHER = ROW | {"verdict": "not comparable: only in run A"}
     ],
 )
 def test_the_verdict_counts_every_result_once(rows: list[dict[str, Any]], sentence: str) -> None:
-    assert changes.headline(rows) == sentence
+    assert comparing.headline(rows) == sentence
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_regressions_come_before_gains_and_the_largest_first() -> None:
     assert [item.kind for item in sections[0].items] == ["failed", "slower", "worse", "slower"]
     assert [item.variant for item in sections[0].items][-1] == "tenseal"
     assert [item.kind for item in changes.undecided([SLOWER, UNDECIDED])] == ["undecided"]
-    assert changes.incomparable([OTHER, SLOWER]) == [("only in run A", 1)]
+    assert comparing.incomparable([OTHER, SLOWER]) == [("only in run A", 1)]
 
 
 def test_a_row_has_run_b_divided_by_run_a() -> None:

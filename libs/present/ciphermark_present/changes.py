@@ -6,19 +6,17 @@ Rows are those of the figure ``two-runs``, with merged operations (``comparing.s
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ciphermark_present import answers, formats, parameters, ratio_axis
 from ciphermark_present.catalogue import comparing
-from ciphermark_present.catalogue.comparing import GAINS, INCOMPARABLE, OPEN, REGRESSIONS, kind_of
+from ciphermark_present.catalogue.comparing import GAINS, OPEN, REGRESSIONS, kind_of
 from ciphermark_present.query import Row
 from ciphermark_present.questions import words
 from ciphermark_present.ratio_axis import THRESHOLD, Axis
 
 _ON_THE_AXIS = ("s", "bytes")  # units of which less is better, and a ratio is a cost
-_ADJECTIVES = {"failed": "failing", "host-wide shift": "shifted with the host"}
 _PILLS = {
     "regression": "▼ regression",
     "no regression": "no regression",
@@ -95,31 +93,6 @@ class Section:
     items: Sequence[Change]
 
 
-def headline(rows: Sequence[Row]) -> str:
-    """The verdict as a sentence: the number of results of each kind."""
-    counts = comparing.verdicts(rows)
-    left_out = counts.pop(INCOMPARABLE, 0)
-    if not counts:
-        reasons = incomparable(rows)
-        return (
-            f"Nothing can be compared: {reasons[0][0]}."
-            if reasons
-            else "Nothing can be compared: no results."
-        )
-    whole = len(rows) - left_out
-    parts = [f"{count:,} {_ADJECTIVES.get(kind, kind)}" for kind, count in counts.items()]
-    if not any(kind in counts for kind in REGRESSIONS):
-        return f"None of {_results(whole)} regressed: {', '.join(parts)}."
-    first, *rest = counts.items()
-    verb = "is" if first[1] == 1 else "are"
-    lead = f"{first[1]:,} of {_results(whole)} {verb} {_ADJECTIVES.get(first[0], first[0])}"
-    return f"{', '.join([lead, *parts[1:]])}." if rest else f"{lead}."
-
-
-def _results(count: int) -> str:
-    return f"{count:,} result{'' if count == 1 else 's'}"
-
-
 def pill(rows: Sequence[Row]) -> tuple[str, bool]:
     """The conclusion in a word or two, and whether it is good."""
     conclusion = comparing.conclusion(rows)
@@ -157,12 +130,6 @@ def of_kinds(rows: Sequence[Row], kinds: Sequence[str]) -> list[Change]:
 def undecided(rows: Sequence[Row]) -> list[Change]:
     """The results without a decision."""
     return of_kinds(rows, OPEN)
-
-
-def incomparable(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    """The reasons why results cannot be compared, the most frequent first, with their numbers."""
-    verdicts = [row["verdict"] for row in rows if kind_of(row["verdict"]) == INCOMPARABLE]
-    return Counter(verdict.partition(": ")[2] for verdict in verdicts).most_common()
 
 
 def axis(items: Sequence[Change], threshold: float = THRESHOLD) -> Axis:

@@ -70,6 +70,7 @@ def _alike(row: Row) -> str | None:
 INCOMPARABLE = "not comparable"
 REGRESSIONS = ("failed", "slower", "worse")
 GAINS = ("fixed", "faster", "better")
+_ADJECTIVES = {"failed": "failing", HOST_WIDE_SHIFT: "shifted with the host"}
 OPEN = (HOST_WIDE_SHIFT, UNDECIDED)  # neither a change of the build nor the absence of one
 _ORDER = (*REGRESSIONS, "changed", *GAINS, *OPEN, "unchanged", INCOMPARABLE)
 
@@ -105,6 +106,37 @@ def verdicts(rows: Sequence[Row]) -> dict[str, int]:
     return {kind: counts[kind] for kind in _ORDER if counts[kind]}
 
 
+def headline(rows: Sequence[Row]) -> str:
+    """The verdict as a sentence: the number of results of each kind."""
+    counts = verdicts(rows)
+    left_out = counts.pop(INCOMPARABLE, 0)
+    if not counts:
+        reasons = incomparable(rows)
+        return (
+            f"Nothing can be compared: {reasons[0][0]}."
+            if reasons
+            else "Nothing can be compared: no results."
+        )
+    whole = len(rows) - left_out
+    parts = [f"{count:,} {_ADJECTIVES.get(kind, kind)}" for kind, count in counts.items()]
+    if not any(kind in counts for kind in REGRESSIONS):
+        return f"None of {_results(whole)} regressed: {', '.join(parts)}."
+    first, *rest = counts.items()
+    verb = "is" if first[1] == 1 else "are"
+    lead = f"{first[1]:,} of {_results(whole)} {verb} {_ADJECTIVES.get(first[0], first[0])}"
+    return f"{', '.join([lead, *parts[1:]])}." if rest else f"{lead}."
+
+
+def _results(count: int) -> str:
+    return f"{count:,} result{'' if count == 1 else 's'}"
+
+
+def incomparable(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """The reasons why results cannot be compared, the most frequent first, with their numbers."""
+    verdicts = [row["verdict"] for row in rows if kind_of(row["verdict"]) == INCOMPARABLE]
+    return Counter(verdict.partition(": ")[2] for verdict in verdicts).most_common()
+
+
 def _verdict(value: str) -> str:
     kind = kind_of(value)
     if kind in REGRESSIONS:
@@ -136,16 +168,17 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time"]
     if not judged:
         return None
-    labels = parameters.apart(judged, lambda row: (_case_of_two(row), row["ring_dimension"]))
+    chosen = [row for row in judged if kind_of(row["verdict"]) in CHANGES] or judged
+    chosen.sort(key=lambda row: (_ORDER.index(kind_of(row["verdict"])), -abs(math.log(row["ratio"]))))
+    chosen = chosen[:_MAX_CASES]
+    labels = parameters.apart(chosen, lambda row: (_case_of_two(row), row["ring_dimension"]))
     labelled = [
         {**row, **_inverted(row), "case": charting.joined(_case_of_two(row), label)}
-        for row, label in zip(judged, labels, strict=True)
+        for row, label in zip(chosen, labels, strict=True)
     ]
-    chosen = [row for row in labelled if kind_of(row["verdict"]) in CHANGES] or labelled
-    chosen.sort(key=lambda row: (_ORDER.index(kind_of(row["verdict"])), -abs(math.log(row["ratio"]))))
     ratios = [
         {**row, "text": f"{row['text'].removeprefix('≈ ')} {kind_of(row['verdict'])}"}
-        for row in charting.with_ratio(chosen[:_MAX_CASES])
+        for row in charting.with_ratio(labelled)
     ]
     names = charting.variants_of(ratios)
     order = [row["case"] for row in ratios]
@@ -156,8 +189,8 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     columns = ("variant", "case", "ratio", "from", "to", "at", "text", "interval")
     chart = alt.layer(*charting.ratio_layers(base, x, **look), data=charting.data(ratios, *columns))
     chart = chart.properties(width="container", height=22 * len(ratios))
-    rest = len(labelled) - len(ratios)
-    return chart.properties(title=f"Other cases, in the table: {rest:,}") if rest else chart
+    rest = len(judged) - len(ratios)
+    return chart.properties(title=f"Not shown: {rest:,} other times") if rest else chart
 
 
 def _inverted(row: Row) -> dict[str, float | None]:
@@ -168,14 +201,16 @@ def _inverted(row: Row) -> dict[str, float | None]:
 
 def _case_of_two(row: Row) -> str:
     times = "" if row["repetitions"] is None else f" × {row['repetitions']}"
-    place = f"{row['operation']}{times}, {row['scheme']} {row['ring_dimension']}"
+    place = f"{row['operation']}{times}, {row['scheme'].upper()} {row['ring_dimension']}"
+    data = "" if row["data_pattern"] == "random" else f" {row['data_pattern']}"
     phase = "" if row["phase"] == "evaluate" else f", {row['phase']}"
-    return f"{row['variant']}: {place}, {row['vector_length']} {row['data_pattern']}{phase}"
+    return f"{row['variant']}: {place}, {row['vector_length']}{data}{phase}"
 
 
 TWO_RUNS = Figure(
     name="two-runs",
     title="Case by case",
+    finding=lambda rows: headline(said_once(rows)),
     lead="Run B divided by run A: above 1, B is slower or larger.",
     reading=(
         "A time is slower or faster if its whole interval exceeds the significance threshold: 5% for most metrics, or "
@@ -297,8 +332,7 @@ def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
     counts = ", ".join(counted(rows)) or "no results"
     match whole.conclusion:
         case "nothing compared":
-            reasons = Counter(row["verdict"].partition(": ")[2] for row in rows)
-            why = "".join(f". Most common reason: {reason}" for reason, _ in reasons.most_common(1))
+            why = "".join(f". Most common reason: {reason}" for reason, _ in incomparable(rows)[:1])
             return f"Nothing compared: {counts}{why}"
         case "regression":
             regressions = sum(whole.verdicts.get(kind, 0) for kind in REGRESSIONS)
