@@ -30,3 +30,12 @@ def test_decided_verdicts_are_sure(verdicts, expected):
 
 def test_rows_without_a_mean_have_no_rank():
     assert certainty.of([{"rank": None, "mean_ratio": None}, {"rank": 1, "mean_ratio": 1.0}]) == "sure"
+
+
+def test_each_tuning_is_ranked_apart() -> None:
+    rows = [
+        {"rank": rank, "mean_ratio": 1.5, "tuning": tuning}
+        for tuning in ("matched", "recommended")
+        for rank in (1, 2)
+    ]
+    assert certainty.of(rows) == "sure"
