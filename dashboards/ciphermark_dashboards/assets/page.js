@@ -63,7 +63,9 @@ function stack(specification, width) {
   const between = { bandWithNestedOffsetPaddingInner: padding, bandWithNestedOffsetPaddingOuter: padding };
   config.scale = { ...config.scale, ...(isOffset ? between : {}) };
   const above = isOffset ? (marks + LABEL) / 2 : (LABEL + MARKS) / 2 - 7;
-  config.axisYBand = { labelAlign: "left", labelPadding: 0, labelOffset: -above, labelLimit: width, ticks: false, domain: false, tickSize: 0, zindex: 1 };
+  config.axisYBand = { labelAlign: "left", labelPadding: 0, labelOffset: -above, labelLimit: width, ticks: false, domain: false, tickSize: 0 };
+  for (const part of parts) if (part.encoding.y?.axis) part.encoding.y.axis.zindex = 1; // above bands
+  if (specification.facet) specification.resolve = { ...specification.resolve, axis: { ...specification.resolve?.axis, y: "independent" } };
 }
 
 function wrapped(text, characters) {
