@@ -24,6 +24,7 @@ from ciphermark_db import moments, recording, schema
 from ciphermark_db.sql import blocks
 
 if TYPE_CHECKING:
+    from ciphermark_analysis.ratios import Kind, Ratio
     from ciphermark_db.statistics import TrialSamples
 
 CONNECT_TIMEOUT_S = 10
@@ -304,6 +305,13 @@ class Database:
             (workload, variant, scheme, stage, bytes(data))
             for workload, variant, scheme, stage, _, data in rows
         ]
+
+    def ratios_to(self, variant: str, run_id: str, kind: Kind) -> list[Ratio]:
+        """The ratios of a run's times to those of a variant instead of the fastest, computed from the samples."""
+        from ciphermark_db import statistics  # loads numpy
+
+        with self._connected() as connection:
+            return statistics.relative_to(connection, run_id, kind, variant)
 
     def report(self, name: str, **params: Any) -> list[dict[str, Any]]:
         """The rows of a block of ``reports.sql``, by column name."""

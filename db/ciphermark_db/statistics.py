@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 
 from ciphermark_analysis import METHOD
 from ciphermark_analysis.host_state import HostState, host_state
-from ciphermark_analysis.ratios import Ratio, ratios
+from ciphermark_analysis.ratios import Kind, Ratio, ratios, relative
 from ciphermark_analysis.results import GroupFacts, Result, facts, results
 from ciphermark_analysis.samples import NO_REPETITIONS, Group, Place, Samples, Trial
 from ciphermark_core.model import Outcome, Sample
@@ -186,6 +186,16 @@ def rebuild(connection: psycopg.Connection[Any], run_id: str) -> None:
     rows = connection.execute(blocks("statistics")["comparison_groups"], {"run_id": run_id})
     _compute(connection, run_id, [key for (key,) in rows], {})
     update_host_state(connection, run_id)
+
+
+def relative_to(connection: psycopg.Connection[Any], run_id: str, kind: Kind, variant: str) -> list[Ratio]:
+    """The ratios of a run's times to those of a variant, computed from the samples."""
+    rows = connection.execute(blocks("statistics")["comparison_groups"], {"run_id": run_id}).fetchall()
+    return [
+        ratio
+        for keys in _pieces([key for (key,) in rows], _AT_ONCE)
+        for ratio in relative(list(load(connection, run_id, keys).values()), kind, variant)
+    ]
 
 
 def _compute(

@@ -413,6 +413,22 @@ def test_the_ending_of_the_file_says_the_format(recorded, tmp_path):
     )
 
 
+def test_readers_choose_one_table_and_its_baseline(recorded, tmp_path):
+    ciphermark, ids, _ = recorded
+    text = ciphermark("results", ids[0], "--format", "md", "--table", "depth").out
+    assert re.findall(r"^### (\w+), (\w+)", text, re.MULTILINE) == [("BFV", "depth")]
+    text = ciphermark(
+        "results", ids[0], "--format", "latex", "--table", "matrix-1", "--relative-to", "seal"
+    ).out
+    assert re.findall(r"\\label\{(.*)\}", text) == ["tab:matrix-1"]
+    assert "seal: median time. Others: multiple of it" in text
+    wrong = ciphermark("results", ids[0], "--table", "matrx", code=2).err
+    assert "tables are matrix, " in wrong
+    assert "did you mean 'matrix'?" in wrong
+    wrong = ciphermark("results", ids[0], "--relative-to", "sael", code=2).err
+    assert "did you mean 'seal'?" in wrong
+
+
 def test_readers_choose_columns_units_and_exponents(recorded, results):
     ciphermark, ids, _ = recorded
     text = ciphermark("results", ids[0], "--columns", "variant,operation,median", "--format", "csv").out

@@ -92,7 +92,7 @@ def test_the_terminal_marks_them(tmp_path, url: str, run_id: str) -> None:
     assert cells(text) >= MARKED | UNMARKED | {"seal°", "seal-hexl"}
     ranked = ciphermark("results", run_id, "--phase", "compute", "--format", "md").out
     assert UNLIKE in ranked
-    assert cells(ranked) >= {"900 ms†", "1.11×†", "2 s", "1.50×"}
+    assert {cell.partition(" \\[")[0] for cell in cells(ranked)} >= {"900 ms†", "1.11×†", "2 s", "1.50×"}
     together = ciphermark("results", run_id, "--phase", "compute.evaluate", "--format", "md").out
     assert "†" not in together.split("### ")[1]  # the ranking; the table of the workload follows
 

@@ -31,6 +31,10 @@ OUTPUTS = {
     "results-quick-published.txt": ("results", "last:quick", "--published"),
     "results-tenseal-ml-details.md": ("results", "last:tenseal-ml", "--details", "--format", "md"),
     "results-quick.tex": ("results", "last:quick", "--format", "latex"),
+    "results-quick-seal.tex": (
+        *("results", "last:quick", "--format", "latex"),
+        *("--table", "matrix-2", "--relative-to", "seal"),
+    ),
     "figures.txt": ("figure",),
 }
 

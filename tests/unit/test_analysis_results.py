@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ciphermark_analysis import correction
 from ciphermark_analysis.estimates import Estimate, Verdict, estimate
-from ciphermark_analysis.ratios import Ratio, ratios
+from ciphermark_analysis.ratios import Ratio, ratios, relative
 from ciphermark_analysis.results import facts, results
 from ciphermark_analysis.samples import NO_REPETITIONS, Group, Place, Samples, Trial
 from ciphermark_analysis.wins import Standing, standings
@@ -177,6 +177,29 @@ def test_levels_are_those_of_either_table() -> None:
     rows = {kind: by_group(ratios([groups], [kind])) for kind in ("equal_security", "equal_security_2024")}
     assert [rows["equal_security"][number].standing for number in (1, 2)] == ["behind", "win"]
     assert [rows["equal_security_2024"][number].standing for number in (1, 2)] == ["alone", "alone"]
+
+
+def test_ratios_to_a_variant_are_those_of_its_pairs() -> None:
+    """Whatever is fastest; where the variant is missing, there are none."""
+    groups = [
+        group(1, timed(2.0), variant="seal"),
+        group(2, timed(1.0), variant="openfhe"),
+        group(3, timed(3.0), variant="tenseal"),
+    ]
+    others = [group(4, timed(2.0), variant="openfhe"), group(5, timed(1.0), variant="tenseal")]
+    rows = relative([groups, others], "equal_security", "seal")
+    assert [(row.group, row.base, row.rank, row.ratio) for row in rows] == [
+        (1, 1, 1, 1.0),
+        (2, 1, 2, 0.5),
+        (3, 1, 2, 1.5),
+    ]
+    assert [row.verdict for row in rows] == ["no difference", "faster", "slower"]
+    fastest = by_group(ratios([groups], ["equal_security"]))
+    same = by_group(relative([groups], "equal_security", "openfhe"))
+    names = ("base", "ratio", "ci_low", "ci_high", "verdict", "is_paired", "uncorrected_ratio")
+    assert [[getattr(same[number], name) for name in names] for number in same] == [
+        [getattr(fastest[number], name) for name in names] for number in fastest
+    ]
 
 
 @pytest.mark.parametrize(

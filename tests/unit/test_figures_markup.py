@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ COMMANDS = {
         "begin",
         "end",
         "caption",
+        "label",
         "toprule",
         "midrule",
         "bottomrule",
@@ -96,9 +98,9 @@ def rows(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.rstrip().endswith(r"\\")]
 
 
-def table(cells: list[list[str]], title: str = "", about: str = "") -> Printed:
+def table(cells: list[list[str]], title: str = "", about: str = "", **more: Any) -> Printed:
     heads = tuple(Head(f"head {n}", n > 0) for n in range(len(cells[0])))
-    return Printed(title, about, heads, tuple(map(tuple, cells)))
+    return Printed(title, about, heads, tuple(map(tuple, cells)), **more)
 
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=("Cs",)), max_size=20)
@@ -138,6 +140,27 @@ def test_what_means_something_to_latex_is_escaped(nasty: str) -> None:
 def test_powers_are_set_as_such() -> None:
     text = markup.latex([table([["scale 2^40, 10^-3, 2^x", "1"]])])
     assert r"scale 2\textsuperscript{40}, 10\textsuperscript{-3}, 2\textasciicircum{}x" in text
+
+
+def test_a_table_has_a_label_and_the_legend_of_its_marks_below() -> None:
+    legend = (
+        "Fastest: median time. Others: multiple of it. Brackets: 95% interval",
+        "≈ no significant difference",
+    )
+    text = markup.latex(
+        [table([["add", "≈1"]], "BFV", legend=legend, name="matrix-2", explained="n: samples.")]
+    )
+    checked(text)
+    assert r"\caption{BFV}" in text
+    assert r"\label{tab:matrix-2}" in text
+    below = text.partition(r"\end{adjustbox}")[2]
+    assert r"95\% interval; \ensuremath{\approx} no significant difference; n: samples." in below
+
+
+@given(TEXTS)
+def test_a_label_is_plain(name: str) -> None:
+    labels = re.findall(r"\\label\{(.*)\}", markup.latex([table([["a", "b"]], name=name)]))
+    assert all(re.fullmatch(r"tab:[A-Za-z0-9-]*", label) for label in labels)
 
 
 def test_the_grammar_refuses_what_latex_does() -> None:

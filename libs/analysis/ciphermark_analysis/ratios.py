@@ -114,6 +114,35 @@ def ratios(comparison_groups: Sequence[Sequence[Group]], kinds: Sequence[Kind] =
     ]
 
 
+def relative(comparison_groups: Sequence[Sequence[Group]], kind: Kind, variant: str) -> list[Ratio]:
+    """The ratios of a ranked ``kind`` to the times of one variant instead of the fastest; none without a standing, and
+    none where that variant was not measured. Its fastest group has the rank 1, all others 2.
+    """
+    members = [
+        (number, group)
+        for number, groups in enumerate(comparison_groups)
+        for group in groups
+        if group.status == "ok" and not group.is_reference
+    ]
+    ways = []
+    for is_corrected in (True, False):
+        times = _times(members, is_corrected)
+        contests = [] if times is None else _contests_with(times, kind, variant)
+        ways.append([] if times is None else _of_contests(times, contests, is_ranked=True))
+    return [_ratio(kind, corrected, uncorrected) for corrected, uncorrected in zip(*ways, strict=True)]
+
+
+def _contests_with(times: _Times, kind: Kind, variant: str) -> list[_Contest]:
+    """Each segment against the fastest of a variant's that it is ranked with, in the order of segments."""
+    contests = []
+    for partition in _partitions(times, kind):
+        own = (contest.own for contest in partition if times.group[contest.own].variant == variant)
+        base = next(own, None)
+        if base is not None:
+            contests += [_Contest(each.own, base, 1 if each.own == base else 2) for each in partition]
+    return sorted(contests, key=attrgetter("own"))
+
+
 def _ratio(kind: Kind, corrected: _Row, uncorrected: _Row) -> Ratio:
     place, repetitions = corrected.place, corrected.repetitions
     return Ratio(

@@ -18,8 +18,8 @@ _TOLD = (*headings.PARAMETERS, *headings.LEVELS)  # in the heading, where rows s
 
 
 def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Wanted) -> list[Printed]:
-    """The tables of a figure; ``answers`` are its rows, and those of the layout's others. A mark is explained above the
-    first table that contains it.
+    """The tables of a figure; ``answers`` are its rows, and those of the layout's others. A mark is explained with the
+    first table that contains it; in a paper, with every table.
     """
     printed_tables: list[Printed] = []
     explained_marks: set[str] = set()
@@ -32,9 +32,13 @@ def tables(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
             table = pivoted(title, about, columns, same, layout.pivot, layout.once(same))
         own = [replace(table, explained=layout.noted(same)), *layout.more(same, wanted)]
         for each in own:
-            meanings = [meaning for meaning in _legend(each, same) if meaning not in explained_marks]
+            meanings = tuple(
+                meaning
+                for meaning in _legend(each, same)
+                if wanted.is_for_paper or meaning not in explained_marks
+            )
             explained_marks |= {*meanings}
-            printed_tables.append(replace(each, about=". ".join(filter(None, (each.about, *meanings)))))
+            printed_tables.append(replace(each, legend=(*each.legend, *meanings)))
     if printed_tables and (explained := layout.explained(wanted)):
         printed_tables[-1] = replace(printed_tables[-1], explained=explained)
     return printed_tables

@@ -43,13 +43,13 @@ _LATEX = MappingProxyType(
 
 
 def markdown(tables: Iterable[Printed]) -> str:
-    """Every table with its title as a heading, its remarks as notes below."""
+    """Every table with its title as a heading, its legend and remarks as notes below."""
     return "\n\n".join(_markdown(table) for table in tables) + "\n"
 
 
 def latex(tables: Iterable[Printed]) -> str:
-    """Every table as an environment ``table`` with the lines of booktabs; adjustbox scales down a table that is wider
-    than the text. A document's preamble must load both.
+    """Every table as an environment ``table`` with a label, the lines of booktabs and a legend; adjustbox scales down a
+    table that is wider than the text. A document's preamble must load both.
     """
     return (
         "% needs \\usepackage{adjustbox,booktabs}\n" + "\n\n".join(_latex(table) for table in tables) + "\n"
@@ -67,7 +67,7 @@ def _markdown(table: Printed) -> str:
         *(f"| {' | '.join(map(_plain, row))} |" for row in grid.rows),
     ]
     above = [f"### {_plain(table.title)}"] * bool(table.title) + [_plain(table.about)] * bool(table.about)
-    below = ["\n".join(f"- {_plain(note)}" for note in notes)] * bool(notes)
+    below = ["\n".join(f"- {_plain(note)}" for note in (*table.legend, *notes))] * bool(table.legend or notes)
     return "\n\n".join([*above, "\n".join(lines), *below])
 
 
@@ -78,12 +78,14 @@ def _plain(text: str) -> str:
 def _latex(table: Printed) -> str:
     grid, notes = with_footnotes(table)
     caption = ". ".join(filter(None, (table.title, table.about)))
+    legend = "; ".join(part.rstrip(".") for part in (*table.legend, table.explained) if part)
     rows = [" & ".join(map(_escaped, row)) + r" \\" for row in grid.rows]
     return "\n".join(
         [
             r"\begin{table}",
             r"  \centering",
             *([rf"  \caption{{{_escaped(caption)}}}"] * bool(caption)),
+            *([rf"  \label{{tab:{_label(table.name)}}}"] * bool(table.name)),
             r"  \begin{adjustbox}{max width=\linewidth}",
             rf"  \begin{{tabular}}{{{''.join('r' if head.is_number else 'l' for head in grid.heads)}}}",
             r"    \toprule",
@@ -93,10 +95,18 @@ def _latex(table: Printed) -> str:
             r"    \bottomrule",
             r"  \end{tabular}",
             r"  \end{adjustbox}",
-            *(rf"  \par\footnotesize {_escaped(note)}" for note in notes),
+            *(
+                rf"  \par\footnotesize {_escaped(note)}"
+                for note in ([f"{legend}."] * bool(legend) + [*notes])
+            ),
             r"\end{table}",
         ]
     )
+
+
+def _label(name: str) -> str:
+    """A name without characters that mean something to LaTeX."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
 def _escaped(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from ciphermark_core.security import OLDEST, Table
@@ -36,7 +36,8 @@ class Printed:
     """One table: its title, further properties of all its rows, the heads of its columns, and their texts.
 
     The first ``keys`` columns name a row. ``explained`` is an explanation after the table. ``hidden_rows`` is the
-    number of further rows that are left out.
+    number of further rows that are left out. ``legend`` has the meanings of the marks in it. ``name`` is its name among
+    the tables of a run: that of its figure, with a number where the figure has several.
     """
 
     title: str
@@ -46,6 +47,8 @@ class Printed:
     keys: int = 1
     explained: str = ""
     hidden_rows: int = 0
+    legend: tuple[str, ...] = ()
+    name: str = ""
 
 
 Cells = tuple[Head, Callable[[Row], str]]  # a column of a printed table
@@ -66,7 +69,8 @@ class Prices:
 class Wanted:
     """A reader's choices for a run: a phase, ratios across levels, every interval and parameter, the notes; the cost of
     computation and bytes; the ``titles`` of workloads by name; the ``table`` of security levels; and all tables,
-    however many there are.
+    however many there are. ``name`` is that of the only wanted table or figure. ``baseline`` is the variant whose time
+    others are multiples of, by default the fastest. ``is_for_paper``: cells have intervals.
     """
 
     phase: str = "evaluate"
@@ -77,6 +81,9 @@ class Wanted:
     titles: Mapping[str, str] = field(default_factory=dict)
     table: Table = OLDEST
     is_whole: bool = False
+    name: str = ""
+    baseline: str = ""
+    is_for_paper: bool = False
 
     def titled(self, workload: str) -> str:
         """A workload with its title; a run of another version may have had other workloads."""
@@ -185,5 +192,6 @@ def with_footnotes(table: Printed) -> tuple[Printed, tuple[str, ...]]:
     heads = tuple(
         Head(head.text, head.is_number) if place in prose else head for place, head in enumerate(table.heads)
     )
-    noted = Printed(table.title, table.about, heads, tuple(rows), table.keys, table.explained)
-    return noted, tuple(f"{mark} {text}" for text, mark in marks.items())
+    return replace(table, heads=heads, rows=tuple(rows)), tuple(
+        f"{mark} {text}" for text, mark in marks.items()
+    )

@@ -33,7 +33,7 @@ def _printed(table: Printed, width: int) -> Iterator[Text]:
     """The printed lines of a table, including an empty line before it."""
     yield Text("")
     yield from wrapped(table.title, width, "bold")
-    yield from wrapped(table.about, width)
+    yield from wrapped(". ".join(filter(None, (table.about, *table.legend))), width)
     yield from map(Text, lines(table, width))
     if table.hidden_rows:
         yield Text(f"… {table.hidden_rows} more rows")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_analysis.comparison import TRAITS, differences
+from ciphermark_analysis.ratios import Ratio
 from ciphermark_analysis.wins import standings
 from ciphermark_core import encryption
 from ciphermark_present import formats, headings, subject
@@ -73,6 +74,7 @@ def _joined(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
             place = (row["comparison_group"], row["variant"], row["phase"], row["repetitions"])
             uncorrected = {name: own.get(name) for name in own if name.startswith("uncorrected_")}
             bounds = {"low": own["ci_low"], "high": own["ci_high"], "ciphertexts": own["ciphertexts"]}
+            bounds |= {"n": own["n"]}
             moduli = {"modulus_bits": own["modulus_bits"]}
             rows.append({**row, **bounds, **uncorrected, **moduli, "speedup": speedup_of.get(place)})
     chains: dict[str, Any] = {}
@@ -104,7 +106,7 @@ def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield from (of(column, drop=7) for column in headings.columns(rows))
     yield Head("median", True), lambda row: _time(row)[0]
     yield Head("95% interval", True, drop=1), lambda row: _time(row)[1]
-    yield Head("× fastest", True), _times_fastest
+    yield Head(f"× {wanted.baseline or 'fastest'}", True), _times_fastest
     yield Head("95% interval", True, drop=2), _ratio_interval
     optional: list[Cells] = [
         (Head("uncorrected", True, drop=3), _uncorrected),
@@ -174,6 +176,12 @@ def _cell(row: Row, _: Sequence[Row]) -> str:
     return f"{mark}{formats.ratio(row['ratio'])}{'*' if remark(row) else ''}{phase_mark(row)}"
 
 
+def _paper_cell(row: Row, rows: Sequence[Row]) -> str:
+    """The cell with the interval of its time or of its ratio."""
+    bounds = _time(row)[1] if row["rank"] == 1 else _ratio_interval(row)
+    return f"{_cell(row, rows)} {bounds}" if bounds.startswith("[") else _cell(row, rows)
+
+
 def _by_mean(rows: Sequence[Row]) -> list[str]:
     """Variants in the order of the geometric mean of their ratios."""
     logs: dict[str, list[float]] = {}
@@ -187,20 +195,66 @@ def _timed(rows: Sequence[Row]) -> str:
     return f"{time[0].upper()}{time[1:]}, {headings.vector(rows)}"
 
 
-def legend(tables: Sequence[Printed], width: int) -> list[str]:
+def _counts(rows: Sequence[Row]) -> str:
+    """The number of samples of each time."""
+    counts = sorted({row["n"] for row in rows})
+    return f"{'–'.join(map(formats.count, dict.fromkeys((counts[0], counts[-1]))))} samples each"
+
+
+def legend(tables: Sequence[Printed], width: int, baseline: str = "") -> list[str]:
     """The explanation of tables of :data:`OVERVIEW`: the meaning of cells, and of the marks that they have; joined into
     lines of at most ``width`` characters.
     """
-    texts = [text for table in tables for row in table.rows for text in row[table.keys :]]
-    lines = [_FASTEST]
-    for meaning in MEANINGS:
-        if any(meaning[0] in text for text in texts):
-            joined = f"{lines[-1]}{_GAP}{meaning}"
-            if lines[-1] == _FASTEST or len(joined) > width:
-                lines.append(meaning)
-            else:
-                lines[-1] = joined
+    first, *meanings = _meanings(tables, baseline)
+    lines = [first]
+    for meaning in meanings:
+        joined = f"{lines[-1]}{_GAP}{meaning}"
+        if lines[-1] == first or len(joined) > width:
+            lines.append(meaning)
+        else:
+            lines[-1] = joined
     return lines
+
+
+def explained(table: Printed, baseline: str = "") -> Printed:
+    """A table of :data:`PAPER` with the meanings of its cells and marks as its legend."""
+    first, *meanings = _meanings([table], baseline)
+    return replace(table, legend=(f"{first} Brackets: 95% interval", *meanings, *table.legend))
+
+
+def _meanings(tables: Sequence[Printed], baseline: str) -> list[str]:
+    """The meaning of cells, and of the marks that they have."""
+    texts = [text for table in tables for row in table.rows for text in row[table.keys :]]
+    first = f"{baseline}: median time. Others: multiple of it." if baseline else _FASTEST
+    return [first, *(meaning for meaning in MEANINGS if any(meaning[0] in text for text in texts))]
+
+
+def relative(ranks: Sequence[Row], ratios: Iterable[Ratio], is_uncorrected: bool = False) -> list[Row]:
+    """The rows of a run's ranks with the multiples of another time than the fastest: those of ``ratios``. Rows without
+    such a ratio are left out.
+    """
+    by_place = {(each.group, _phase(each), each.repetitions): each for each in ratios}
+    rows_by_place = {(row["case_info_id"], row["phase"], row["repetitions"]): row for row in ranks}
+    prefix = "uncorrected_" if is_uncorrected else ""
+    rows: list[Row] = []
+    for place, row in rows_by_place.items():
+        ratio = by_place.get(place) or by_place.get((*place[:2], None))
+        base = None if ratio is None else rows_by_place.get((ratio.base, *place[1:]))
+        if ratio is None or base is None:
+            continue
+        own = {
+            name: getattr(ratio, f"{prefix}{name}")
+            for name in ("ratio", "ci_low", "ci_high", "verdict", "is_paired")
+        }
+        traits = {f"fastest_{name}": base[name] for name in ("variant", *TRAITS)}
+        rows.append({**row, **own, **traits, "rank": ratio.rank})
+    return rows
+
+
+def _phase(ratio: Ratio) -> str:
+    """The place of a ratio as rows name it."""
+    part = ratio.step or ratio.party
+    return f"{ratio.stage}.{part}" if part else ratio.stage
 
 
 RANKING = Layout(
@@ -223,6 +277,11 @@ OVERVIEW = replace(
     once=lambda rows: len(named(rows)) - 1,
     pivot=Pivot(_line, _cell, _by_mean, acceleration_marks, is_needed=lambda row: row["rank"] == 1),
     needs_details=False,
+)
+PAPER = replace(
+    OVERVIEW,
+    about=lambda rows, _: f"{_timed(rows)}, {_counts(rows)}",
+    pivot=Pivot(_line, _paper_cell, _by_mean, acceleration_marks),
 )
 RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW))
 FIGURES = (RANKS, TIMES, SPEEDUPS)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 from rich.text import Text
 
+from ciphermark_analysis.ratios import Kind
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.figure_rows import rows
-from ciphermark_core.security import Table
+from ciphermark_core.errors import UserError
+from ciphermark_core.nearest import did_you_mean
+from ciphermark_core.security import OLDEST, Table
 from ciphermark_db.database import Database
 from ciphermark_present import catalogue, formats, headings, host_state, listing
 from ciphermark_present.catalogue import published, ranking
 from ciphermark_present.console import Terminal
-from ciphermark_present.figure import Layout
+from ciphermark_present.figure import Figure, Layout, Rows
 from ciphermark_present.printed import Printed, Wanted
 from ciphermark_present.query import AS_MEASURED, TABLE, Row
 from ciphermark_present.terminal import fitting, show, wrapped
@@ -40,7 +45,7 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
     lines += [*wrapped(AS_MEASURED, width, "yellow")] * database.is_uncorrected
     lines += wrapped(heading(database, run_id), width)
     lines += (line for text in _verdicts(database, run_id, wanted) for line in wrapped(text, width, "bold"))
-    layouts = list(_tables(database, run_id, wanted))
+    layouts = _tables(database, run_id, wanted)
     groups = [tables for _, tables in layouts]
     end = [line for text in _end(database, run_id, wanted) for line in wrapped(text, width)]
     if not (wanted.is_whole or wanted.is_detailed):
@@ -52,7 +57,7 @@ def show_results(console: Terminal, database: Database, run_id: str, wanted: Wan
         for table in tables
     ]
     if ranked:
-        lines += (Text(""), *map(Text, ranking.legend(ranked, width)))
+        lines += (Text(""), *map(Text, ranking.legend(ranked, width, wanted.baseline)))
     for line in lines:
         console.print(line, soft_wrap=True)
     show(console, (table for tables in groups for table in tables))
@@ -106,24 +111,80 @@ def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 
 
 def of_run(database: Database, run_id: str, wanted: Wanted) -> Iterator[Printed]:
-    """All tables of a run that a reader wants."""
-    for _, tables in _tables(database, run_id, wanted):
-        yield from tables
+    """All tables of a run that a reader wants in a paper."""
+    for layout, tables in _tables(database, run_id, replace(wanted, is_for_paper=True)):
+        is_ranking = layout is ranking.OVERVIEW
+        yield from (ranking.explained(table, wanted.baseline) if is_ranking else table for table in tables)
 
 
-def _tables(database: Database, run_id: str, wanted: Wanted) -> Iterator[tuple[Layout, list[Printed]]]:
-    """The tables of every figure, by the figure's layout."""
+def _tables(database: Database, run_id: str, wanted: Wanted) -> list[tuple[Layout, list[Printed]]]:
+    """The tables of every figure, by the figure's layout. Raises ``UserError`` where none has the wanted name."""
+    pairs = list(_pairs(wanted))
+    names = list(dict.fromkeys(figure.name for figure, _ in pairs))
+    own = [pair for pair in pairs if not wanted.name or _is_named(pair[0].name, wanted.name)]
+    groups = [
+        (figure, layout, _of_layout(database, run_id, figure, layout, wanted)) for figure, layout in own
+    ]
+    counts = Counter(figure.name for figure, _, tables in groups for _ in tables)
+    numbers: Counter[str] = Counter()
+    named: list[tuple[Layout, list[Printed]]] = []
+    for figure, layout, tables in groups:
+        kept = []
+        for table in tables:
+            numbers[figure.name] += 1
+            number = f"-{numbers[figure.name]}" if counts[figure.name] > 1 else ""
+            if wanted.name in ("", figure.name, figure.name + number):
+                kept.append(replace(table, name=figure.name + number))
+        if kept:
+            named.append((layout, kept))
+    if wanted.name and not named:
+        hint = did_you_mean(wanted.name, names)
+        raise UserError(
+            f"--table {wanted.name}: this run has no such table; tables are {', '.join(names)}{hint}"
+        )
+    return named
+
+
+def _is_named(figure: str, name: str) -> bool:
+    """Whether a table's name is that of a figure, or of one of its tables."""
+    return name == figure or (name.startswith(f"{figure}-") and name.removeprefix(f"{figure}-").isdigit())
+
+
+def _pairs(wanted: Wanted) -> Iterator[tuple[Figure, Layout]]:
+    """The figures with their layouts that a reader wants."""
+    for figure, layout in catalogue.printed():
+        is_wanted = layout.needs_details in (None, wanted.is_detailed)
+        if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):
+            yield figure, layout
+
+
+def _of_layout(
+    database: Database, run_id: str, figure: Figure, layout: Layout, wanted: Wanted
+) -> list[Printed]:
     chosen = {
         "phase": wanted.phase,
         "across_security_levels": wanted.across_security_levels,
         TABLE: wanted.table,
     }
-    for figure, layout in catalogue.printed():
-        is_wanted = layout.needs_details in (None, wanted.is_detailed)
-        if is_wanted and (wanted.phase == MAIN_PHASE or not layout.is_main):
-            answers = [rows(database, each, run_id, chosen) for each in (figure, *layout.others)]
-            if tables := listing.tables(figure, layout, answers, wanted):
-                yield layout, tables
+    answers: list[Rows] = [rows(database, each, run_id, chosen) for each in (figure, *layout.others)]
+    is_ranking = layout in (ranking.OVERVIEW, ranking.RANKING)
+    if is_ranking and wanted.baseline:
+        answers[0] = _relative(database, run_id, answers[0], wanted)
+    shown = ranking.PAPER if layout is ranking.OVERVIEW and wanted.is_for_paper else layout
+    return listing.tables(figure, shown, answers, wanted)
+
+
+def _relative(database: Database, run_id: str, ranks: Rows, wanted: Wanted) -> Rows:
+    """The ranks relative to the wanted baseline. Raises ``UserError`` for a variant that the run lacks."""
+    variants = sorted({row["variant"] for row in ranks})
+    if wanted.baseline not in variants:
+        hint = did_you_mean(wanted.baseline, variants)
+        raise UserError(f"--relative-to {wanted.baseline}: this run has {', '.join(variants)}{hint}")
+    kind: Kind = "equal_security" if wanted.table == OLDEST else "equal_security_2024"
+    if wanted.across_security_levels:
+        kind = "across_security_levels"
+    ratios = database.ratios_to(wanted.baseline, run_id, kind)
+    return ranking.relative(ranks, ratios, database.is_uncorrected)
 
 
 def show_published(console: Terminal, database: Database, run_id: str | None) -> None:

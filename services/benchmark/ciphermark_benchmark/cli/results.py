@@ -38,6 +38,8 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark results last -o paper.tex --unit ms --unit kB
 
+  ciphermark results last -o ranks.tex --table matrix --relative-to seal
+
   ciphermark results last:retrieval --price-cpu-hour 0.04 --price-gb 0.08
 
   ciphermark results last --columns variant,operation,median,ci_low,ci_high -o times.csv
@@ -53,11 +55,13 @@ _UNIT_HELP = f"Unit of all times ({', '.join(TIME_UNITS)}) or bytes ({', '.join(
 _DETAILS_HELP = "Print every interval, all parameters and first executions."
 _ALL_HELP = "Print every table. Default: two screens."
 _PUBLISHED_HELP = "Print published values next to the run's values of the same case."
+_NAME_HELP = "Only this table: the name of a figure, or that of one of its tables, such as matrix-2."
+_BASELINE_HELP = "Rank by multiples of this variant's time. Default: the fastest variant of each case."
 _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of a core hour, for the cost per retrieved element."
 _GB_HELP = "Price per GB (10^9 bytes) of outgoing traffic, in the same currency."
 _TABLE_HELP = "Rank by the security levels of this table. Default: that of the suite."
-_ACROSS_SECURITY_LEVELS_HELP = "Also compare across security levels; such rows are marked."
+_ACROSS = "Also compare across security levels; such rows are marked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,10 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     all: Annotated[bool, typer.Option("--all", help=_ALL_HELP)] = False,
     notes: Annotated[bool, typer.Option("--notes", help="Print measurement notes by library.")] = False,
     published: Annotated[bool, typer.Option("--published", help=_PUBLISHED_HELP)] = False,
-    across_security_levels: Annotated[
-        bool, typer.Option("--across-security-levels", help=_ACROSS_SECURITY_LEVELS_HELP)
-    ] = False,
+    across_security_levels: Annotated[bool, typer.Option("--across-security-levels", help=_ACROSS)] = False,
     security_table: Annotated[security.Table | None, typer.Option(help=_TABLE_HELP)] = None,
+    table: Annotated[str, typer.Option(help=_NAME_HELP)] = "",
+    relative_to: Annotated[str, typer.Option(metavar="VARIANT", help=_BASELINE_HELP)] = "",
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
     price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
@@ -112,8 +116,9 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
             titles = {name: workload.title for name, workload in WORKLOADS.items()}
-            table = security_table or result_tables.table_of(database, run_id)
-            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, table, all)
+            levels = security_table or result_tables.table_of(database, run_id)
+            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, levels, all)
+            wanted = replace(wanted, name=table, baseline=relative_to, is_whole=all or bool(table))
             _whole(database, run_id, wanted, where)
 
 
