@@ -32,7 +32,7 @@ COPY dashboards dashboards
 COPY db db
 COPY libs libs
 COPY services services
-RUN python3 setup/install.py --only reference-kernel
+RUN python3 setup/install.py --only reference-kernel fonts
 RUN .venv/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wheel-dir /wheels \
         ./dashboards ./db ./libs/* ./services/*
 COPY deploy/make_environment.py deploy/

@@ -9,7 +9,7 @@ import recipes
 import sources
 import system
 from environment import identity
-from places import PYTHON, REQUIREMENTS, ROOT, compiler_version, file_digest
+from places import PYTHON, REQUIREMENTS, ROOT, SETUP, compiler_version, file_digest, pins
 from runner import Shell, Stage
 
 from ciphermark_adapters import added
@@ -20,13 +20,16 @@ from ciphermark_adapters import added
 _REFERENCE_KERNEL = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "reference_kernel.cpp"
 _REFERENCE_KERNEL_LIBRARY = _REFERENCE_KERNEL.with_name("_reference_kernel.so")
 _REFERENCE_KERNEL_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
+# The dashboards' package has these files next to its sources, as its wheel does.
+_FONTS = ROOT / "dashboards" / "ciphermark_dashboards" / "fonts"
+_MAKE_FONTS = SETUP / "fonts.py"
 
 
 def all_stages(without: Collection[str] = ()) -> list[Stage]:
     """Return the stages in order, without those named and those that need one of them."""
     remaining: list[Stage] = []
     left_out = set(without)
-    first = [*_downloads(without), _reference_kernel(), _ours()]
+    first = [*_downloads(without), _reference_kernel(), _fonts(), _ours()]
     libraries = [*recipes.stages(without), *_added()]
     for stage in _in_order([*first, *libraries, _browser(), _byte_code(libraries)]):
         if stage.name in left_out or left_out.intersection(stage.needs):
@@ -86,6 +89,19 @@ def _reference_kernel() -> Stage:
         is_present=_REFERENCE_KERNEL_LIBRARY.exists,
         build=lambda shell: shell.run(*command, advice="the log's first `error:` says why"),
         needs=("system",),
+        is_optional=True,
+    )
+
+
+def _fonts() -> Stage:
+    """Return the stage of the font of pages and pictures; without it, they have the system's."""
+    return Stage(
+        "fonts",
+        "Inter, the font of pages and pictures",
+        inputs=lambda: [file_digest(_MAKE_FONTS), *pins("fontpkg-inter", "fonttools")],
+        is_present=(_FONTS / "inter.woff2").exists,
+        build=lambda shell: shell.run(PYTHON, _MAKE_FONTS, _FONTS, advice="see the log"),
+        needs=("python",),
         is_optional=True,
     )
 

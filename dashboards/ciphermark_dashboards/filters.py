@@ -9,13 +9,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ciphermark_core.errors import UserError
-from ciphermark_present.page import OPERATION, SCHEME, TABLE, TIMES, Filter, Page
+from ciphermark_present.page import DATA, OPERATION, PHASE, SCHEME, TABLE, THREADS, TIMES, Filter, Page
 from ciphermark_present.query import UNCORRECTED
 
 Query = Sequence[tuple[str, str]]
 FOR = "for"  # the overview's computation; every page passes it on, with the scheme
 CARRIED = (FOR, SCHEME.name)
 _PLACE = re.compile(r"\{(\w+)\}")
+CONDITIONS = (PHASE, DATA, THREADS)  # a figure shows one value of each
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -106,6 +107,17 @@ class Selection:
     def is_uncorrected(self) -> bool:
         """Whether times are shown as the clock measured them."""
         return self.parameters.get(TIMES.name) == UNCORRECTED
+
+    @property
+    def conditions(self) -> str:
+        """The phase, the data and the number of threads that the figures show, as far as they have choices."""
+        shown = [
+            f"{choice.filter.label.lower()} {' and '.join(map(choice.filter.write, choice.chosen))}"
+            for choice in self.choices
+            if choice.filter in CONDITIONS and choice.chosen
+        ]
+        text = ", ".join(shown)
+        return f"{text[:1].upper()}{text[1:]}"
 
     @property
     def query_string(self) -> str:

@@ -1,4 +1,4 @@
-"""Figures with data in them: tables for people, charts as Vega-Lite, SVG, PNG and PDF, rows as CSV."""
+"""Figures with data in them: tables for people, charts as Vega-Lite, SVG and PNG, rows as CSV."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ import vl_convert
 
 from ciphermark_core.controls import visible_in
 from ciphermark_core.security import OLDEST
+from ciphermark_dashboards import fonts
 from ciphermark_dashboards.filters import Selection
-from ciphermark_dashboards.store import NotFoundError, Store, with_values
+from ciphermark_dashboards.store import Store, with_values
 from ciphermark_present import charting, query, theme
 from ciphermark_present.catalogue.columns import (
     OF_CASE,
@@ -41,7 +42,6 @@ _STANDALONE_WIDTH = 760  # of standalone charts, without their axes
 _BETWEEN = 70  # pixels from one small chart to the next, including that one's axis
 _KEPT_ROWS = 200_000
 _NOTHING = ("", "–")
-_PICTURE = b'#set page(width: auto, height: auto, margin: 0pt)\n#image("chart.svg")'
 T = TypeVar("T")
 
 
@@ -358,70 +358,47 @@ def _queries(figure: Figure, selection: Selection) -> list[Query]:
     return [query.of(figure, run_id, selection.parameters) for run_id in selection.runs]
 
 
-def svg(specification: Row) -> str:
-    """A chart as SVG."""
-    return str(vl_convert.vegalite_to_svg(json.dumps(_standalone(specification))))
+def svg(specification: Row, width: float = _STANDALONE_WIDTH, columns: int | None = None) -> str:
+    """A chart as SVG. ``width`` is that of the plot, or of all small charts together, without their axes; these have so
+    many ``columns``.
+    """
+    fonts.register()
+    return str(vl_convert.vegalite_to_svg(json.dumps(_standalone(specification, width, columns))))
+
+
+def panels(specification: Row) -> int:
+    """The number of small charts; 0 for a chart without them."""
+    if "facet" not in specification:
+        return 0
+    field = specification["facet"]["field"]
+    return len({row[field] for row in specification["data"]["values"]})
 
 
 def png(specification: Row, scale: float = _PNG_SCALE) -> bytes:
     """A chart as PNG."""
-    return bytes(vl_convert.vegalite_to_png(json.dumps(_standalone(specification)), scale=scale))
+    fonts.register()
+    return bytes(
+        vl_convert.vegalite_to_png(json.dumps(_standalone(specification, _STANDALONE_WIDTH)), scale=scale)
+    )
 
 
 def pdf(source: bytes, files: Mapping[str, bytes]) -> bytes:
     """A document in Typst as PDF; ``files`` are what it reads."""
     document: Any = {"main.typ": source, **files}
-    return bytes(typst.compile(document))
+    return bytes(typst.compile(document, font_paths=[fonts.FOLDER]))
 
 
-def _standalone(specification: Row) -> dict[str, Any]:
+def _standalone(specification: Row, width: float, columns: int | None = None) -> dict[str, Any]:
     """The specification at the width of a picture: the same for any number of small charts."""
     is_container = specification.get("width") == "container"
-    changed = {"width": _STANDALONE_WIDTH} if is_container else _in_columns(specification)
+    changed = {"width": width} if is_container else _in_columns(specification, width, columns)
     return {**specification, **changed}
 
 
-def _in_columns(specification: Row) -> dict[str, Any]:
+def _in_columns(specification: Row, width: float, wanted: int | None) -> dict[str, Any]:
     """The properties that make small charts fill the width of a picture together."""
     if "facet" not in specification:
         return {}
-    field = specification["facet"]["field"]
-    charts = len({row[field] for row in specification["data"]["values"]})
-    columns = max(1, min(charts, specification.get("columns", 1)))
-    width = (_STANDALONE_WIDTH - _BETWEEN * (columns - 1)) // columns
-    return {"columns": columns, "spec": {**specification["spec"], "width": width}}
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A format of a standalone figure: its media type, and its writer, which raises :class:`NotFoundError` where there
-    is nothing to draw.
-    """
-
-    media_type: str
-    write: Callable[[Filled], bytes]
-
-
-def _drawn(draw: Callable[[Row], bytes]) -> Callable[[Filled], bytes]:
-    """A writer that draws a figure's chart."""
-
-    def write(item: Filled) -> bytes:
-        if not item.figure.chart:
-            raise NotFoundError(f"Figure {item.figure.name} is a table without a chart: use csv.")
-        if item.specification is None:
-            raise NotFoundError(
-                f"Figure {item.figure.name} has no chart for this run and these filters: use csv."
-            )
-        return draw(item.specification)
-
-    return write
-
-
-FORMS: dict[str, Form] = {
-    "svg": Form("image/svg+xml", _drawn(lambda chart: svg(chart).encode())),
-    "pdf": Form("application/pdf", _drawn(lambda chart: pdf(_PICTURE, {"chart.svg": svg(chart).encode()}))),
-    "png": Form("image/png", _drawn(png)),
-    "json": Form("application/json", _drawn(lambda chart: json.dumps(chart).encode())),
-    "csv": Form("text/csv", lambda item: item.csv.encode()),
-    "sql": Form("text/plain", lambda item: item.sql.encode()),
-}
+    columns = max(1, min(panels(specification), wanted or specification.get("columns", 1)))
+    each = (width - _BETWEEN * (columns - 1)) // columns
+    return {"columns": columns, "spec": {**specification["spec"], "width": each}}

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from ciphermark_core.controls import visible
-from ciphermark_dashboards import __version__
+from ciphermark_dashboards import __version__, fonts
 from ciphermark_dashboards.pages import RUNS_PATH, SECTIONS
 from ciphermark_dashboards.rendering import case_address
 from ciphermark_present import answers, formats
@@ -34,7 +34,7 @@ _LINE_CHARACTERS = 40  # that a cell does not wrap
 LONGEST_CHARACTERS = 2_000  # of a text; the whole is in the CSV and in SQL
 _UNKNOWN = "unknown"
 
-_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "woff2": "font/woff2"}
 _VEGA = "vega.js"
 _PACKAGE = "vl-convert-python"
 _EXPOSED = "window.vegaEmbed = vegaEmbed;"
@@ -63,8 +63,10 @@ class Asset:
 
 @cache
 def assets() -> Mapping[str, Asset]:
-    """The stylesheet, our scripts, the icon, and Vega with Vega-Lite from the installed package."""
+    """The stylesheet, our scripts, the icon, the font, and Vega with Vega-Lite from the installed package."""
     ours = {file.name: file.read_bytes() for file in (files(__package__) / "assets").iterdir()}
+    if fonts.WEB.exists():
+        ours[fonts.WEB.name] = fonts.WEB.read_bytes()
     # The digest covers the bundle's origin, not its text: pages are served before the bundle exists.
     origin = f"{_PACKAGE} {version(_PACKAGE)} {_EXPOSED}".encode()
     return {name: Asset(name, _digest(text), _packed(text)) for name, text in ours.items()} | {
@@ -155,6 +157,9 @@ TEMPLATES.globals.update(
     host_facts=host_facts,
     asset=lambda name: assets()[name].path,
     case_address=case_address,
+    font=lambda: assets().get(fonts.WEB.name),
+    font_face=fonts.face,
+    font_inside=fonts.embedded,
     sections=SECTIONS,
     sorts=SORTS,
     security=_security,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -11,20 +11,21 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from ciphermark_dashboards import compare, overview, templating
+from ciphermark_dashboards import compare, overview, pictures, templating
 from ciphermark_dashboards.filters import FOR, Selection
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
-from ciphermark_dashboards.rendering import FORMS, Figures, Filled, libraries
+from ciphermark_dashboards.rendering import Figures, Filled, libraries
 from ciphermark_dashboards.selections import NoPairError, Selections
 from ciphermark_dashboards.snapshots import Snapshots
 from ciphermark_dashboards.store import NotFoundError, Store
-from ciphermark_present import certainty, formats, host_state
+from ciphermark_present import answers, certainty, formats, host_state
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.page import SCHEME, Page
 from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages
+_ANSWER_PX = 900  # width of the picture of an answer
 _YEAR_S = 365 * 24 * 3600
 _SENTENCE_WORDS = 20
 
@@ -62,16 +63,22 @@ class Views:
         shown = overview.page(self._snapshots.now(), dict(request.query_params))
         if shown is None:
             raise NotFoundError("No run has a timed case.")
-        if kind == "csv":
-            media_type, text = "text/csv", overview.csv_text(shown)
-        elif kind == "sql":
-            media_type, text = "text/plain", shown["sql"]
-        elif kind == "svg":
-            media_type, text = "image/svg+xml", templating.text("answer.svg.html", **shown)
-        else:
-            raise NotFoundError(f"An answer is available as csv, sql and svg, not as {kind}.")
+
+        def picture() -> str:
+            return templating.text("answer.svg.html", **shown)
+
+        title = answers.plain(shown["answer"].headline)
+        files: dict[str, Callable[[], str | bytes]] = {
+            "csv": lambda: overview.csv_text(shown),
+            "sql": lambda: str(shown["sql"]),
+            "svg": picture,
+            "png": lambda: pictures.png(picture()),
+            "pdf": lambda: pictures.pdf(picture(), title, shown["about"], _ANSWER_PX),
+        }
+        if kind not in files:
+            raise NotFoundError(f"An answer is available as {', '.join(files)}, not as {kind}.")
         named = {"Content-Disposition": 'attachment; filename="answer.csv"'} if kind == "csv" else {}
-        return Response(text, media_type=media_type, headers=named)
+        return Response(files[kind](), media_type=pictures.MEDIA_TYPES[kind], headers=named)
 
     def _navigation_of_overview(self, run_id: str, chosen: Mapping[str, str], own: str) -> dict[str, Any]:
         context = self.navigation.of_run(self._store.run(run_id), chosen)
@@ -152,16 +159,18 @@ class Views:
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:
-        """One standalone figure, in one of the formats of ``rendering``."""
+        """One standalone figure, in one of the formats of ``pictures``, in the look that the address names."""
         if name not in FIGURES:
             raise NotFoundError(f"There is no figure named {name}.")
-        selection = self._selections.of_figure(name, request.query_params.multi_items())
-        item = self._figures.filled(FIGURES[name], selection)
-        form = FORMS.get(kind)
-        if form is None:
-            raise NotFoundError(f"Figures are available as {', '.join(FORMS)}, not as {kind}.")
+        if kind not in pictures.FORMS:
+            raise NotFoundError(f"Figures are available as {', '.join(pictures.FORMS)}, not as {kind}.")
+        query = request.query_params.multi_items()
+        look = pictures.look(**{option: text for option, text in query if option in pictures.OPTIONS})
+        rest = [(option, text) for option, text in query if option not in pictures.OPTIONS]
+        item = self._figures.filled(FIGURES[name], self._selections.of_figure(name, rest))
+        content = pictures.written(self._store, item, kind, look)
         named = {"Content-Disposition": f'attachment; filename="{name}.csv"'} if kind == "csv" else {}
-        return Response(form.write(item), media_type=form.media_type, headers=named)
+        return Response(content, media_type=pictures.MEDIA_TYPES[kind], headers=named)
 
     def _filled(self, page: Page, selection: Selection) -> list[Filled]:
         return list(self._asking.map(partial(self._figures.filled, selection=selection), page.figures))

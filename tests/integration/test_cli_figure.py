@@ -158,6 +158,7 @@ def test_two_runs_are_a_figure_of_the_later_one(
         ),
         (("latency", "last", "--format", "pfd"), "did you mean 'pdf'?"),
         (("latency", "last", "-o", "a.svg", "--format", "png"), "the ending svg contradicts --format png"),
+        (("latency", "last", "--width", "8cm"), "write a number with its unit, such as 89mm or 640px"),
         (("latency", "nope"), "There is no run nope"),
         (("latency", "last", "--filter", "colour=red"), "there is no filter 'colour'"),
         (("latency", "last", "--filter", "scheme=rsa"), "this run has bfv"),

@@ -170,7 +170,7 @@ def chosen(text: str) -> list[str]:
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures cost most of all: tests/unit/test_figures_charts.py draws that of every figure."""
-    monkeypatch.setattr(rendering, "svg", lambda _: "<svg/>")
+    monkeypatch.setattr(rendering, "svg", lambda *_: '<svg width="800" height="9"></svg>')
 
 
 @pytest.mark.parametrize("path", [*(page.path for page in PAGES), "/runs", "/compare"])
@@ -393,6 +393,11 @@ def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
     assert client.get(f"/figures/speedup.pdf?run={run_id}").content.startswith(b"%PDF-")
     assert "vega-lite" in client.get(f"/figures/speedup.json?run={run_id}").json()["$schema"]
     assert client.get(f"/figures/matrix.svg?run={run_id}").status_code == 404
+    column = client.get(f"/figures/speedup.svg?run={run_id}&width=89mm&theme=dark").text
+    assert re.match(r'<svg[^>]* width="89mm"', column)
+    for text in (run_id[:8], "Test CPU", "N = 8192", "(2018)", "(2024)", "@font-face"):
+        assert text in column
+    assert client.get(f"/figures/speedup.svg?run={run_id}&width=89").status_code == 400
     assert client.get(f"/figures/speedup.gif?run={run_id}").status_code == 404
     assert client.get("/figures/nothing.csv").status_code == 404
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,8 +23,10 @@ from ciphermark_present.query import UNCORRECTED
 if TYPE_CHECKING:  # charts take a second to load
     from ciphermark_dashboards.filters import Selection
     from ciphermark_dashboards.rendering import Filled
+    from ciphermark_dashboards.store import Store
     from ciphermark_present.page import Page
 
+Theme = Literal["light", "dark"]
 _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark figure                        list all figures
@@ -34,9 +36,13 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark figure speedup last:quick -o hexl.svg --filter scheme=ckks --filter n=8192
 
   ciphermark figure two-runs last -o change.png --filter a=last~1
+
+  ciphermark figure latency last -o column.pdf --width 89mm
 """
 _OUTPUT_HELP = "File to write: .svg, .pdf, .png, .json (Vega-Lite), .csv, .sql; or - for standard output."
 _FORMAT_HELP = "Default: by the file's ending."
+_WIDTH_HELP = "Width of the picture in mm or px, such as 89mm. Default: 800px."
+_THEME_HELP = "Theme of the picture."
 _FILTER_HELP = "NAME=VALUE as in the page's address, such as scheme=ckks. Repeatable."
 
 
@@ -51,13 +57,16 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     format: Annotated[str | None, typer.Option(help=_FORMAT_HELP)] = None,
     filter: Annotated[list[str] | None, typer.Option("--filter", "-f", help=_FILTER_HELP)] = None,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
+    width: Annotated[str | None, typer.Option(help=_WIDTH_HELP)] = None,
+    theme: Annotated[Theme, typer.Option(help=_THEME_HELP)] = "light",
 ) -> None:
     """Write a figure as a picture, Vega-Lite or CSV. Without a name, list all figures.
 
-    Default file: NAME.svg in this folder, or NAME.csv for a table.
+    Default file: NAME.svg in this folder, or NAME.csv for a table. A picture has its title, run, host, parameters,
+    security levels and source inside.
     """
+    from ciphermark_dashboards import pictures
     from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
-    from ciphermark_dashboards.rendering import FORMS
 
     if name is None:
         _list(console_for())
@@ -65,10 +74,12 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     if name not in FIGURES:
         raise UserError(f"no figure {name!r}{did_you_mean(name, FIGURES) or '; see `ciphermark figure`'}")
     usual = "svg" if FIGURES[name].chart else "csv"
-    form = form_of(tuple(FORMS), format, output, "figures") or usual
+    form = form_of(pictures.FORMS, format, output, "figures") or usual
+    look = pictures.look(width, theme)
     chosen = [*map(_pair, filter or []), *([("times", UNCORRECTED)] if uncorrected else [])]
-    item = _filled(name, [*chosen, (FIGURE_PAGES[name].run_parameter, run)])
-    content = FORMS[form].write(item)
+    with _open_store() as store:
+        item = _filled(store, name, [*chosen, (FIGURE_PAGES[name].run_parameter, run)])
+        content = pictures.written(store, item, form, look)
     path = output or Path(f"{name}.{form}")
     export.write_bytes(content, path)
     for line in (*item.selection.notes, *_shown(item.selection)):
@@ -77,19 +88,23 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         typer.echo(f"figure: {path.resolve()}", err=True)  # standard output may be the figure
 
 
-def _filled(name: str, parameters: list[tuple[str, str]]) -> Filled:
-    """The figure with its rows; raises ``UserError`` if there are none."""
-    from ciphermark_dashboards.pages import FIGURES
-    from ciphermark_dashboards.rendering import Figures
-    from ciphermark_dashboards.selections import Selections
+def _open_store() -> Store:
     from ciphermark_dashboards.store import Store
 
     data_directory = data_directories.find()
     caught_up(data_directory).close()
-    with Store(storage.url(data_directory)) as store:
-        figures = Figures(store)
-        selection = Selections(store, figures).of_figure(name, parameters)
-        item = figures.filled(FIGURES[name], selection)
+    return Store(storage.url(data_directory))
+
+
+def _filled(store: Store, name: str, parameters: list[tuple[str, str]]) -> Filled:
+    """The figure with its rows; raises ``UserError`` if there are none."""
+    from ciphermark_dashboards.pages import FIGURES
+    from ciphermark_dashboards.rendering import Figures
+    from ciphermark_dashboards.selections import Selections
+
+    figures = Figures(store)
+    selection = Selections(store, figures).of_figure(name, parameters)
+    item = figures.filled(FIGURES[name], selection)
     if not item.rows:
         filters = "".join(f"\n{line}" for line in _shown(selection))
         raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{filters}")
