@@ -23,7 +23,7 @@ from ciphermark_present.subject import DEPTH, KEY, NOISE, OBJECT, OPERATION, REP
 PARAMETERS = ("run", "for", "scheme", "table", "security", "sort")
 _OTHERS = [name for each in (NOISE, DEPTH, OBJECT, KEY, REPETITION) for name in each.experiments]
 _WIDTHS = {"wide": (520.0, 208.0), "narrow": (340.0, 210.0)}  # of pictures, in pixels
-_TABLES = {"2018": "HE Standard (2018)", "2024": "guidelines (2024)"}
+TABLES = {"2018": "HE Standard (2018)", "2024": "guidelines (2024)"}
 _SCHEMES = {name: name.upper() for name in answers.SCHEMES}
 
 
@@ -275,7 +275,7 @@ def _choices(question: Question) -> dict[str, Any]:
             for table, level in question.levels
             if table == question.place.table
         ],
-        "tables": [(table, _TABLES[table]) for table in dict.fromkeys(table for table, _ in question.levels)],
+        "tables": [(table, TABLES[table]) for table in dict.fromkeys(table for table, _ in question.levels)],
     }
 
 

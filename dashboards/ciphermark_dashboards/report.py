@@ -1,7 +1,8 @@
-"""A run as one file: results in sentences, charts, tables, method, host, builds and caveats.
+"""A run as one file: questions with their answers, then figures, method, host, builds and suite.
 
-The figures are those of the pages, for each scheme, level and data set. HTML, Markdown and PDF are one file each, which
-needs nothing else. A written Markdown file has its pictures in a folder next to it.
+The answers are those of the overview, and the figures those of the pages, for each scheme, level and data set. HTML,
+Markdown and PDF are one file each, which needs nothing else. A written Markdown file has its pictures in a folder next
+to it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import base64
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,48 +21,66 @@ from urllib.parse import quote
 from ciphermark_core import security
 from ciphermark_core.controls import visible_in
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, pages, rendering, verdicts
-from ciphermark_dashboards.filters import Choice, Selection, selected
+from ciphermark_dashboards import __version__, fonts, overview, pages, pictures, rendering, verdicts
+from ciphermark_dashboards.filters import CONDITIONS, Choice, Selection, selected
 from ciphermark_dashboards.rendering import Cell, Filled, Table
 from ciphermark_dashboards.store import Store
 from ciphermark_dashboards.templating import TEMPLATES, host_facts
-from ciphermark_present import formats, host_state, query
+from ciphermark_present import answers, formats, host_state, query, theme
+from ciphermark_present.answers import Standing
 from ciphermark_present.notes import Note
-from ciphermark_present.page import DATA, PHASE, SCHEME, THREADS, TIMES, Page
+from ciphermark_present.page import SCHEME, TIMES, Page
 from ciphermark_present.query import AS_MEASURED, UNCORRECTED, Row
+from ciphermark_present.questions import words
 from ciphermark_present.sentences import at_level
 
-_SINGLE = (PHASE, DATA, THREADS)  # a section shows one value of each
 _FILES = files(__package__)
 _METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
 _PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
 _MARKUP = re.compile(r"([\\`*\[\]|])")
+_IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)')
+_FOR_READERS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # the report names the whole chart
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _MAX_SUITE_CHARACTERS = 50_000
 _SCALE_PNG = 1.0
+_WIDTHS_PX = {"wide": 860, "narrow": 340}  # of charts in HTML
+_PDF_PX = 420  # of a chart in one of two columns
+_WIDE, _WIDE_PX, _WIDE_COLUMNS = "wide", 1000, 4  # of several small charts, across the page
+_MOST_PANELS = 2  # of a chart in a column
+_OMITTED = "Not shown"
+_ABOUT_OMITTED = (
+    "To show omitted values, use the dashboard's filters or `ciphermark figure --filter`. Some figures do not depend "
+    "on these."
+)
 _LARGEST_BYTES = 5_000_000
+_OF_ANSWERS = (pages.RANKING_PAGE, pages.OPERATIONS_PAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """The figures of one page for one place; none of them is empty. ``scope`` lists the page's values that are not
-    shown.
+    shown. ``is_about_answers``: the answers state its results.
     """
 
     title: str
     scope: str
     figures: tuple[Filled, ...]
+    is_about_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``facts`` is the run with its host; ``headline`` has the most important results; ``caveats`` lists sources of
-    measurement error; ``notes`` are measurement notes; ``has_sql``: the figures show their SQL.
+    """``facts`` is the run with its host; ``outcomes`` states how its trials ended. ``answers`` are contexts of the
+    overview's templates, one for each scheme that compares libraries; ``findings`` are sentences about other subjects,
+    by the title of their page. ``caveats`` lists sources of measurement error; ``notes`` are measurement notes;
+    ``has_sql``: the figures show their SQL.
     """
 
     title: str
     facts: Row
-    headline: tuple[str, ...]
-    summary: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    answers: tuple[Mapping[str, Any], ...]
+    findings: tuple[tuple[str, str], ...]
     caveats: tuple[str, ...]
     failures: Sequence[Row]
     builds: Sequence[Row]
@@ -70,31 +89,26 @@ class Report:
     has_sql: bool = False
 
 
-def made(
-    store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = (), is_uncorrected: bool = False
-) -> Report:
+def made(store: Store, run: str, has_sql: bool = False, notes: Iterable[Note] = ()) -> Report:
     """The report of a run, named by its id, the beginning of it, or ``last``. Raises ``UserError`` where there is no
-    such run.
+    such run. Where the store is uncorrected, times are not corrected for host interference.
 
-    ``has_sql``: include each figure's query. ``notes`` are measurement notes. ``is_uncorrected``: times are not
-    corrected for host interference.
+    ``has_sql``: include each figure's query. ``notes`` are measurement notes.
     """
-    times = UNCORRECTED if is_uncorrected else TIMES.preferred or ""
+    times = UNCORRECTED if store.is_uncorrected else TIMES.preferred or ""
     run_id = str(store.run(run)["run_id"])
     (facts,) = store.ask("run_facts", {"run_id": run_id}).mappings
     outcomes = store.ask("outcomes", {"parts": [run_id]}).mappings
     builds = store.ask("builds", {"parts": [run_id]}).mappings
-    states = store.ask("host_state", {"run_id": run_id}, is_uncorrected).mappings
-    sections = tuple(_sections(store, run_id, times))
-    figures = [item for section in sections for item in section.figures]
+    states = store.ask("host_state", {"run_id": run_id}).mappings
+    choices = store.ask("choices", {"run_id": run_id}).mappings
+    sections = tuple(_sections(store, run_id, choices, times))
     return Report(
         title=f"{facts['suite']} on {facts['hostname']}",
         facts=facts,
-        headline=(
-            *([AS_MEASURED] if is_uncorrected else []),
-            *headline(outcomes, verdicts.leaders(store, run_id, times)),
-        ),
-        summary=tuple(sentences(outcomes, figures)),
+        outcomes=(*([AS_MEASURED] if store.is_uncorrected else []), *counted(outcomes)),
+        answers=tuple(_answers(store, run_id, choices)),
+        findings=tuple(_findings(sections)),
         caveats=tuple(_caveats(facts, builds, states)),
         failures=store.ask("failures", {"parts": [run_id]}).mappings,
         builds=builds,
@@ -104,33 +118,54 @@ def made(
     )
 
 
-def headline(outcomes: Sequence[Row], verdicts: Iterable[str]) -> Iterator[str]:
-    """The most important results: the number of trials, and how often each variant is the fastest."""
-    counted: Counter[str] = Counter()
-    for row in outcomes:
-        counted[row["status"]] += row["trials"]
-    total = sum(counted.values())
-    counts = ", ".join(f"{count:,} {status}" for status, count in counted.most_common())
-    noun = "trial" if total == 1 else "trials"
-    yield f"{total:,} {noun}: {counts}. Only trials with correct results have times."
-    yield from verdicts
-
-
-def sentences(outcomes: Sequence[Row], figures: Sequence[Filled]) -> Iterator[str]:
-    """The sentences of each figure, and the variants with trials without results. The reasons have a table of their
-    own.
-    """
-    for name in dict.fromkeys(item.figure.name for item in figures):
-        for item in figures:
-            if item.figure.name == name and item.figure.tell is not None:
-                yield from item.figure.tell(item.rows, item.selection.parameters)
+def counted(outcomes: Sequence[Row]) -> Iterator[str]:
+    """The number of trials by outcome, and the variants with trials without results."""
+    counts: Counter[str] = Counter()
     failed: dict[str, list[str]] = {}
     for row in outcomes:
+        counts[row["status"]] += row["trials"]
         if row["status"] != "ok":
             failed.setdefault(row["variant"], []).append(f"{row['trials']} {row['status']}")
+    total = sum(counts.values())
+    noun = "trial" if total == 1 else "trials"
+    by_status = ", ".join(f"{count:,} {status}" for status, count in counts.most_common())
+    yield f"{total:,} {noun}: {by_status}. Only trials with correct results have times."
     if failed:
-        counts = "; ".join(f"{variant}: {', '.join(counts)}" for variant, counts in sorted(failed.items()))
-        yield f"Not measured: {counts}. The reasons are under Failed and unsupported trials."
+        variants = "; ".join(f"{variant}: {', '.join(own)}" for variant, own in sorted(failed.items()))
+        yield f"Not measured: {variants}. The reasons are under Failed and unsupported trials."
+
+
+def sentences(item: Filled) -> list[str]:
+    """A figure in sentences."""
+    tell = item.figure.tell
+    return [] if tell is None else list(tell(item.rows, item.selection.parameters))
+
+
+def _answers(store: Store, run_id: str, choices: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """The answers of the overview from this run, one for each of its schemes."""
+    schemes = {row["scheme"] for row in choices}
+    for scheme in sorted(schemes, key=lambda name: (name not in answers.SCHEMES, name)):
+        shown = overview.page(store, {"run": run_id, "scheme": scheme})
+        if shown is None or shown["is_other_run"] or shown["question"].place.scheme != scheme:
+            continue
+        own = [each for each in shown["computations"] if str(each.libraries[0].row["run_id"]) == run_id]
+        yield {**shown, "computations": own, "wins": answers.wins(each.libraries for each in own)}
+
+
+def _findings(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
+    """The first sentence about every other subject, with the title of its page."""
+    titles: set[str] = set()
+    for section in sections:
+        title = section.title.partition(":")[0]
+        first = next((text for item in section.figures for text in _told(item)), "")
+        if first and not section.is_about_answers and title not in titles:
+            titles.add(title)
+            yield title, first
+
+
+def _told(item: Filled) -> list[str]:
+    """A figure in sentences, the finding first."""
+    return [*[item.title] * (item.title != item.figure.title), *sentences(item)]
 
 
 def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterator[str]:
@@ -143,17 +178,17 @@ def _caveats(facts: Row, builds: Sequence[Row], states: Sequence[Row]) -> Iterat
             yield f"{build['variant']} is a debug build: its times are not meaningful"
 
 
-def _sections(store: Store, run_id: str, times: str) -> Iterator[Section]:
-    rows = store.ask("choices", {"run_id": run_id}).mappings
+def _sections(store: Store, run_id: str, choices: Sequence[Row], times: str) -> Iterator[Section]:
+    of_answers = {page.path for page in _OF_ANSWERS}
     for page in pages.PAGES:
         statements: set[str] = set()
-        for selection in _selections(run_id, page, page.choices(rows), times):
+        for selection in _selections(run_id, page, page.choices(choices), times):
             figures = [rendering.filled(store, figure, selection) for figure in page.figures]
             new = tuple(item for item in figures if item.rows and item.sql not in statements)
             # A figure that does not depend on the data set appears once.
             statements |= {item.sql for item in figures}
             if new:
-                yield Section(_heading(page, selection), _scope(selection), new)
+                yield Section(_heading(page, selection), _scope(selection), new, page.path in of_answers)
 
 
 def _selections(run_id: str, page: Page, rows: Sequence[Row], times: str) -> Iterator[Selection]:
@@ -185,12 +220,12 @@ def _heading(page: Page, selection: Selection) -> str:
 
 
 def _scope(selection: Selection) -> str:
-    """The shown values of filters with one value, the omitted ones, and how to get these."""
+    """The shown values of filters with one value, and the omitted ones."""
 
     def said(choice: Choice, values: Sequence[Any]) -> str:
         return f"{choice.filter.label.lower()} {' and '.join(map(choice.filter.write, values))}"
 
-    single = [choice for choice in selection.choices if choice.filter in _SINGLE and choice.chosen]
+    single = [choice for choice in selection.choices if choice.filter in CONDITIONS and choice.chosen]
     shown = ", ".join(said(choice, choice.chosen) for choice in single)
     left_out = [
         said(choice, [value for value in choice.values if value not in choice.chosen])
@@ -199,10 +234,7 @@ def _scope(selection: Selection) -> str:
     ]
     if not left_out:
         return f"Shown: {shown}." if shown else ""
-    return (
-        f"Shown: {shown}. Not shown: {', '.join(left_out)}. To show them, use the dashboard's filters or "
-        "`ciphermark figure --filter`. Some figures do not depend on these filters."
-    )
+    return f"Shown: {shown}. {_OMITTED}: {', '.join(left_out)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,33 +259,77 @@ _STEPS = (
 
 
 def html(report: Report) -> bytes:
-    """One HTML file: style and charts inside, no script. Each chart is an image: identifiers of inline SVGs would
-    clash.
-    """
+    """One HTML file with the look of the pages: style, font and charts inside, no script."""
     style = (_FILES / "assets" / "style.css").read_text()
-    return _rendered(
-        "report.html", report, lambda chart: _inside("svg+xml", rendering.svg(chart).encode()), style=style
+    number = iter(range(1_000_000))
+    colours: dict[str, str] = {}
+
+    def draw(chart: Row) -> str:
+        colours.update(_in_the_dark(chart))
+        return "".join(
+            _inline(pictures.drawn(chart, width), name, f"f{next(number)}-", colours)
+            for name, width in _WIDTHS_PX.items()
+        )
+
+    text = TEMPLATES.get_template("report.html")
+    return _small_enough(
+        report,
+        draw,
+        lambda context: text.render(
+            context,
+            boards=report.answers,
+            style=f"{fonts.embedded()}\n{style}",
+            colours=colours,
+            is_printed=True,
+        ).encode(),
+    )
+
+
+def _in_the_dark(chart: Row) -> dict[str, str]:
+    """The colors of a chart in the light theme, lower case, with those of the dark theme."""
+    pairs = {getattr(theme.LIGHT, each.name): getattr(theme.DARK, each.name) for each in fields(theme.Ground)}
+    return {light.lower(): dark for light, dark in (pairs | chart["usermeta"]["dark"]["colours"]).items()}
+
+
+def _inline(chart: pictures.Drawing, name: str, prefix: str, colours: Mapping[str, str]) -> str:
+    """A chart inside a page: its colors follow the page's theme, and its identifiers are unique."""
+
+    def variable(match: re.Match[str]) -> str:
+        colour = match[0].lower()
+        return f"var(--x{colour[1:]},{colour})" if colour in colours else colour
+
+    content = _COLOUR.sub(variable, _IDENTIFIER.sub(rf"\1{prefix}", _FOR_READERS.sub("", chart.content)))
+    return (
+        f'<svg class="{name}" aria-hidden="true" width="{chart.width:g}" viewBox="0 0 {chart.width:g} '
+        f'{chart.height:g}">{content}</svg>'
     )
 
 
 def markdown(report: Report) -> bytes:
     """One Markdown file; charts are PNG pictures inside it."""
-    return _rendered("report.md", report, lambda chart: _inside("png", rendering.png(chart, _SCALE_PNG)))
+    text = TEMPLATES.get_template("report.md")
+    return _small_enough(
+        report,
+        lambda chart: _inside("png", rendering.png(chart, _SCALE_PNG)),
+        lambda context: text.render(context).encode(),
+    )
 
 
 def pdf(report: Report) -> bytes:
     """One PDF file, set by Typst, whose template takes the texts as data: none of them is markup."""
     source = (_FILES / "templates" / "report.typ").read_bytes()
-    pictures: dict[str, bytes] = {}
+    drawings: dict[str, bytes] = {}
 
     def draw(chart: Row) -> str:
-        name = f"{len(pictures)}.svg"
-        pictures[name] = rendering.svg(chart).encode()
+        is_wide = rendering.panels(chart) > _MOST_PANELS
+        name = f"{_WIDE * is_wide}{len(drawings)}.svg"
+        width, columns = (_WIDE_PX, _WIDE_COLUMNS) if is_wide else (_PDF_PX, 1)
+        drawings[name] = pictures.drawn(chart, width, most_columns=columns).alone.encode()
         return name
 
     def write(context: dict[str, Any]) -> bytes:
         data = json.loads(json.dumps(context, default=_as_data))
-        return rendering.pdf(source, {"data.json": json.dumps(visible_in(data)).encode(), **pictures})
+        return rendering.pdf(source, {"data.json": json.dumps(visible_in(data)).encode(), **drawings})
 
     return _small_enough(report, draw, write)
 
@@ -291,11 +367,6 @@ def _inside(kind: str, data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _rendered(template: str, report: Report, draw: Callable[[Row], str], **more: str) -> bytes:
-    text = TEMPLATES.get_template(template)
-    return _small_enough(report, draw, lambda context: text.render(context, **more).encode())
-
-
 def _small_enough(
     report: Report, draw: Callable[[Row], str], write: Callable[[dict[str, Any]], bytes]
 ) -> bytes:
@@ -324,22 +395,15 @@ def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict
         "version": __version__,
         "run": report.facts["run_id"],
         "started": formats.moment(report.facts["started_at"]),
-        "headline": report.headline,
-        "summary": report.summary,
+        "host": f"{report.facts['cpu_model']}, {report.facts['cores']} cores",
+        "outcomes": report.outcomes,
+        "answers": [_answer(shown) for shown in report.answers],
+        "findings": report.findings,
         "caveats": report.caveats,
         "note": step.note,
+        "omitted": _ABOUT_OMITTED if any(_OMITTED in section.scope for section in report.sections) else "",
         "has_sql": report.has_sql,
-        "sections": [
-            {
-                "title": section.title,
-                "scope": section.scope,
-                "figures": [
-                    _figure(item, step, next(drawn), [numbers[note] for note in _needed(report, item)])
-                    for item in section.figures
-                ],
-            }
-            for section in report.sections
-        ],
+        "sections": [_section(section, step, drawn, report, numbers) for section in report.sections],
         "reading": _readings(figures),
         "notes": [(number, str(note)) for note, number in numbers.items()],
         "failures": rendering.failures(report.failures).first(step.rows, step.characters),
@@ -354,6 +418,114 @@ def _context(report: Report, step: Limits, charts: Sequence[str | None]) -> dict
         ],
         "suite": _cut(report.facts["suite_text"], _MAX_SUITE_CHARACTERS),
     }
+
+
+def _section(
+    section: Section, step: Limits, drawn: Iterator[str | None], report: Report, numbers: Mapping[Note, int]
+) -> dict[str, Any]:
+    """A section as templates print it; ``drawn`` has the charts of its figures, ``numbers`` those of the notes."""
+    figures = [
+        _figure(item, step, next(drawn), [numbers[note] for note in _needed(report, item)])
+        for item in section.figures
+    ]
+    return {"title": section.title, "scope": section.scope, "figures": figures}
+
+
+def _answer(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer as templates print it: sentences, the libraries side by side, and all computations of the scheme."""
+    place, answer = shown["question"].place, shown["answer"]
+    scheme, level = place.scheme.upper(), formats.level(place.level)
+    return {
+        "question": (
+            f"Which library is best to {words(place.operation).question} in {scheme} at {level} by the "
+            f"{overview.TABLES[place.table]}?"
+        ),
+        "headline": answers.plain(answer.headline),
+        "certainty": answer.certainty,
+        "reason": " ".join(answers.plain(part) for part in (answer.reason, *answer.facts) if part),
+        "about": shown["about"],
+        "scheme": scheme,
+        "wins": shown["wins"],
+        "table": _libraries(shown),
+        "computations": _computations(shown["computations"]),
+    }
+
+
+_OTHER_PARAMETERS = "* other parameters than the fastest, or not interleaved with it"
+_TIED = "≈ no significant difference"
+
+
+def _libraries(shown: Mapping[str, Any]) -> Table:
+    """The libraries of an answer, one in a row."""
+    columns = shown["columns"]
+    head = [
+        ("Library", False),
+        ("Time", True),
+        ("× fastest", True),
+        (columns["memory"][0], True),
+        (columns["bytes"][0], True),
+        ("N · log QP", True),
+        ("Security 2018 · 2024", True),
+        (columns["quality"][0], True),
+    ]
+    rows = [
+        [Cell(text, "number" if place else "") for place, text in enumerate(_library(each, columns))]
+        for each in shown["libraries"]
+    ]
+    there = [
+        place for place in range(len(head)) if any(cells[place].text != formats.NOTHING for cells in rows)
+    ]
+    texts = " ".join(cell.text for cells in rows for cell in cells)
+    legend = [meaning for meaning in (_TIED, _OTHER_PARAMETERS) if meaning[0] in texts]
+    return Table(
+        [head[place] for place in there],
+        [[cells[place] for place in there] for cells in rows],
+        legend="; ".join(legend),
+    )
+
+
+def _library(item: Standing, columns: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    row = item.row
+    quality = formats.NOTHING
+    if item.quality is not None:
+        is_share = columns["quality"][0] == "Agreement"
+        quality = formats.share(item.quality) if is_share else f"{formats.digits(item.quality)} bits"
+    levels = (row["security_2018"], row["security_2024"])
+    return (
+        f"{item.variant}{'*' * item.is_hollow}",
+        answers.seconds(item.time),
+        _ratio(item),
+        formats.NOTHING if item.memory is None else answers.size(item.memory),
+        formats.NOTHING if item.size is None else answers.size(item.size),
+        f"{row['ring_dimension']} · {row['log_qp']:.0f} bits",
+        " · ".join("<128" if bits == 0 else formats.text(bits) for bits in levels),
+        quality,
+    )
+
+
+def _ratio(item: Standing) -> str:
+    """The ratio to the fastest with its interval, marked where it is no significant difference."""
+    bounds = f" {answers.interval(item.interval)}" if item.interval else ""
+    return f"{'≈ ' * item.is_tied}{answers.times(item.ratio)}{bounds}"
+
+
+def _computations(computations: Sequence[overview.Computation]) -> Table:
+    """The answers of all computations of a scheme, one in a row."""
+    head = [("Computation", False), ("Fastest", False), ("Time", True), ("Next", False), ("× fastest", True)]
+    rows = []
+    for each in computations:
+        first, *others = each.libraries
+        following = others[0] if others else None
+        texts = (
+            each.name,
+            first.variant,
+            answers.seconds(first.time),
+            f"{following.variant}{'*' * following.is_hollow}" if following else formats.NOTHING,
+            _ratio(following) if following else formats.NOTHING,
+            answers.answer(each.libraries).certainty,
+        )
+        rows.append([Cell(text, "number" if place in (2, 4) else "") for place, text in enumerate(texts)])
+    return Table([*head, ("Certainty", False)], rows)
 
 
 def _readings(figures: Iterable[Filled]) -> list[tuple[str, str]]:
@@ -372,9 +544,11 @@ def _figure(item: Filled, step: Limits, chart: str | None, notes: list[int]) -> 
     numbers of its notes.
     """
     is_grid = item.figure.grid is not None
+    measure = "" if item.title == item.figure.title else f"{item.figure.title}."
     return {
-        "title": item.figure.title,
-        "lead": item.figure.lead,
+        "title": item.title,
+        "lead": " ".join(filter(None, (measure, item.figure.lead))),
+        "sentences": sentences(item),
         "chart": chart,
         "is_grid": is_grid,
         "is_open": item.figure.is_table_open or not (chart or is_grid),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import NoReturn
@@ -53,9 +54,11 @@ class Store:
 
     Raises :class:`DatabaseUnavailable` while PostgreSQL is away; the pool reconnects automatically. Raises
     :class:`UnpreparedError` where the database is not migrated, and :class:`TooSlowError` where a query takes too long.
+    With ``is_uncorrected``, all answers are without correction for host interference.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, is_uncorrected: bool = False) -> None:
+        self.is_uncorrected = is_uncorrected
         self._pool: ConnectionPool[psycopg.Connection[TupleRow]] = ConnectionPool(
             url,
             min_size=1,
@@ -89,6 +92,7 @@ class Store:
 
     def answer(self, query: Query) -> Answer:
         """The answer to a figure's query."""
+        query = replace(query, is_uncorrected=query.is_uncorrected or self.is_uncorrected)
         with self._connected() as connection:
             if not query.is_uncorrected:
                 return _answer(connection, query)

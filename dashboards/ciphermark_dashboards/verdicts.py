@@ -21,15 +21,9 @@ def table(rows: Sequence[Row]) -> security.Table:
     return max((row["security_table"] for row in rows), default=security.OLDEST)
 
 
-def leaders(store: Store, run_id: str, times: str) -> list[str]:
-    """How often each variant is the fastest, in the words of the command line."""
-    wanted = _wanted(store, run_id)
-    return list(ranking.of_run(_answers(store, run_id, wanted, times), wanted))
-
-
 def of_run(store: Store, run_id: str, times: str) -> list[str]:
-    """The same, and the run's highlights."""
-    wanted = _wanted(store, run_id)
+    """How often each variant is the fastest, in the words of the command line, and the run's highlights."""
+    wanted = Wanted(table=table(store.ask("choices", {"run_id": run_id}).mappings))
     answers = _answers(store, run_id, wanted, times)
     timings = [ranking.timed(answer) for answer in answers]
     evidence = Evidence(
@@ -39,10 +33,6 @@ def of_run(store: Store, run_id: str, times: str) -> list[str]:
         wraps={},  # only adapters know these
     )
     return [*ranking.of_run(answers, wanted), *highlights.highlights(evidence)]
-
-
-def _wanted(store: Store, run_id: str) -> Wanted:
-    return Wanted(table=table(store.ask("choices", {"run_id": run_id}).mappings))
 
 
 def _answers(store: Store, run_id: str, wanted: Wanted, times: str) -> list[list[Row]]:

@@ -160,7 +160,7 @@ def test_a_report_is_for_everyone(
 ) -> None:
     """In a browser without the dashboard, on a screen or on a telephone; a section of each page, with one picture."""
     picture = rendering.svg({"data": {"values": [{}]}, "mark": "point", "width": 760})
-    monkeypatch.setattr(rendering, "svg", lambda _: picture)
+    monkeypatch.setattr(rendering, "svg", lambda *_: picture)
     path = tmp_path / "report.html"
     with Store(serving.database_url) as store:
         whole = report.made(store, RUN)

@@ -17,6 +17,7 @@ from ciphermark_core.security import Table
 from ciphermark_dashboards import report
 from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
+from ciphermark_present import answers
 from ciphermark_present.page import TABLE
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -221,8 +222,13 @@ def test_reports_have_the_levels_of_the_suites_table(url: str, database: Databas
         with Store(url) as store:
             made = report.made(store, recorded_at_the_edge(database, make, table))
         assert f"Ranking: BFV, 128 bits ({table})" in [section.title for section in made.sections]
-        assert any(f"BFV at 128 bits ({table}), matched tuning: {fastest}" in text for text in made.summary)
-        assert made.headline[1] == f"BFV, matched  1 case: {fastest.split()[0]} fastest in 1"
+        told = [
+            text for section in made.sections for item in section.figures for text in report.sentences(item)
+        ]
+        assert any(f"BFV at 128 bits ({table}), matched tuning: {fastest}" in text for text in told)
+        (shown,) = made.answers
+        assert shown["question"].place.table == table
+        assert answers.plain(shown["answer"].headline).startswith(fastest.replace("is", "is the"))
 
 
 def test_the_command_line_ranks_by_the_table_of_the_suite(

@@ -176,6 +176,8 @@ def test_pages_show_layers_as_stacked_bars(recorded, path, figure, seen):
 def test_reports_say_which_layer_takes_most(recorded):
     _, url, run_id = recorded
     with Store(url) as store:
-        summary = "\n".join(report.made(store, run_id).summary)
+        sections = report.made(store, run_id).sections
+    told = [text for section in sections for item in section.figures for text in report.sentences(item)]
+    summary = "\n".join(told)
     assert "seal: most of its time is that of “narrow”, 60.0% of 150 ms." in summary
     assert "seal: most of its time is that of “rotations”, 75.0% of 8 ms." in summary

@@ -1,4 +1,4 @@
-"""Write a report of a run as one file: results, charts, tables, method, host, builds, warnings."""
+"""Write a report of a run as one file: answers, then figures, method, host, builds, warnings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def report(
     sql: Annotated[bool, typer.Option("--sql", help="Include the SQL of every figure.")] = False,
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
 ) -> None:
-    """Write a report of a run as one file: results, charts, tables, method, host, builds, warnings.
+    """Write a report of a run as one file: answers, then figures, method, host, builds, warnings.
+
+    HTML has the look of the pages, and PDF has its answers on one page.
 
     Markdown pictures go to a folder next to the file; on standard output they are embedded.
     """
@@ -50,8 +52,8 @@ def report(
     with caught_up(data_directory) as database:
         run_id = run_names.resolved(database, run)
         notes = run_notes.notes(database.report("run_measured", run_id=run_id))
-    with Store(storage.url(data_directory)) as store:
-        document = reports.made(store, run_id, has_sql=sql, notes=notes, is_uncorrected=uncorrected)
+    with Store(storage.url(data_directory), is_uncorrected=uncorrected) as store:
+        document = reports.made(store, run_id, has_sql=sql, notes=notes)
     if output == STANDARD_OUTPUT:
         sys.stdout.buffer.write(reports.FORMATS[chosen](document))
         return
