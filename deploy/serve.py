@@ -195,7 +195,10 @@ def _prepare(data_directory: Path) -> str:
             log.replace(log.with_suffix(".log.1"))
     environment = {**os.environ, "CIPHERMARK_DATA": str(data_directory)}
     command = (PROGRAMS / "ciphermark", "db")
-    if subprocess.run([*command, "migrate"], env=environment, check=False).returncode != 0:
+    if (
+        subprocess.run([*command, "migrate", "--reference-runs"], env=environment, check=False).returncode
+        != 0
+    ):
         raise ServingError("the database cannot be used: see above")
     answer = subprocess.run([*command, "url"], env=environment, capture_output=True, text=True, check=True)
     return answer.stdout.strip()

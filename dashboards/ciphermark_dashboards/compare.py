@@ -29,7 +29,7 @@ _SAME_RUN = "Both sides are the same run: select another one."
 
 def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[str, Any]:
     """The context of the page's template; ``item`` is the filled figure, ``case`` the case whose history is shown."""
-    runs = store.run_choices()
+    runs = [run for run in store.run_choices() if not run["is_shipped"]]
     a, b = (_run(store, runs, run_id) for run_id in selection.runs)
     rows = comparing.said_once(item.rows)
     changed = changes.sections(rows)

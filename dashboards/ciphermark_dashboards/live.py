@@ -61,6 +61,7 @@ def router(
             open=in_progress,
             is_connected=benchmark is not None,
             recorded=recorded,
+            reference_runs=await run_in_threadpool(_reference_runs, store),
             context={name: params[name] for name in PARAMETERS if params.get(name)},
             suites=suites,
             why_not=reason,
@@ -81,7 +82,13 @@ def router(
         context = await run_in_threadpool(navigation.of_query, {**chosen, "run": run_id})
         context |= await run_in_threadpool(recorded_run.page, store, run_id, context)
         return templating.page(
-            "run.html", title=f"Run {run_id[:8]}", path=PATH, run_id=run_id, live=live, **context
+            "run.html",
+            title=f"Run {run_id[:8]}",
+            path=PATH,
+            run_id=run_id,
+            live=live,
+            run=row,
+            **context,
         )
 
     @routes.get(PATH + "/{run_id}/events")
@@ -110,6 +117,10 @@ def router(
         return RedirectResponse(f"{PATH}/{run_id}", status_code=303)
 
     return routes
+
+
+def _reference_runs(store: Store) -> list[Row]:
+    return [run for run in store.run_choices() if run["is_shipped"]]
 
 
 def _last_heard(request: Request) -> int:

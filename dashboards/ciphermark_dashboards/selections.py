@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -40,19 +41,37 @@ class Selections:
 
     def of_page(self, page: Page, query: Query) -> Selection:
         """The selection of a page about one run, by default the latest that has a case for it."""
-        name = dict(query).get("run", "")
-        run = self._store.run(name) if name else self._latest_for(page)
-        rows = page.choices(self._figures.choices(run))
+        return next(self.of_runs(page, query))
+
+    def of_runs(self, page: Page, query: Query) -> Iterator[Selection]:
+        """The selections of a page about one run: that of the address; else those with a case for the page, the latest
+        first and reference runs last; else the latest.
+        """
+        name, is_any = dict(query).get("run", ""), False
+        runs = iter([self._store.run(name)]) if name else self._runs()
+        for run in runs:
+            rows = page.choices(self._figures.choices(run))
+            if rows or name:
+                is_any = True
+                yield self._of_run(page, run, rows, query)
+        if not is_any:
+            yield self._of_run(page, next(self._runs()), (), query)
+
+    def _runs(self) -> Iterator[Row]:
+        """The runs that may answer: the latest, recent ones, then reference runs."""
+        latest = self._store.find_run("")
+        if latest is not None:
+            yield latest
+        choices = self._store.run_choices()
+        recent = [run for run in choices if not run["is_shipped"]][:_LATEST]
+        for run in (*recent, *(run for run in choices if run["is_shipped"])):
+            if latest is None or run["run_id"] != latest["run_id"]:
+                yield self._store.run(run["run_id"])
+
+    @staticmethod
+    def _of_run(page: Page, run: Row, rows: Sequence[Row], query: Query) -> Selection:
         selection = selected((("run", run["run_id"]),), page.filters, rows, query)
         return _about(replace(selection, text=page.question), run)
-
-    def _latest_for(self, page: Page) -> Row:
-        """The latest run, among recent ones, with a case that the page is about; else the latest."""
-        latest = self._store.run("")
-        if page.choices(self._figures.choices(latest)):
-            return latest
-        others = map(self._store.run, (run["run_id"] for run in self._store.run_choices()[:_LATEST]))
-        return next((run for run in others if page.choices(self._figures.choices(run))), latest)
 
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
@@ -93,7 +112,8 @@ class Selections:
         if pair is None:
             run = a or b
             chosen = run["suite"] if run else suite
-            raise NoPairError(chosen or self._store.run("")["suite"], is_chosen=bool(chosen))
+            latest = self._store.find_run("") or {"suite": "quick"}
+            raise NoPairError(chosen or latest["suite"], is_chosen=bool(chosen))
         return self._store.run(pair[0]), self._store.run(pair[1])
 
 

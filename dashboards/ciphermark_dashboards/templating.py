@@ -141,6 +141,7 @@ TEMPLATES = Environment(
 )
 TEMPLATES.filters.update(
     moment=formats.moment,
+    day=formats.day,
     seconds=formats.seconds,
     size=formats.size,
     share=formats.share,

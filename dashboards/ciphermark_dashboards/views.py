@@ -6,13 +6,14 @@ import gzip
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from ciphermark_dashboards import compare, overview, pictures, templating
-from ciphermark_dashboards.filters import FOR, Selection
+from ciphermark_dashboards.filters import FOR, Query, Selection
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
 from ciphermark_dashboards.rendering import Figures, Filled, libraries
@@ -26,6 +27,7 @@ from ciphermark_present.query import Row
 
 _AT_ONCE = 4  # queries of pages
 _ANSWER_PX = 900  # width of the picture of an answer
+_MAX_TRIED = 8  # runs until one has rows for a page
 _YEAR_S = 365 * 24 * 3600
 _SENTENCE_WORDS = 20
 
@@ -89,13 +91,10 @@ class Views:
         choices = self._store.run_choices()
         if not choices:
             return _nothing_yet()
-        selection = self._selections.of_page(page, request.query_params.multi_items())
+        selection, figures, is_empty = self._answering(page, request.query_params.multi_items())
         (run_id,) = selection.runs
         run = self._store.run(run_id)
         states = self._asking.submit(self._states, run_id, selection.is_uncorrected)
-        figures = self._filled(page, selection)
-        # Published values exist for every run.
-        is_empty = not any(item.rows for item in figures if item.figure.subject is not None)
         elsewhere = list(measured(self._figures.choices(run))) if is_empty else []
         return _shown(
             "page.html",
@@ -112,6 +111,18 @@ class Views:
             run_id=run_id,
             **self.navigation.of_run(run, selection.carried),
         )
+
+    def _answering(self, page: Page, query: Query) -> tuple[Selection, list[Filled], bool]:
+        """The figures of the first run that has rows for any of them, else of the first run; and whether all are empty.
+        Published values exist for every run.
+        """
+        selections = self._selections.of_runs(page, query)
+        tried: list[tuple[Selection, list[Filled]]] = []
+        for selection in islice(selections, _MAX_TRIED):
+            tried.append((selection, self._filled(page, selection)))
+            if any(item.rows for item in tried[-1][1] if item.figure.subject is not None):
+                return *tried[-1], False
+        return *tried[0], True
 
     def case(self, request: Request) -> HTMLResponse:
         """One case of a run, for every variant."""
@@ -259,7 +270,7 @@ def _nothing_compared() -> HTMLResponse:
 
 def _name(run: Row) -> str:
     """A run's name in a list of choices."""
-    imported = "imported" if run["is_imported"] else None
+    imported = "reference" if run["is_shipped"] else "imported" if run["is_imported"] else None
     parts = (
         run["label"],
         run["suite"],

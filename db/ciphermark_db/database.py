@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
@@ -232,10 +232,23 @@ class Database:
         already recorded. Returns the number of new outcomes. Raises ``UserError`` if another run is recorded under this
         id.
         """
+        return self._import(recording.record_imported, run, outcomes)
+
+    def has_had_reference(self, run_id: str) -> bool:
+        """Whether the reference run was added before, even if it is deleted by now, or is recorded otherwise."""
+        return bool(self._rows("has_had_reference", {"run_id": run_id})[0][0])
+
+    def add_reference(self, run: Run, outcomes: Sequence[Outcome]) -> None:
+        """As :meth:`import_run`, for a run that Ciphermark ships and that :meth:`has_had_reference` denies."""
+        self._import(recording.record_reference, run, outcomes)
+
+    def _import(
+        self, record: Callable[[Connection, Run], None], run: Run, outcomes: Sequence[Outcome]
+    ) -> int:
         from ciphermark_db import statistics  # loads numpy
 
         with self._connected() as connection, _complaints(connection), connection.transaction():
-            recording.record_imported(connection, run)
+            record(connection, run)
             new = recording.record_outcomes(connection, outcomes)
             statistics.update(connection, new, statistics.record_samples(connection, new))
             statistics.update_host_state(connection, run.id)

@@ -42,24 +42,37 @@ class _Grouping:
 
 
 def record_run(
-    connection: psycopg.Connection[Any], run: Run, *, is_imported: bool = False, continues: str | None = None
+    connection: psycopg.Connection[Any],
+    run: Run,
+    *,
+    is_imported: bool = False,
+    is_shipped: bool = False,
+    continues: str | None = None,
 ) -> bool:
     """Record the run and its host; false if the run is already recorded."""
     facts = {"id": host_id(run.host), **_lasting(run.host), "caches_bytes": run.host.caches}
     connection.execute(blocks("record")["record_host"], {"host": _json(facts)})
-    row = _run(run) | {"is_imported": is_imported, "continues": continues}
+    origin = {"is_imported": is_imported, "is_shipped": is_shipped, "continues": continues}
+    row = _run(run) | origin
     return connection.execute(blocks("record")["record_run"], row).rowcount == 1
 
 
 def record_imported(connection: psycopg.Connection[Any], run: Run) -> None:
     """Record a run that was measured elsewhere, and its host. Raises ``UserError`` with the differences if another run
-    is recorded under its id; labels may differ.
+    is recorded under its id; labels may differ. A reference run becomes the user's.
     """
     if record_run(connection, run, is_imported=True):
         return
+    connection.execute(blocks("record")["adopt_run"], _run(run))
     differences = [what for (what,) in connection.execute(blocks("record")["run_differences"], _run(run))]
     if differences:
         raise UserError(f"run {run.id} is recorded already, with another {', '.join(differences)}")
+
+
+def record_reference(connection: psycopg.Connection[Any], run: Run) -> None:
+    """Record a shipped run, and its host; raises psycopg's error if it was recorded before."""
+    connection.execute(blocks("record")["record_reference"], {"id": run.id})
+    record_run(connection, run, is_imported=True, is_shipped=True)
 
 
 def lock_runs(connection: psycopg.Connection[Any], runs: Iterable[str]) -> None:

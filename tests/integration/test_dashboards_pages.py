@@ -441,11 +441,15 @@ def test_a_page_shows_the_latest_run_that_has_something_for_it(
 ) -> None:
     """A page that is asked for no run; one that is asked for is shown, with nothing in it."""
     run_ids = []
-    for experiment, operation in (("rotation", "rotate(1)"), ("learning", "lmc-plain")):
+    of_learning = {"data_set": "boston"}, worked(make, 1.0), (program("seal"),)
+    for experiment, operation, dimensions, samples, programs in (
+        ("rotation", "rotate(1)", {}, times(make, 1.0), ()),
+        ("learning", "lmc-plain", *of_learning),
+    ):
         run = make.run()
         database.record_run(run)
-        case = make.case("seal", experiment=experiment, operation=operation)
-        database.record_outcome(make.outcome(run, case, times(make, 1.0)))
+        case = make.case("seal", experiment=experiment, operation=operation, dimensions=dimensions)
+        database.record_outcome(make.outcome(run, case, samples, programs=programs))
         run_ids.append(run.id)
     for path, expected in (("/operations", run_ids[0]), ("/learning", run_ids[1]), ("/programs", run_ids[1])):
         assert f'<option value="{expected}" selected>' in client.get(path).text, path

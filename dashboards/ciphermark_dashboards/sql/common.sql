@@ -1,9 +1,10 @@
 -- name: runs
--- A page of runs, the latest first; only their trials are counted.
+-- A page of runs, the latest first, without reference runs; only their trials are counted.
 select r.run_id, r.label, r.suite, r.started_at, r.is_imported, r.continues, r.host, r.cpu_model, counted.*
 from (
     select *
     from runs
+    where not is_shipped
     order by sequence desc
     limit %(limit)s offset %(offset)s
 ) as r
@@ -33,10 +34,23 @@ order by sequence desc, submitted_at desc, id
 limit %(limit)s offset %(offset)s;
 
 -- name: run_choices
-select run_id, suite, label, is_imported, started_at, host, host_id
-from runs
-order by is_imported, sequence desc
-limit 1000;
+-- The latest 1,000 runs, those measured here first, then the reference runs.
+select run_id, suite, label, is_imported, is_shipped, started_at, host, host_id
+from (
+    select *
+    from runs
+    where not is_shipped
+    order by is_imported, sequence desc
+    limit 1000
+) as r
+union all
+select run_id, suite, label, is_imported, is_shipped, started_at, host, host_id
+from (
+    select *
+    from runs
+    where is_shipped
+    order by sequence desc
+) as r;
 
 -- name: run_named
 -- The run that a text refers to; two rows where the text is ambiguous. ``recorded`` changes when more is recorded.
@@ -45,6 +59,7 @@ select
     r.suite,
     r.label,
     r.is_imported,
+    r.is_shipped,
     r.started_at,
     r.host,
     r.host_id,

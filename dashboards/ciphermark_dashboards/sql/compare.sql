@@ -1,5 +1,5 @@
 -- name: latest_pair
--- Two runs of one suite, of which none continues another: the run measured last with the one before it, unless the
+-- Two runs of one suite, of which none continues another, and no reference run: the run measured last with the one before it, unless the
 -- suite or one of the runs is given.
 select
     a.id as run_a,
@@ -11,13 +11,13 @@ cross join lateral (
     where
         r.suite = b.suite
         and r.id <> b.id
-        and coalesce(r.id = %(a)s::text, r.sequence < b.sequence and r.continues is null)
+        and coalesce(r.id = %(a)s::text, r.sequence < b.sequence and r.continues is null and not r.is_shipped)
     order by r.sequence desc
     limit 1
 ) as a
 where
     coalesce(b.suite = %(suite)s::text, true)
-    and coalesce(b.id = %(b)s::text, b.continues is null)
+    and coalesce(b.id = %(b)s::text, b.continues is null and not b.is_shipped)
 order by b.is_imported, b.sequence desc
 limit 1;
 

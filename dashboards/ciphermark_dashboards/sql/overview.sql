@@ -6,17 +6,25 @@ select
 from run;
 
 -- name: overview_runs
--- The runs for answers: the latest three of every suite, those measured here first. The requested run precedes them.
-select run_id, suite, label, started_at, is_imported, host, cpu_model, cores
+-- The runs for answers: the latest three of every suite, those measured here first, then imported ones, then reference
+-- runs. The requested run precedes them.
+select run_id, suite, label, started_at, is_imported, is_shipped, host, cpu_model, cores
 from (
     select
         *,
-        row_number() over (partition by suite, is_imported order by sequence desc) as age
-    from runs
+        row_number() over (
+            order by run_id is not distinct from %(run_id)s desc, is_shipped, is_imported, sequence desc
+        ) as place
+    from (
+        select
+            *,
+            row_number() over (partition by suite, is_imported, is_shipped order by sequence desc) as age
+        from runs
+    ) as aged
+    where age <= 3 or run_id = %(run_id)s
 ) as r
-where age <= 3 or run_id = %(run_id)s
-order by run_id is not distinct from %(run_id)s desc, is_imported, sequence desc
-limit 40;
+where place <= 40 or is_shipped
+order by place;
 
 -- name: overview_cases
 -- The compared cases, with the number of variants, once for each table of security levels. For a workload, the stage in

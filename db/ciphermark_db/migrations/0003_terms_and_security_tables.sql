@@ -15,6 +15,17 @@ create index job_sequence on job (sequence, id);
 
 comment on column job.sequence is 'The order in which jobs were submitted, among the numbers of run.sequence';
 
+-- Shipped runs, which pages show where nothing else answers.
+alter table run add column is_shipped boolean not null default false;
+
+create table reference_run (
+    id text primary key,
+    added_at timestamptz not null default now()
+);
+
+comment on column run.is_shipped is 'Whether it is a run that Ciphermark ships; false once a user imports it';
+comment on table reference_run is 'Shipped runs that were added to this database: a deleted one is not added again';
+
 -- The document with other names for some of its keys; the rest stays.
 create function renamed(document jsonb, names jsonb) returns jsonb
 language sql immutable

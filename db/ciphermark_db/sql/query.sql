@@ -1,6 +1,9 @@
 -- name: run_ids
 select id from run order by sequence;
 
+-- name: has_had_reference
+select exists (select from reference_run where id = %(run_id)s) or exists (select from run where id = %(run_id)s);
+
 -- name: runs_named
 select runs_named(%(asked)s::text);
 

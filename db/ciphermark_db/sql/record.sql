@@ -5,10 +5,11 @@ insert into host select * from jsonb_populate_record(null::host, %(host)s) on co
 -- name: record_run
 insert into run (
     id, suite, suite_text, seed, started_at, software_version, host_id, host_clock_noise, host_load_1min,
-    host_warnings, label, is_imported, continues
+    host_warnings, label, is_imported, is_shipped, continues
 ) values (
     %(id)s, %(suite)s, %(suite_text)s, %(seed)s, %(started_at)s, %(software_version)s, %(host_id)s,
-    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s, %(continues)s
+    %(host_clock_noise)s, %(host_load_1min)s, %(host_warnings)s, %(label)s, %(is_imported)s,
+    %(is_shipped)s, %(continues)s
 ) on conflict (id) do nothing;
 
 -- name: run_differences
@@ -32,6 +33,13 @@ cross join lateral (
 ) as d (position, what, is_other)
 where r.id = %(id)s and d.is_other
 order by d.position;
+
+-- name: adopt_run
+-- A reference run that a user imports is the user's.
+update run set is_shipped = false, label = %(label)s where id = %(id)s and is_shipped;
+
+-- name: record_reference
+insert into reference_run (id) values (%(id)s);
 
 -- name: audit
 insert into audit (actor, action, run_id, detail) values (%(actor)s, %(action)s, %(run_id)s, %(detail)s);

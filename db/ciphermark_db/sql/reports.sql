@@ -9,12 +9,12 @@ where r.id = %(run_id)s;
 select coalesce(max(security_table), '2018') as security_table from case_info where run_id = %(run_id)s;
 
 -- name: runs
--- The latest runs, the latest first; trials are counted for these runs only.
+-- The latest runs, the latest first, without reference runs; trials are counted for these runs only.
 select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*
 from (
     select *
     from runs
-    where continues is null
+    where continues is null and not is_shipped
     order by sequence desc
     limit %(limit)s
 ) as r
@@ -35,6 +35,9 @@ cross join lateral (
     where part.id = r.run_id or part.continues = r.run_id
 ) as counted
 order by r.sequence desc;
+
+-- name: reference_runs
+select id, label, suite from run where is_shipped order by sequence;
 
 -- name: labeled_runs
 -- In the order in which they were recorded.
@@ -58,6 +61,7 @@ left join job as j on j.id = r.id
 where
     r.continues is null
     and r.label is null
+    and not r.is_shipped
     and r.started_at < now() - %(days)s * interval '1 day'
     and (j.id is null or j.ended_at is not null)
 order by r.started_at, r.id;

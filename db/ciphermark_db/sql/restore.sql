@@ -1,5 +1,5 @@
 -- name: has_runs
-select exists (select from run);
+select exists (select from run where not is_shipped);
 
 -- name: clear
 drop schema if exists uncorrected cascade;

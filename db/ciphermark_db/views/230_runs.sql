@@ -6,6 +6,7 @@ select
     r.started_at,
     r.software_version,
     r.is_imported,
+    r.is_shipped,
     r.continues,
     r.host_id,
     h.hostname as host,

@@ -8,6 +8,7 @@ begin atomic
         where
             coalesce(nullif(asked, ''), 'last') ~ '^last(:[^~]+)?(~[0-9]{1,6})?$'
             and r.continues is null
+            and not r.is_shipped
             and coalesce(r.suite = substring(asked from '^last:([^~]+)'), true)
         order by r.is_imported, r.sequence desc
         limit 1

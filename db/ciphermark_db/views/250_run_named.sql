@@ -15,4 +15,4 @@ $$;
 
 comment on function run_named(text) is
     'The run that a text names: an id or its beginning, a label (its latest run), last, last~1 (the one before), '
-    'last:SUITE. Runs from archives come last. Raises an error if it names none or several';
+    'last:SUITE. Runs from archives come last, and reference runs only by id or label. Raises an error if it names none or several';

@@ -171,6 +171,11 @@ def minute(value: datetime) -> str:
     return moment(value, "%Y-%m-%d %H:%M")
 
 
+def day(value: datetime) -> str:
+    """A day, in UTC."""
+    return moment(value, "%Y-%m-%d")
+
+
 def text(value: Any) -> str:
     """Any other value."""
     return NOTHING if value is None else str(value)

@@ -38,7 +38,9 @@ def resolved(database: Database, text: str) -> str:
         return ids[0]
     latest = database.runs_named(names.LATEST)
     if not latest:
-        raise UserError("no run is recorded yet; start one: `ciphermark run quick`")
+        shipped = ", ".join(row["label"] or row["id"] for row in database.report("reference_runs"))
+        also = f", or name a reference run: {shipped}" if shipped else ""
+        raise UserError(f"no run is recorded yet; start one: `ciphermark run quick`{also}")
     if not ids:
         raise UserError(f"no run matches {text!r}; the latest is {latest[0]}; see `ciphermark runs`")
     raise UserError(f"several runs begin with {text!r}: {', '.join(ids)}, …; enter more of the id")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ciphermark_benchmark import data_directory as data_directories
-from ciphermark_benchmark import recovery, run_names, storage
+from ciphermark_benchmark import recovery, reference_runs, run_names, storage
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db import backup as backups
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"',
     no_args_is_help=True,
 )
+_REFERENCE_HELP = "Add the runs that Ciphermark ships, once. Pages show them where no other run answers."
 
 
 @app.command("url", epilog='[bold]Example[/bold]  psql "$(ciphermark db url)"')
@@ -26,11 +27,15 @@ def url() -> None:
     typer.echo(storage.url(data_directories.find()))
 
 
-@app.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate")
-def migrate() -> None:
+@app.command("migrate", epilog="[bold]Example[/bold]  ciphermark db migrate --reference-runs")
+def migrate(
+    reference: Annotated[bool, typer.Option("--reference-runs", help=_REFERENCE_HELP)] = False,
+) -> None:
     """Update the schema to this version, and record pending journals."""
-    caught_up(data_directories.find()).close()
-    typer.echo("The schema is up to date.")
+    with caught_up(data_directories.find(), is_to_record=reference) as database:
+        typer.echo("The schema is up to date.")
+        for label in reference_runs.add(database) if reference else ():
+            typer.echo(f"added: {label}")
 
 
 @app.command("backup", epilog="[bold]Example[/bold]  ciphermark db backup ciphermark.backup")

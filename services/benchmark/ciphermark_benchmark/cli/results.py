@@ -20,6 +20,7 @@ from ciphermark_benchmark.run_names import RUN_HELP
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core import security
 from ciphermark_core.errors import UserError
+from ciphermark_core.names import LATEST
 from ciphermark_db.database import Database, Table
 from ciphermark_present import formats, markup
 from ciphermark_present.catalogue.published import PUBLISHED
@@ -107,7 +108,8 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     with caught_up(data_directories.find()) as database, formats.written(notation):
         database.is_uncorrected = uncorrected
         if published:
-            run_id = run_names.resolved(database, run) if database.run_ids() else None
+            is_any_named = any(map(database.runs_named, (run, LATEST)))
+            run_id = run_names.resolved(database, run) if is_any_named else None
             _published(database, run_id, where)
             return
         run_id = run_names.resolved(database, run)

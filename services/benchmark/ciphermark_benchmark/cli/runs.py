@@ -47,6 +47,7 @@ def listed(
         return
     with caught_up(data_directories.find()) as database:
         rows = database.report("runs", limit=limit)
+        shipped = [row["label"] or row["id"] for row in database.report("reference_runs")]
     form = export.form_of(format, output)
     if form != "table" or output is not None:
         columns = tuple(rows[0]) if rows else ("run_id",)
@@ -55,8 +56,10 @@ def listed(
     console = console_for()
     if not rows:
         console.print("No run is recorded yet. Start one: ciphermark run quick")
-        return
-    show(console, [table_of(rows)])
+    else:
+        show(console, [table_of(rows)])
+    if shipped:
+        console.print(f"\nReference runs: {', '.join(shipped)}")
 
 
 @app.command("label", epilog="[bold]Example[/bold]  ciphermark runs label last before-the-change")
