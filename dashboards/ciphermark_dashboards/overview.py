@@ -22,7 +22,7 @@ from ciphermark_present.subject import DEPTH, KEY, NOISE, OBJECT, OPERATION, REP
 
 PARAMETERS = ("run", "for", "scheme", "table", "security", "sort")
 _OTHERS = [name for each in (NOISE, DEPTH, OBJECT, KEY, REPETITION) for name in each.experiments]
-_WIDTHS = {"wide": (520.0, 208.0), "narrow": (340.0, 210.0)}  # of pictures, in pixels
+_WIDTHS = {"wide": (520.0, 208.0), "narrow": (328.0, 210.0)}  # of pictures, in pixels
 TABLES = {"2018": "HE Standard (2018)", "2024": "guidelines (2024)"}
 _SCHEMES = {name: name.upper() for name in answers.SCHEMES}
 

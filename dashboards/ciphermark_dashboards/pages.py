@@ -67,7 +67,7 @@ MEMORY_PAGE = Page(
     "Memory use and serialized sizes of a computation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
     (memory.MEMORY, memory.SIZES),
-    question="How much memory and how many bytes does it take to {operation} " + _AT_LEVEL,
+    question="How much memory does it take to {operation} " + _AT_LEVEL,
     place=40,
 )
 WORKLOADS_PAGE = Page(
