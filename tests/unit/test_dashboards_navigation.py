@@ -20,7 +20,8 @@ def find_run(name: str):
     return RUN if name == "r1" else None
 
 
-NAVIGATION = Navigation(SimpleNamespace(find_run=find_run), SimpleNamespace(choices=lambda run: ROWS))
+STORE = SimpleNamespace(find_run=find_run, latest_pair=lambda b: ("r0", b))
+NAVIGATION = Navigation(STORE, SimpleNamespace(choices=lambda run: ROWS))
 
 
 def test_all_pages_keep_the_run_and_the_choices():
@@ -47,6 +48,12 @@ def test_pages_with_results_are_named():
     filled = NAVIGATION.of_run(RUN, {})["filled"]
     assert {"/operations", "/learning"} <= {*filled}
     assert "/retrieval" not in filled
+
+
+def test_a_run_without_another_of_its_suite_is_not_compared():
+    store = SimpleNamespace(find_run=find_run, latest_pair=lambda b: None)
+    links = Navigation(store, SimpleNamespace(choices=lambda run: ROWS)).of_run(RUN, {"for": "mul"})["links"]
+    assert links["/compare"] == "/compare?for=mul"
 
 
 @pytest.mark.parametrize("run", ["", "gone", "twin"])
