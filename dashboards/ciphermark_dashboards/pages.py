@@ -9,10 +9,14 @@ from ciphermark_present import catalogue, page
 from ciphermark_present.catalogue import (
     case,
     comparing,
+    distribution,
     memory,
     noise,
+    passes,
     programs,
     repetitions,
+    scaling,
+    thread_counts,
     times,
     workloads,
 )
@@ -39,7 +43,7 @@ OPERATIONS_PAGE = Page(
     "Operations",
     "The time of each operation.",
     (*_COMMON, page.PHASE, *page.VECTOR),
-    (times.LATENCY, times.LATENCY_BY_SIZE, times.BY_DATA),
+    (times.LATENCY, scaling.SCALING, times.LATENCY_BY_SIZE, times.BY_DATA, thread_counts.THREAD_COUNTS),
     question="How long does it take to {operation} " + _AT_LEVEL,
     place=10,
 )
@@ -75,7 +79,7 @@ WORKLOADS_PAGE = Page(
     "Workloads",
     "Stages and metrics of workloads without a page of their own.",
     (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
-    (workloads.WORKLOADS,),
+    (workloads.WORKLOADS, *passes.of_family("workload", workloads.FAMILY)),
     question="What does it cost to {operation}, of the family {family}, with levels by the {table}?",
     place=90,
 )
@@ -93,7 +97,7 @@ CASE_PAGE = Page(
     "Case",
     "One case with every variant.",
     (page.TIMES,),
-    (case.CASE_OUTCOMES, case.CASE_RESULTS, case.CASE_SAMPLES),
+    (case.CASE_OUTCOMES, case.CASE_RESULTS, distribution.CASE_DISTRIBUTION, case.CASE_SAMPLES),
     parameters=("case",),
 )
 

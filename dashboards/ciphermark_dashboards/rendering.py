@@ -199,10 +199,7 @@ class Filled:
         rows = []
         shown = marked(self.rows, most)
         for row in shown:
-            cells = [
-                Cell(text, f"status-{text}" if kind == "status" else kind)
-                for kind, text in zip(kinds, (column.cell(row) for column in columns), strict=True)
-            ]
+            cells = [_cell(column, kind, row) for column, kind in zip(columns, kinds, strict=True)]
             cells[0] = replace(cells[0], address=self._case(row))
             rows.append(cells)
         head = [(column.label, column.is_number) for column in columns]
@@ -279,6 +276,13 @@ def libraries(figures: Sequence[Filled]) -> dict[str, tuple[str, str]]:
 def case_address(run_id: str, key: str) -> str:
     """The address of a case's page."""
     return f"/case?{urlencode({'run': run_id, 'case': key})}"
+
+
+def _cell(column: Column, kind: str, row: Row) -> Cell:
+    text = column.cell(row)
+    if kind == "status":
+        return Cell(text, f"status-{text}")
+    return Cell(text, f"{kind} warning".strip() if column.is_warning(row[column.name]) else kind)
 
 
 def _kind(column: Column) -> str:

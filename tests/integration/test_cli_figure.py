@@ -23,6 +23,7 @@ from ciphermark_present import theme
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
+# The runs below have a workload of the family learning alone, without times of its parties, and one N.
 NOTHING_OF = {
     "answer-layers",
     "communication",
@@ -32,8 +33,15 @@ NOTHING_OF = {
     "retrieval-at-once",
     "retrieval-scaling",
     "retrievals",
+    "scaling",
+    "threads",
     "workloads",
-}  # the runs below have a workload of the family learning alone
+    *(
+        f"{family}-{name}"
+        for family in ("learning", "retrieval", "inference", "workload")
+        for name in ("profile", "link-speed", "threads")
+    ),
+}
 BEGINS = {
     "svg": b"<svg",
     "pdf": b"%PDF-",

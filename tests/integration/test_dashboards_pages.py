@@ -330,6 +330,8 @@ def answered(client: TestClient, url: str, run_id: str, name: str) -> list[dict[
 
 # Pages of what the run here has nothing of: test_figures_any_family and test_retrievals have runs for them.
 _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
+# Figures of several N or numbers of threads, and of the times of both parties.
+_NOTHING_OF = {"scaling", "threads", *(f"learning-{name}" for name in ("profile", "link-speed", "threads"))}
 
 
 @pytest.mark.parametrize(
@@ -337,7 +339,7 @@ _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
     [
         name
         for name, figure in FIGURES.items()
-        if FIGURE_PAGES[name].path not in _ELSEWHERE and figure is not LEADERBOARD
+        if FIGURE_PAGES[name].path not in _ELSEWHERE and figure is not LEADERBOARD and name not in _NOTHING_OF
     ],
 )
 def test_a_figure_is_what_its_sql_answers(client: TestClient, url: str, run_id: str, name: str) -> None:

@@ -138,7 +138,7 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
             Sample("size", 1000.0 + number, "ciphertext"),
             Sample("expansion", 2.0 + number, "ciphertext"),
         ),
-        "learning": (*stages, Sample("agreement", 1 / (number + 1), "infer")),
+        "learning": (*stages, *_both_parties(make, times), Sample("agreement", 1 / (number + 1), "infer")),
         "retrieval": (*stages, *layer),
         "inference": (
             *make.times(times, phase="infer", step="evaluate"),
@@ -150,6 +150,15 @@ def _samples(make: Any, experiment: str, scheme: str, number: int) -> tuple[Samp
     memory = Sample("peak_memory", 1e6 * (number + 1), "evaluate")
     first = [Sample(metric, times[-1] * 3, "evaluate") for metric in ("cold_time", "first_touch_time")]
     return found.get(experiment, (*make.times(times), memory, *first, replace(bits[0], repetitions=None)))
+
+
+def _both_parties(make: Any, times: Sequence[float]) -> tuple[Sample, ...]:
+    """The times of both parties in a stage, and the bytes between them."""
+    halves = [time / 2 for time in times]
+    parties = (
+        sample for party in ("client", "server") for sample in make.times(halves, "infer", party=party)
+    )
+    return (*parties, *make.times(halves, "infer", step="evaluate"), Sample("size", 1e6 * times[0], "infer"))
 
 
 def _recorded(database: Database, make: Any, cases: Mapping[int, Case]) -> Run:
@@ -231,9 +240,19 @@ _ACROSS = {
     "latency-by-size": {"vector_length", "ring_dimension"},
     "published": {*FIELDS},
     "published-inferences": {*FIELDS},
+    "security-map": {*FIELDS},  # a row per parameter set
+    **{
+        f"{family}threads": {"threads"}
+        for family in ("", "learning-", "retrieval-", "inference-", "workload-")
+    },
 }
 # Of no single case, or about one that is asked for.
-_NARROWED = {"leaderboard", "case-outcomes", "case-results", "case-samples", "two-runs", "operations"}
+_NARROWED = {
+    *("leaderboard", "two-runs", "operations"),
+    *("case-outcomes", "case-results", "case-distribution", "case-samples"),
+}
+_OF_ONE = {"program-counts", "learning-profile"}  # charts of one program or case
+_COUNTED = {"repetitions", "rate", "start_s"}  # numbers that place marks
 # Views whose rows name a case and leave its parameters to others, or are about one thread alone.
 _BY_KEY = {"case_program", "executed_operations", "published_match"}
 
@@ -314,9 +333,7 @@ def test_published_figures_stand_beside_cases_that_are_told(database: Database, 
 def _chart(figure: Figure, found: Any, parts: Any, name: str) -> Iterator[str]:
     """What is wrong with the chart of both cases: marks that are lost, at the place of another, or tell too little."""
     drawn, *of_parts = (_marks(figure, each) for each in (found, *parts))
-    is_narrowed = (
-        name in ("vector_length", "ring_dimension") or figure.name == "program-counts"
-    )  # to one vector; by program
+    is_narrowed = name in ("vector_length", "ring_dimension") or figure.name in _OF_ONE  # to one vector
     is_in_table = not all(of_parts)  # too few marks for a chart
     if not is_narrowed and not is_in_table and len(drawn) != sum(map(len, of_parts)):
         yield f"{len(drawn)} marks, not {[len(each) for each in of_parts]}"
@@ -344,7 +361,7 @@ def _placed(node: Any) -> Iterator[str]:
         for each in node:
             yield from _placed(each)
     elif isinstance(node, dict):
-        is_placed = node.get("type") in ("nominal", "ordinal") or node.get("field") == "repetitions"
+        is_placed = node.get("type") in ("nominal", "ordinal") or node.get("field") in _COUNTED
         if "field" in node and is_placed:
             yield node["field"]
         for name, each in node.items():

@@ -8,6 +8,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
+import pictures
 import pytest
 
 from ciphermark_adapters import registry
@@ -16,7 +17,7 @@ from ciphermark_dashboards import rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.templating import TEMPLATES
-from ciphermark_present import charting, plots, ranks, theme
+from ciphermark_present import charting, noise_lines, plots, ranks, theme
 from ciphermark_present.catalogue import (
     case,
     comparing,
@@ -86,7 +87,7 @@ CHARTS = {
         of_variants("seal", **TIME) + of_variants("seal", **TIME | {"vector_length": 16}),
     ),
     "by data": (times.draw_by_data, of_variants(*PAIR, **RATIO)),
-    "noise": (noise.draw_noise, of_variants(*PAIR, repetitions=2, bits=100.0)),
+    **pictures.CHARTS,
     "remaining bits": (noise.draw_remaining_bits, of_variants(*PAIR, bits=30.5)),
     "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_at_max_repetitions=False)),
     "memory": (memory.draw_memory, of_variants(*PAIR, peak_bytes=5e7)),
@@ -191,7 +192,13 @@ def test_what_archives_name_cannot_control_who_reads_a_chart(name):
     assert {json.loads(text.removeprefix("datum.variant === ")) for text in tests} <= names
 
 
-WITHOUT_LEGEND = {"leaderboard", "speedup", "layers", "programs"}  # their axes and marks have names
+WITHOUT_LEGEND = {
+    "leaderboard",
+    "speedup",
+    "layers",
+    "programs",
+    *pictures.WITHOUT_LEGEND,
+}  # their axes and marks have names
 
 
 @pytest.mark.parametrize("name", sorted(CHARTS.keys() - WITHOUT_LEGEND))
@@ -285,20 +292,23 @@ def test_a_chart_shows_one_full_ciphertext(scheme, sizes, expected):
     assert len(shown(times.draw_latency_by_size(rows))) == len(PAIR) * len(sizes)
 
 
+NOISE = {"meaning": "noise budget", "repetitions": 2, "bits": 9.0}
+
+
 def test_two_chains_at_one_n_are_told_apart():
     short, long = ([43, 43, 44, 44, 44], [60, 60, 60])
     rows = [
         row
         for key, bits in (("c", short), ("d", long))
-        for row in of_variants(*PAIR, comparison_group=key, modulus_bits=bits, repetitions=2, bits=9.0)
+        for row in of_variants(*PAIR, **NOISE, comparison_group=key, modulus_bits=bits)
     ]
     rows[-1]["modulus_bits"] = [59, 60, 60]  # a library that changes the chain it is given
     assert [row["ring"] for row in charting.with_rings(rows)] == ["8192, 218 bits"] * 2 + [
         "8192, 180 bits"
     ] * 2
-    assert {row["place"] for row in shown(noise.draw_noise(rows))} == {
-        "mul, N = 8192, 218 bits",
-        "mul, N = 8192, 180 bits",
+    assert {row["line"] for row in shown(noise_lines.draw(rows))} == {
+        "N = 8192, 218 bits",
+        "N = 8192, 180 bits",
     }
     assert {row["ring"] for row in charting.with_rings(rows[:2])} == {"8192"}
 
@@ -344,7 +354,6 @@ def test_given_rings_are_lines_of_their_own_where_a_suite_varies_them(rings, cho
 @pytest.mark.parametrize(
     ("draw", "row"),
     [
-        (noise.draw_noise, {"repetitions": 2, "bits": 9.0}),
         (noise.draw_remaining_bits, {"bits": 9.0}),
         (noise.draw_depth, {"depth": 4, "is_at_max_repetitions": False}),
         (memory.draw_memory, {"peak_bytes": 5e7}),
@@ -377,7 +386,7 @@ def symbols(chart) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("draw", "rows"),
     [
-        (noise.draw_noise, [of_variants(*PAIR, repetitions=count, bits=9.0) for count in (0, 1, 2)]),
+        (noise_lines.draw, [of_variants(*PAIR, **NOISE | {"repetitions": count}) for count in (0, 1, 2)]),
         (
             times.draw_latency,
             [
@@ -415,9 +424,9 @@ def test_noise_falls_over_counts_with_true_distances():
     rows = [
         row
         for count in (0, 1, 2, 4)
-        for row in of_variants("seal", repetitions=count, bits=100.0 - 20 * count)
+        for row in of_variants("seal", **NOISE | {"repetitions": count, "bits": 100.0 - 20 * count})
     ]
-    places = [tuple(map(float, place.split(","))) for place, _ in symbols(noise.draw_noise(rows))]
+    places = [tuple(map(float, place.split(","))) for place, _ in symbols(noise_lines.draw(rows))]
     slopes = {round((y - places[0][1]) / (x - places[0][0]), 6) for x, y in places[1:]}
     assert len(slopes) == 1  # a straight line
 

@@ -9,6 +9,7 @@ const MARK = 14; // pixels of a mark, of several below each other
 const CHARACTER = 7.6; // pixels of a note's character
 const MAX_COLUMNS = 3;
 const NARROWEST = 120;
+const SHORT = "_short"; // ending of columns with the short forms of texts
 const ROOM_FOR_AXES = 70;
 const SETTLED = 8; // pixels by which a small chart may be too narrow
 const ATTEMPTS = 4;
@@ -45,9 +46,12 @@ function fit(specification, width) {
   widen(specification, width / specification.columns - ROOM_FOR_AXES);
 }
 
-// On a phone, labels of rows are above their marks, and a plot takes the whole width.
+// On a phone, labels of rows are above their marks, a plot takes the whole width, and texts have their short forms.
 function stack(specification, width) {
   const { config } = specification;
+  for (const row of specification.data.values) {
+    for (const name of Object.keys(row)) if (name.endsWith(SHORT) && row[name.slice(0, -SHORT.length)]) row[name.slice(0, -SHORT.length)] = row[name];
+  }
   config.legend = { ...config.legend, columns: 2, titleOrient: "top" };
   const view = specification.spec ?? specification;
   const parts = view.layer ?? [view];

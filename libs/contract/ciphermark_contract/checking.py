@@ -12,8 +12,6 @@ from ciphermark_contract.bound import Vector
 from ciphermark_contract.operations import OPERATIONS, Operation
 from ciphermark_core.model import Accuracy, Parameters
 
-# Minimum precision of a correct ckks result of a deep computation.
-MIN_PRECISION_BITS = 10.0
 # Represents an error without bound: JSON has no infinity.
 UNBOUNDED = sys.float_info.max
 # Precision of a result without any error: the smallest float is 2^-1074.

@@ -22,6 +22,8 @@ Change = Literal["better", "worse", "unchanged", "changed"]
 # Two processes of one and the same binary differ by up to this factor here (code and page placement); `make bench`
 # measures it with an A/A run. A smaller difference of times is no verdict.
 SIGNIFICANCE_THRESHOLD = 1.05
+# Minimum precision of a correct ckks result of a deep computation.
+MIN_PRECISION_BITS = 10.0
 
 
 @dataclass(frozen=True, slots=True)

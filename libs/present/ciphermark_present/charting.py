@@ -84,7 +84,7 @@ def small_charts(  # noqa: PLR0913 - how small charts stand, and what each has o
     return charts
 
 
-_DECADE = 10  # a larger ratio of maximum to minimum makes an axis of times or sizes logarithmic
+DECADE = 10  # a larger ratio of maximum to minimum makes an axis of times or sizes logarithmic
 _MOST_TICKS = 7
 _LINEAR_TICKS = 5
 _HEADROOM = 1.05  # above the largest mark: a mark on the frame would shift the heading
@@ -93,6 +93,11 @@ _HEADROOM = 1.05  # above the largest mark: a mark on the frame would shift the 
 def seconds(values: Iterable[float]) -> dict[str, Any]:
     """Scale and axis of times in seconds."""
     return _measured(values, _SECONDS)
+
+
+def seconds_from_zero(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of times that add up, in seconds: linear, from zero."""
+    return _measured(values, _SECONDS, math.inf)
 
 
 def sizes(values: Iterable[float]) -> dict[str, Any]:
@@ -113,7 +118,7 @@ def linear(values: Iterable[float]) -> dict[str, Any]:
 def _measured(
     values: Iterable[float],
     units: Sequence[tuple[float, str]],
-    most: float = _DECADE,
+    most: float = DECADE,
     least_step: float = 0.0,
 ) -> dict[str, Any]:
     """A scale and an axis with labels in units, as options of a channel: logarithmic where values span more than
@@ -139,6 +144,9 @@ def _in_units(units: Sequence[tuple[float, str]]) -> str:
     for factor, unit in reversed(units):
         text = f"datum.value >= {factor:g} ? format(datum.value / {factor:g}, ',.3~r') + '{unit}' : {text}"
     return text if len(units) > 1 else "format(datum.value, ',.3~r')"
+
+
+IN_SECONDS = _in_units(_SECONDS)  # an expression for the labels of an axis of times
 
 
 def _linear_ticks(high: float, least_step: float) -> list[float]:

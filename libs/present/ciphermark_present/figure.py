@@ -33,7 +33,7 @@ class Column:
     ``unit`` names the column with the unit of the value, where that differs between rows. ``is_prose``: its texts are
     sentences, which may take several lines. Where there is little room, as in a terminal, ``short`` is the heading and
     ``brief`` the format. ``heading`` states a value that all rows share, once above the table. ``mark`` returns the
-    mark after a value, for rows that are ``columns.marked``.
+    mark after a value, for rows that are ``columns.marked``. ``is_warning``: whether pages show a value in amber.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Column:
     brief: Callable[[Any], str] | None = None
     heading: Callable[[Row], str] | None = None
     mark: Callable[[Row], str] = lambda row: ""
+    is_warning: Callable[[Any], bool] = lambda value: False
 
     def cell(self, row: Row) -> str:
         """The text of a row's cell."""

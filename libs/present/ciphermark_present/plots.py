@@ -51,7 +51,8 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Places:
     """The places of values: their column, their channel, and the words for one. ``dash`` is the title of the column
-    ``dash``, where lines have dashes.
+    ``dash``, where lines have dashes. Layers ``behind`` the lines are what they compare with. ``width`` is that of
+    a small chart.
     """
 
     column: str
@@ -59,6 +60,8 @@ class Places:
     write: Callable[[Any], str]
     dash: str = ""
     has_own_axes: bool = False
+    behind: tuple[alt.Chart, ...] = ()
+    width: int = charting.WIDTH
 
 
 def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
@@ -105,9 +108,10 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
     layers = _layers(named, value, places, are_named)
     data = value.data(named, *_OWN, places.column)
     chart = charting.small_charts(
-        alt.layer(*layers, data=data),
+        alt.layer(*places.behind, *layers, data=data),
         "panel",
         [panel for panel in order if panel in panels_drawn],
+        width=places.width,
         scales=("x",) * places.has_own_axes,
         axes=("x",),
     )

@@ -53,6 +53,8 @@ TEXT = "label"  # a text next to a mark
 COUNT = "count"  # the ground of a number, as dark as the number is large
 ADDRESS = "href"  # the column with the address of a row's case
 VARIANTS = "Variant"  # the title of colours and shapes of libraries
+PART = "part"  # a part of a whole
+REST = "rest"  # the rest of a whole
 
 
 def configuration(ground: Ground) -> dict[str, Any]:
@@ -82,6 +84,8 @@ def configuration(ground: Ground) -> dict[str, Any]:
             BAND: {"color": ground.band},
             TEXT: {"color": ground.text, "fontSize": LEAST_PX},
             COUNT: {"color": ground.muted},
+            PART: {"color": ground.band, "stroke": ground.line, "strokeWidth": 1},
+            REST: {"color": ground.ground, "stroke": ground.line, "strokeWidth": 1, "strokeDash": [3, 3]},
         },
     }
 

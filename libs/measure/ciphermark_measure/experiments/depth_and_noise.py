@@ -15,6 +15,7 @@ from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vecto
 from ciphermark_contract.operations import Kind, multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import MAX_REPETITIONS
+from ciphermark_core.metrics import MIN_PRECISION_BITS
 from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
@@ -93,7 +94,7 @@ class Repeated(Experiment):
     def judged(self, state: State) -> Accuracy:
         """The accuracy of a state; in ckks by the minimum precision of a deep computation."""
         is_exact = self.session.parameters.scale is None
-        tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
+        tolerance = 0.0 if is_exact else 2.0**-MIN_PRECISION_BITS
         (actual,) = self.session.decrypted([state.ciphertext])
         return checking.accuracy([actual], [state.expected], tolerance)
 
@@ -110,7 +111,7 @@ class Repeated(Experiment):
         """Whether an incorrect state shows excessive noise (``budget_exhausted``) or a library error (``incorrect``).
 
         A remaining budget, or a longer modulus chain that does not help, indicates an error. In ckks an error within
-        the tolerance of one operation is noise, too large for its scale to keep ``checking.MIN_PRECISION_BITS``.
+        the tolerance of one operation is noise, too large for its scale to keep ``MIN_PRECISION_BITS``.
         """
         allowed = checking.tolerance(self.session.parameters)
         if found.precision_bits is not None and found.precision_bits >= -math.log2(allowed):

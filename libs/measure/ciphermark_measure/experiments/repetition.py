@@ -26,6 +26,7 @@ from ciphermark_contract.interfaces import Bound, Evaluator, Handle, KeyRequest,
 from ciphermark_contract.operations import multiplies, padded, read, repeatable, where
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS
+from ciphermark_core.metrics import MIN_PRECISION_BITS
 from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_measure import operands
 from ciphermark_measure.confinement import forked
@@ -176,7 +177,7 @@ class Repetition(Sampled):
         """
         results = chain.bound.results()
         is_exact = self.session.parameters.scale is None
-        tolerance = 0.0 if is_exact else 2.0**-checking.MIN_PRECISION_BITS
+        tolerance = 0.0 if is_exact else 2.0**-MIN_PRECISION_BITS
         accuracy = checking.accuracy(self.session.decrypted(results), chain.expected, tolerance)
         return judge(self.setting, Checked(accuracy, chain.expected, results), self._attempt)
 

@@ -67,6 +67,7 @@ def _level(year: str) -> dict[str, Any]:
         "brief": short_level,
         "heading": lambda row: f"{formats.security(row[name])} ({year})",
         "is_number": False,  # a level is written in words
+        "is_warning": lambda level: level == 0,
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_core.security import COMPARED_BY
-from ciphermark_present import charting, formats, headings, parameters, sentences, subject
+from ciphermark_present import charting, formats, headings, noise_lines, parameters, sentences, subject
 from ciphermark_present.by_ring import by_ring
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
@@ -34,19 +34,37 @@ from ciphermark_present.query import Row
 
 def tell_noise(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The average cost in bits of the most expensive operation, over consecutive operations, at the largest N."""
-    largest = max(row["ring_dimension"] for row in every)
+    costs = _most_expensive(every)
+    if costs:
+        yield (
+            f"Noise, {sentences.place(parameters)}, N = {costs[0]['ring_dimension']}: {costs[0]['operation']} consumes "
+            f"the largest number of bits of {costs[0]['meaning']} per operation: on average "
+            f"{sentences.extent(costs, 'bits', bits)}."
+        )
+
+
+def find_noise(every: Sequence[Row]) -> str:
+    """The same as a heading."""
+    costs = _most_expensive(every)
+    if not costs:
+        return ""
+    least, most = (bits(choose(cost["bits"] for cost in costs)) for choose in (min, max))
+    extent = least if least == most else f"{least} to {most}"
+    return (
+        f"Each {costs[0]['operation']} costs {extent} bits of {costs[0]['meaning']} at "
+        f"N = {costs[0]['ring_dimension']}"
+    )
+
+
+def _most_expensive(every: Sequence[Row]) -> list[dict[str, Any]]:
+    """The costs of the operation with the highest cost, one for each variant and chain at the largest N."""
+    largest = max((row["ring_dimension"] for row in every), default=0)
     here = [row for row in every if row["ring_dimension"] == largest]
     costs = [
         cost for rows in sentences.by(here, "operation", "variant", "modulus_bits") if (cost := _cost(rows))
     ]
-    if not costs:
-        return
-    operation = max(costs, key=lambda cost: cost["bits"])["operation"]
-    extent = sentences.extent([cost for cost in costs if cost["operation"] == operation], "bits", bits)
-    yield (
-        f"Noise, {sentences.place(parameters)}, N = {largest}: {operation} consumes the "
-        f"largest number of bits of {here[0]['meaning']} per operation: on average {extent}."
-    )
+    operation = max(costs, key=lambda cost: cost["bits"])["operation"] if costs else None
+    return [cost for cost in costs if cost["operation"] == operation]
 
 
 def tell_remaining_bits(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -106,47 +124,18 @@ def find_depth(rows: Sequence[Row]) -> str:
 
 
 def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
-    """The average cost in bits of one operation, from the rows of one operation, variant and chain."""
+    """The average cost in bits of one operation, from the correct states of one operation, variant and chain: where a
+    result is incorrect, no bit is left to lose.
+    """
     measurements = sorted(
-        (row for row in rows if row["bits"] is not None), key=lambda row: int(row["repetitions"])
+        (row for row in rows if row["bits"] is not None and noise_lines.is_correct(row)),
+        key=lambda row: int(row["repetitions"]),
     )
     if len(measurements) < 2:
         return None
     first, last = measurements[0], measurements[-1]
     lost = (first["bits"] - last["bits"]) / (last["repetitions"] - first["repetitions"])
-    return {"operation": first["operation"], "variant": first["variant"], "bits": lost}
-
-
-def draw_noise(rows: Sequence[Row]) -> Chart | None:
-    """Remaining noise budget (bfv, bgv) or precision (ckks) of a full vector against the number of operations.
-
-    One small chart per operation and ring. The axis of counts is linear: an equal loss with each operation is a
-    straight line. Libraries often agree to the bit. Their marks and lines then overlap, the first variant's the largest
-    and widest. None is hidden, and none is moved to a place without a count.
-    """
-    if not rows:
-        return None
-    chosen = charting.with_rings(charting.fullest(rows))
-    measurements = sorted(
-        ({**row, "place": f"{row['operation']}, N = {row['ring']}"} for row in chosen),
-        key=lambda row: str(row["variant"]),
-    )
-    names = charting.variants_of(measurements)
-    columns = ("variant", "place", "repetitions", "bits")
-    order = list(dict.fromkeys(f"{row['operation']}, N = {row['ring']}" for row in chosen))
-    base = alt.Chart().encode(
-        x=alt.X("repetitions:Q", title="Operations applied", axis=charting.whole_axis()),
-        y=alt.Y("bits:Q", title="Noise budget or precision"),
-        color=charting.colour(names),
-    )
-    line = base.mark_line().encode(strokeWidth=charting.nested_widths(names, 6, 1))
-    points = base.mark_point(filled=False, strokeWidth=1.8, opacity=1).encode(
-        shape=charting.shape(names),
-        size=alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 160, 25)),
-        tooltip=charting.tips("variant:N", "place:N", "repetitions:Q", "bits:Q"),
-    )
-    chart = alt.layer(line, points, data=charting.data(measurements, *columns))
-    return charting.small_charts(chart, "place", order, scales=("x",), axes=("y",))
+    return {**first, "bits": lost}
 
 
 def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
@@ -396,9 +385,10 @@ NOISE = Figure(
         "Remaining noise budget (BFV, BGV) or precision (CKKS) after 0, 1, 2, 4, 8, … consecutive operations."
     ),
     reading=(
-        "Marks of different sizes show variants that coincide. New keys change a budget by a bit or two: "
-        "smaller differences are not significant. The column on decryption noise states what a library adds "
-        "when it decrypts (IND-CPA-D)."
+        "The axis of counts is linear: equal costs are a straight line. Dashes continue it from the last correct "
+        "state to the cross, where no bits are left (CKKS: 10 bits of precision). Marks of different sizes show "
+        "variants that coincide. New keys change a budget by a bit or two: smaller differences are not significant. "
+        "The column on decryption noise states what a library adds when it decrypts (IND-CPA-D)."
     ),
     view="noise",
     subject=subject.NOISE,
@@ -406,7 +396,8 @@ NOISE = Figure(
     order="operation, ring_dimension, vector_length, variant, repetitions",
     derive=with_additions,
     tell=tell_noise,
-    chart=draw_noise,
+    finding=find_noise,
+    chart=noise_lines.draw,
     printed=_layouts("noise", noises, _bits, 31),
     noted_by=("metric", "meaning"),
     columns=(

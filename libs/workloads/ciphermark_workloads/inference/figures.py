@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences, stacks
-from ciphermark_present.catalogue import columns, layers
+from ciphermark_present.catalogue import columns, layers, passes
 from ciphermark_present.catalogue.columns import (
     BUILD,
     OPTIONS,
@@ -290,7 +290,7 @@ PAGE = Page(
     "Inference",
     ("Classification of encrypted images by the server's network; its weights are plain or encrypted."),
     (page.WORKLOAD, page.TABLE, page.VARIANT),
-    (INFERENCES, PARTS, LAYERS, PUBLISHED_INFERENCES),
+    (INFERENCES, PARTS, LAYERS, *passes.of_family("inference", SUBJECT), PUBLISHED_INFERENCES),
     question="How long does it take to {operation} under encryption, with levels by the {table}?",
     place=80,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences
-from ciphermark_present.catalogue import columns, published
+from ciphermark_present.catalogue import columns, passes, published
 from ciphermark_present.catalogue.columns import (
     BUILD,
     OPTIONS,
@@ -328,7 +328,7 @@ PAGE = Page(
     "Learning",
     ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
-    (LEARNING, STAGES, published.PUBLISHED),
+    (LEARNING, *passes.of_family("learning", SUBJECT), STAGES, published.PUBLISHED),
     question="How long does it take to {operation} on {data_set}, with levels by the {table}?",
     place=60,
 )

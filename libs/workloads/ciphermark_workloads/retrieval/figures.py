@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences, theme
-from ciphermark_present.catalogue import columns, layers
+from ciphermark_present.catalogue import columns, layers, passes
 from ciphermark_present.catalogue.columns import (
     BUILD,
     OPTIONS,
@@ -483,7 +483,7 @@ PAGE = Page(
     "Retrieval",
     "Private retrieval: the server does not learn which element is requested.",
     (page.WORKLOAD, page.TABLE, page.VARIANT),
-    (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS),
+    (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS, *passes.of_family("retrieval", SUBJECT)),
     question="How long does it take to {operation}, with levels by the {table}?",
     place=70,
 )

@@ -1,0 +1,150 @@
+"""The figure of the speedup by threads, next to the ideal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ciphermark_present import charting, formats, parameters, plots, subject, theme
+from ciphermark_present.catalogue import columns
+from ciphermark_present.catalogue.columns import BUILD, RANKED, THREADS
+from ciphermark_present.charting import Chart, alt
+from ciphermark_present.figure import FILTERS, Column, Figure
+from ciphermark_present.plots import Places, Value
+from ciphermark_present.printed import grouped
+from ciphermark_present.query import Answer, Row, is_disturbed
+
+_ADDED = ("speedup", "speedup_low", "speedup_high")
+_CASE = ("run_id", "variant", "parameter_set_id", "request_but_threads", "phase", "repetitions")
+
+
+def with_speedups(answer: Answer, _: Row) -> Answer:
+    """The rows of cases with several numbers of threads, each with its speedup over the smallest number: the ratio of
+    both medians, with its interval. Disturbed times have none and are left out.
+    """
+    from ciphermark_analysis.estimates import Estimate, ratio_of  # loads numpy
+
+    def estimate(row: Row) -> Estimate:
+        return Estimate(row["n"], *(row[name] for name in ("median", "ci_low", "ci_high")))
+
+    names = tuple(dict.fromkeys((*answer.columns, *_ADDED)))
+    rows = []
+    for case in _cases(answer.mappings):
+        for row in case:
+            ratio = ratio_of(estimate(case[0]), estimate(row))
+            ends = (None, None) if row is case[0] else (ratio.low, ratio.high)
+            speedup = dict(zip(_ADDED, (ratio.median, *ends), strict=True))
+            rows.append(tuple((row | speedup)[name] for name in names))
+    return Answer(names, rows)
+
+
+def _cases(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The rows of each case that has several numbers of threads, in their order."""
+    timed = [row for row in rows if row["median"] and not is_disturbed(row, "median")]
+    for case in grouped(timed, lambda row: tuple(str(row[name]) for name in _CASE)):
+        if len({row["threads"] for row in case}) > 1:
+            yield sorted(case, key=lambda row: int(row["threads"]))
+
+
+def finding(rows: Sequence[Row]) -> str:
+    """The largest speedup, with its number of threads."""
+    if not rows:
+        return ""
+    best = max(rows, key=lambda row: row["speedup"])
+    what = charting.joined(best["label"], _stage(best))
+    return f"{best['threads']} threads make {what} up to {formats.ratio(best['speedup'])} as fast ({best['variant']})"
+
+
+def _stage(row: Row) -> str:
+    """The stage of a workload; an operation has one alone."""
+    return "" if row["stage"] == "evaluate" else str(row["stage"])
+
+
+def draw_speedups(rows: Sequence[Row]) -> Chart | None:
+    """Speedup over the number of threads, both linear, one small chart for each operation or stage; the ideal is a
+    straight line.
+    """
+    if not rows:
+        return None
+    what = [charting.joined(row["label"], row["options"] or "", row["scheme"], _stage(row)) for row in rows]
+    labels = parameters.apart(rows, lambda row: (row["label"], row["options"], row["stage"], row["threads"]))
+    named = [
+        {
+            **row,
+            "panel": charting.joined(each, label),
+            "ci_low": row["speedup_low"],
+            "ci_high": row["speedup_high"],
+            "name": f"{row['variant']} {formats.ratio(row['speedup'])}",
+        }
+        for row, each, label in zip(rows, what, labels, strict=True)
+    ]
+    cases = charting.with_ends(named, "speedup")
+    most = max(row["threads"] for row in cases)
+    axis = charting.linear([*charting.ends_of(cases, "speedup"), most])
+    x = _x(most)
+    told = [
+        alt.Tooltip("threads:Q", title="Threads"),
+        charting.text_tip("speedup", "Speedup"),
+        charting.text_tip("median", "Time"),
+    ]
+    written = {"speedup": formats.ratio, "median": formats.seconds}
+    value = Value("speedup", "Speedup", axis, told, ("median",), written, has_ends=True)
+    return plots.lines(cases, value, Places("threads", x, _threads, behind=_ideal(x, most)))
+
+
+def _threads(count: int) -> str:
+    return f"{count} threads"
+
+
+def _x(most: int) -> alt.X:
+    """An axis of threads, linear and with room for names on its right."""
+    counts = sorted({*(1 << power for power in range(most.bit_length())), most})
+    return alt.X(
+        "threads:Q",
+        title="Threads",
+        scale=alt.Scale(domain=[0, most * 1.4], nice=False),
+        axis=alt.Axis(values=counts, format="d", grid=False),
+    )
+
+
+def _ideal(x: alt.X, most: int) -> tuple[alt.Chart, ...]:
+    """The line on which n threads are n times as fast, the same in every small chart."""
+    ends = alt.Data(
+        values=[{"threads": 1, "speedup": 1, "name": ""}, {"threads": most, "speedup": most, "name": "ideal"}]
+    )
+    base = alt.Chart(ends).encode(x=x, y=alt.Y("speedup:Q"))
+    return (
+        base.mark_line(style=theme.UNITY, strokeWidth=1.5),
+        base.mark_text(align="left", dx=8, style=theme.TEXT).encode(text=alt.Text("name:N")),
+    )
+
+
+THREAD_COUNTS = Figure(
+    name="threads",
+    title="Speedup by threads",
+    lead="Median time with the fewest threads, divided by the time with more; dashed: ideal.",
+    reading=(
+        "Cases of a line differ in their number of threads alone. They are not interleaved: the interval combines "
+        "their separate intervals. Threads beyond the cores of the host bring nothing. Only libraries whose programs "
+        "have threads of their own can use several."
+    ),
+    view="thread_counts",
+    subject=subject.OPERATION,
+    narrowed_by=(*(name for name in FILTERS if name != "threads"), "phase"),
+    order="label, options, scheme, stage, variant, threads",
+    derive=with_speedups,
+    finding=finding,
+    chart=draw_speedups,
+    printed=(),
+    columns=(
+        RANKED,
+        Column("stage", "Stage"),
+        BUILD,
+        THREADS,
+        columns.seconds("median", "Median"),
+        Column("speedup", "Speedup", formats.times, is_number=True),
+        Column("speedup_low", "95% from", formats.times, is_number=True),
+        Column("speedup_high", "to", formats.times, is_number=True),
+    ),
+    empty="This run has no case with several numbers of threads: the suites micro and inference have.",
+)
