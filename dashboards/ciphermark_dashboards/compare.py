@@ -57,7 +57,7 @@ def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[st
         "undecided": undecided,
         "unchanged": comparing.verdicts(rows).get("unchanged", 0),
         "incomparable": comparing.incomparable(rows),
-        "axis": changes.axis(every, threshold),
+        "axis": changes.axis(every, threshold or SIGNIFICANCE_THRESHOLD),
         "most": _MAX_ROWS,
         "look": _look([each.variant for each in every] + [each.variant for each in series]),
         "notes": [*remarks, *_conditions(rows, states)],
@@ -103,12 +103,10 @@ def _name(run: Row, others: Sequence[Row]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _threshold(selection: Selection) -> float:
-    """The significance threshold of times that the reader chose, as a factor."""
+def _threshold(selection: Selection) -> float | None:
+    """The significance threshold of times that the reader chose, as a factor; ``None`` for that of the metric."""
     chosen = selection.parameters[THRESHOLD.name]
-    return (
-        percentages.factor(THRESHOLD.label, None if chosen == OF_METRIC else chosen) or SIGNIFICANCE_THRESHOLD
-    )
+    return percentages.factor(THRESHOLD.label, None if chosen == OF_METRIC else chosen)
 
 
 def _look(variants: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -136,7 +134,7 @@ def _conditions(rows: Sequence[Row], states: Sequence[Sequence[Row]]) -> list[st
 
 
 def _series(
-    store: Store, runs: Sequence[Row], b: Row, selection: Selection, threshold: float
+    store: Store, runs: Sequence[Row], b: Row, selection: Selection, threshold: float | None
 ) -> list[Series]:
     """The times of the latest runs of run b's suite on its host; none for fewer than three runs."""
     own = [run for run in runs if (run["suite"], run["host_id"]) == (b["suite"], b["host_id"])]

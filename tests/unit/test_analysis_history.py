@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from ciphermark_analysis.estimates import Estimate
-from ciphermark_analysis.family import ERROR, Family
-from ciphermark_analysis.history import change_points
+from ciphermark_analysis.family import ERROR
+from ciphermark_analysis.history import ChangePoint, change_points, rule
 
 THRESHOLD = 1.05
 
 
-def runs(*medians: float, width: float = 1.01) -> list[Estimate]:
-    return [Estimate(10, median, median / width, median * width) for median in medians]
+def result(median: float, low: float | None, high: float | None) -> dict[str, Any]:
+    return {
+        "n": 10,
+        "processes": 2,
+        "threshold": THRESHOLD,
+        "median": median,
+        "low": low,
+        "high": high,
+        "undisturbed_share": 1.0,
+        "slowdown": 1.0,
+        "reference_kernel_s": None,
+        "memory_kernel_s": None,
+    }
 
 
-def positions(history: list[Estimate], threshold: float = THRESHOLD) -> list[tuple[int, int]]:
-    points = change_points(history, Family(len(history)), threshold)
-    return [(point.earliest, point.latest) for point in points]
+def runs(*medians: float, width: float = 1.01) -> list[dict[str, Any]]:
+    return [result(median, median / width, median * width) for median in medians]
+
+
+def points(history: list[dict[str, Any]], threshold: float = THRESHOLD) -> list[ChangePoint]:
+    return change_points(history, rule([history], threshold))
+
+
+def positions(history: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    return [(point.earliest, point.latest) for point in points(history)]
 
 
 @pytest.mark.parametrize(
@@ -32,7 +50,7 @@ def positions(history: list[Estimate], threshold: float = THRESHOLD) -> list[tup
         ((1.0, 1.2), [(1, 1)]),
         ((1.0, 1.01, 1.2, 1.21, 1.2), [(2, 2)]),
         ((1.2, 1.0, 1.0, 1.3, 1.31), [(1, 1), (3, 3)]),
-        ((1.0, 1.07, 1.14), [(1, 2)]),  # the run in between fits both levels
+        ((1.0, 1.06, 1.12), [(1, 2)]),  # the run in between fits both levels
         ((1.0, 1.05, 1.1, 1.15, 1.2, 1.25), [(2, 2), (4, 4)]),
     ],
 )
@@ -41,25 +59,25 @@ def test_a_history_has_the_fewest_levels(medians: tuple[float, ...], expected: l
 
 
 def test_a_change_point_has_the_ratio_of_the_levels_around_it() -> None:
-    slower, faster = change_points(runs(1.0, 1.0, 1.0, 1.3, 1.3, 0.65), Family(6), THRESHOLD)
+    slower, faster = points(runs(1.0, 1.0, 1.0, 1.3, 1.3, 0.65))
     assert (slower.ratio, faster.ratio) == (pytest.approx(1.3), pytest.approx(0.5))
-    (gradual,) = change_points(runs(1.0, 1.07, 1.14), Family(3), THRESHOLD)
-    assert gradual.ratio == pytest.approx(1.14)  # the run in between is of neither level
+    (gradual,) = points(runs(1.0, 1.06, 1.12))
+    assert gradual.ratio == pytest.approx(1.12)  # the run in between is of neither level
 
 
 def test_a_run_without_an_interval_changes_nothing() -> None:
     history = runs(1.0, 1.0, 1.3)
-    history[1] = Estimate(3, 9.0, None, None)
+    history[1] = result(9.0, None, None)
     assert positions(history) == [(1, 2)]
 
 
 def test_wide_intervals_and_many_results_hide_a_change() -> None:
     assert positions(runs(1.0, 1.2, width=1.1)) == []
-    history = runs(1.0, 1.12, width=1.015)
-    assert [len(change_points(history, Family(count), THRESHOLD)) for count in (2, 10_000)] == [1, 0]
+    history = runs(1.0, 1.12, width=1.02)
+    assert [len(change_points(history, rule([history] * count))) for count in (1, 10_000)] == [1, 0]
 
 
-HISTORIES, RUNS, NOISE = 2000, 12, 0.03
+HISTORIES, RUNS, NOISE = 400, 12, 0.03
 
 
 @pytest.mark.parametrize(("step", "most"), [(0.0, 0), (0.3, 1)], ids=["no change", "one change"])
@@ -77,19 +95,20 @@ def test_false_change_points_are_as_rare_as_stated(step: float, most: int) -> No
     for _ in range(HISTORIES):
         levels = np.where(np.arange(RUNS) < generator.integers(1, RUNS), 0.0, step)
         history = [
-            Estimate(10, math.exp(x), math.exp(x - half_width), math.exp(x + half_width))
+            result(math.exp(x), math.exp(x - half_width), math.exp(x + half_width))
             for x in generator.normal(levels, NOISE)
         ]
-        false_alarms += len(change_points(history, Family(RUNS), 1.0)) > most
+        false_alarms += len(points(history, threshold=1.0)) > most
     assert false_alarms <= (ERROR + t) * HISTORIES
 
 
 def test_a_large_change_is_found_where_it_is() -> None:
-    """Widened, an interval has ±5.4%. Two runs of one level would have to differ by 7.6 standard errors, which one of
-    the 66 pairs of 200 histories does with a probability below 1e-9; two of different levels by 16 less than expected.
+    """The threshold and the widened interval of a ratio make 9.7%, which is 8.5 standard errors of two runs. One of the
+    66 pairs of one level in 200 histories is beyond it with a probability of 66 · 200 · 1.9e-17, below 1e-9. Runs of
+    different levels are 21 standard errors beyond it.
     """
     generator = np.random.default_rng()
     for _ in range(200):
         place = int(generator.integers(1, RUNS))
-        values = np.exp(generator.normal(np.where(np.arange(RUNS) < place, 0.0, math.log(1.4)), 0.01))
+        values = np.exp(generator.normal(np.where(np.arange(RUNS) < place, 0.0, math.log(1.4)), 0.008))
         assert positions(runs(*values, width=1.02)) == [(place, place)]

@@ -349,10 +349,10 @@ def judged(row: Row, rule: Rule) -> Judgement:
         return Judgement(a / b if b else None, None, None, _metric(row).change(a, b), remark)
     if not _are_above_zero(row):
         return Judgement(None, None, None, "not comparable: derived time not above zero", remark)
-    return _of_times(row, remark, rule)
+    return of_times(row, remark, rule)
 
 
-def _of_times(row: Row, remark: str, rule: Rule) -> Judgement:
+def of_times(row: Row, remark: str, rule: Rule) -> Judgement:
     """The judgement of two times: none for a disturbed host, and at most what the reference kernels allow."""
     ratio, kernel_ratio, memory = ratio_of(*estimates(row)), reference_kernel_ratio(row), memory_ratio(row)
     remarks = ", ".join(filter(None, (remark, host_remark(kernel_ratio), memory_remark(memory))))

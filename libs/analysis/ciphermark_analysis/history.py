@@ -1,15 +1,15 @@
-"""Change points of a time over the runs of one suite: the fewest constant stretches that the intervals allow. Pure.
+"""Change points of a time over the runs of one suite: the fewest constant stretches that comparisons allow. Pure.
 
-A history has one estimate per run, in the order of the runs. Consecutive runs are a *stretch* where one level lies in
-all their intervals, each widened by the square root of the significance threshold on both sides. Two runs of one
-stretch may therefore differ by the threshold. The history is divided into as few stretches as possible. This is the
-principle of K. Frick, A. Munk and H. Sieling, “Multiscale change point inference”, Journal of the Royal Statistical
-Society B 76 (2014), 495-580, with the interval of each run as the constraint.
+A history has one result per run, in the order of the runs. Consecutive runs are a *stretch* where no two of them are
+slower or faster than each other, by the rule for two runs (:func:`~ciphermark_analysis.comparison.of_times`). The
+history is divided into as few stretches as possible. This is the principle of K. Frick, A. Munk and H. Sieling,
+“Multiscale change point inference”, Journal of the Royal Statistical Society B 76 (2014), 495-580, with comparisons of
+two runs as the tests.
 
-Rate of false alarms: the intervals of all results and runs hold simultaneously, with a probability of 1 − ERROR
-(:class:`~ciphermark_analysis.family.Family`). Where they do, the true stretches are one possible partition, so there
-are never more change points than true ones. In particular, with that probability, no result without a change beyond
-the threshold has a change point.
+Rate of false alarms: the intervals of all pairs of runs of all results hold simultaneously, with a probability of
+1 − ERROR (:class:`~ciphermark_analysis.family.Family`). Where they do, the true stretches are one possible partition,
+so there are never more change points than true ones. In particular, with that probability, no result without a change
+beyond the threshold has a change point.
 
 Position: a partition built from the first run on begins each stretch as late as possible, one built from the last run
 on as early as possible. In every partition into the fewest stretches, a change lies between these two positions.
@@ -18,14 +18,21 @@ on as early as possible. In every partition into the fewest stretches, a change 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
-from ciphermark_analysis.estimates import Estimate
+from ciphermark_analysis import comparison
+from ciphermark_analysis.comparison import Rule
 from ciphermark_analysis.family import Family
 
-Bounds = tuple[float, float]
+Row = Mapping[str, Any]
+READ = (
+    *("n", "processes", "median", "low", "high", "undisturbed_share", "slowdown"),
+    *("reference_kernel_s", "memory_kernel_s"),
+)
+"""The columns of a result that a change point depends on, in addition to its ``threshold``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +47,21 @@ class ChangePoint:
     ratio: float
 
 
-def change_points(history: Sequence[Estimate], family: Family, threshold: float) -> list[ChangePoint]:
-    """The change points of estimates, all above zero, with their 95% intervals; one without an interval has no effect
-    on them. ``family`` has the number of all intervals that are judged together, and ``threshold`` is a factor.
-    """
-    bounds = [_bounds(each, family, threshold) for each in history]
-    latest = _starts(bounds)
+def rule(histories: Iterable[Sequence[Row]], threshold: float | None = None) -> Rule:
+    """The rule for histories that are judged together: the family has all pairs of runs of each."""
+    return Rule(threshold=threshold, family=Family(sum(math.comb(len(runs), 2) for runs in histories)))
+
+
+def change_points(runs: Sequence[Row], rule: Rule) -> list[ChangePoint]:
+    """The change points of a time, whose medians and bounds are above zero; each row is that of one run."""
+    latest = _starts(runs, rule)
     if not latest:
         return []
-    earliest = [len(bounds) - start for start in reversed(_starts(bounds[::-1]))]
+    earliest = [len(runs) - start for start in reversed(_starts(runs[::-1], rule))]
     # From one change point to the next, the runs from the latest start on are surely of one level.
-    firsts, ends = (0, *latest), (*earliest, len(bounds))
+    firsts, ends = (0, *latest), (*earliest, len(runs))
     levels = [
-        median(math.log(each.median) for each in history[first:end])
+        median(math.log(run["median"]) for run in runs[first:end])
         for first, end in zip(firsts, ends, strict=True)
     ]
     return [
@@ -63,22 +72,21 @@ def change_points(history: Sequence[Estimate], family: Family, threshold: float)
     ]
 
 
-def _bounds(each: Estimate, family: Family, threshold: float) -> Bounds:
-    """The levels that an estimate allows."""
-    joint = family.simultaneous(each)
-    if joint.low is None or joint.high is None:
-        return 0.0, math.inf
-    margin = math.sqrt(threshold)
-    return joint.low / margin, joint.high * margin
-
-
-def _starts(bounds: Sequence[Bounds]) -> list[int]:
-    """The indexes at which a new stretch begins, each as late as the intervals allow."""
-    starts = []
-    low, high = 0.0, math.inf
-    for index, own in enumerate(bounds):
-        low, high = max(low, own[0]), min(high, own[1])
-        if low > high:
+def _starts(runs: Sequence[Row], rule: Rule) -> list[int]:
+    """The indexes at which a new stretch begins, each as late as possible."""
+    starts: list[int] = []
+    for index, run in enumerate(runs):
+        threshold = rule.threshold_of(run)
+        # The interval of a ratio contains it: only ratios beyond the threshold can have a verdict.
+        least, greatest = run["median"] / threshold, run["median"] * threshold
+        others = runs[starts[-1] if starts else 0 : index]
+        if any(not least <= other["median"] <= greatest and _differ(other, run, rule) for other in others):
             starts.append(index)
-            low, high = own
     return starts
+
+
+def _differ(a: Row, b: Row, rule: Rule) -> bool:
+    """Whether one of two results is slower than the other."""
+    pair = {f"{side}_{name}": run[name] for side, run in (("a", a), ("b", b)) for name in READ}
+    verdict = comparison.of_times({"threshold": a["threshold"], **pair}, "", rule).verdict
+    return verdict in ("slower", "faster")

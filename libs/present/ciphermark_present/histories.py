@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from statistics import median
 
-from ciphermark_analysis import comparison
-from ciphermark_analysis.estimates import Estimate
-from ciphermark_analysis.family import Family
-from ciphermark_analysis.history import ChangePoint, change_points
+from ciphermark_analysis import history
+from ciphermark_analysis.history import ChangePoint
 from ciphermark_present import answers, changes, formats, ratio_axis
 from ciphermark_present.query import Row
 
@@ -60,44 +57,18 @@ class Series:
         return f"from between {first} and {formats.minute(self.rows[point.latest]['started_at'])} on"
 
 
-def of_runs(rows: Iterable[Row], threshold: float) -> list[Series]:
-    """The series of results that several runs have, judged together, those with the largest changes first."""
+def of_runs(rows: Iterable[Row], threshold: float | None = None) -> list[Series]:
+    """The series of results that several runs have, judged together, those with the largest changes first.
+
+    ``threshold`` is the significance threshold of times, a factor, as for two runs.
+    """
     grouped: dict[tuple[object, ...], dict[str, Row]] = {}
     for row in rows:
         grouped.setdefault(tuple(row[name] for name in _result), {}).setdefault(str(row["run_id"]), row)
     histories = [list(own.values()) for own in grouped.values() if len(own) >= MIN_RUNS]
-    family = Family(sum(row["ci_low"] is not None for own in histories for row in own))
-    series = [
-        Series(own, change_points(_estimates(own), family, _threshold(own, threshold))) for own in histories
-    ]
+    rule = history.rule(histories, threshold)
+    series = [Series(own, history.change_points(own, rule)) for own in histories]
     return sorted(series, key=lambda each: -each.size)
-
-
-def _threshold(rows: Sequence[Row], threshold: float) -> float:
-    """The threshold of a series: larger where a run has one process, as between two runs."""
-    return max(threshold, comparison.ONE_PROCESS) if any(row["processes"] == 1 for row in rows) else threshold
-
-
-def _estimates(rows: Sequence[Row]) -> list[Estimate]:
-    """The estimates, by the rules for two runs: the difference of a run's reference kernel and memory kernel from the
-    usual ones widens its interval, and times with disturbed samples only have none.
-    """
-    usual = {name: _usual(rows, name) for name in ("reference_kernel_s", "memory_kernel_s")}
-    return [_estimate(row, usual) for row in rows]
-
-
-def _usual(rows: Sequence[Row], name: str) -> float | None:
-    values = [row[name] for row in rows if row[name]]
-    return median(values) if values else None
-
-
-def _estimate(row: Row, usual: Mapping[str, float | None]) -> Estimate:
-    if row["undisturbed_share"] == 0 and row["slowdown"] is None:
-        return Estimate(row["n"], row["median"], None, None)
-    both = {f"{side}_{name}": own[name] for side, own in (("a", row), ("b", usual)) for name in usual}
-    estimate = Estimate(row["n"], row["median"], row["ci_low"], row["ci_high"])
-    kernel_ratio = comparison.reference_kernel_ratio(both)
-    return comparison.widened(comparison.widened(estimate, kernel_ratio), comparison.memory_ratio(both))
 
 
 def pictured(series: Sequence[Series], case: str, changed: Iterable[Row]) -> list[list[Series]]:
@@ -168,7 +139,7 @@ def picture(series: Sequence[Series], width: float, height: float) -> Picture:
     """The picture of series of one computation."""
     frame = left, right, top, bottom = _LEFT, width - _RIGHT, _TOP, height - _BOTTOM
     rows = [row for each in series for row in each.rows]
-    ends = [end for row in rows for end in (row["median"], row["ci_low"], row["ci_high"]) if end]
+    ends = [end for row in rows for end in (row["median"], row["low"], row["high"]) if end]
     axis = ratio_axis.around(ends, _MARGIN)
     moments = [row["started_at"] for row in rows]
     first, last = min(moments), max(moments)
@@ -232,8 +203,8 @@ def _lines(
                 row,
                 x(row["started_at"]),
                 y(row["median"]),
-                None if row["ci_low"] is None else y(row["ci_low"]),
-                None if row["ci_high"] is None else y(row["ci_high"]),
+                None if row["low"] is None else y(row["low"]),
+                None if row["high"] is None else y(row["high"]),
             )
             for row in each.rows
         ]
