@@ -41,6 +41,7 @@ _PNG_SCALE = 2.0
 _STANDALONE_WIDTH = 760  # of standalone charts, without their axes
 _BETWEEN = 70  # pixels from one small chart to the next, including that one's axis
 _KEPT_ROWS = 200_000
+_FEW = 3  # values in a cell of a table of reasons
 _NOTHING = ("", "–")
 T = TypeVar("T")
 
@@ -103,23 +104,29 @@ class Table:
 
 
 def failures(rows: Sequence[Row]) -> Table:
-    """The cases that were not measured, with the reasons; ``rows`` are those of the block ``failures``."""
+    """The cases that were not measured, by library and reason; ``rows`` are those of the block ``failures``."""
     head = [("Variant", False), ("Outcome", False), ("Scheme", False), ("N", True), ("Experiment", False)]
     head += [("Operation", False), ("Trials", True), ("Reason", False)]
     cells = [
         [
             Cell(row["variant"], address=case_address(row["run_id"], row["comparison_group"])),
             Cell(row["status"], f"status-{row['status']}"),
-            Cell(row["scheme"]),
-            Cell(str(row["ring_dimension"]), "number"),
-            Cell(row["experiment"]),
-            Cell(row["operation"]),
+            Cell(_several(row["schemes"])),
+            Cell(_several(row["ring_dimensions"]), "number" if len(row["ring_dimensions"]) == 1 else ""),
+            Cell(_several(row["experiments"])),
+            Cell(_several(row["operations"])),
             Cell(str(row["trials"]), "number"),
             Cell(row["error"] or "–", "long", length=row["error_characters"]),
         ]
         for row in rows
     ]
     return Table(head, cells, rows[0]["kinds"] - len(rows) if rows else 0)
+
+
+def _several(values: Sequence[object]) -> str:
+    """The first few values, and the number of the others."""
+    more = len(values) - _FEW
+    return ", ".join(map(str, values[:_FEW])) + (f" and {more} more" if more > 0 else "")
 
 
 def whole(rows: Sequence[Row], run_id: str, most: int) -> str:

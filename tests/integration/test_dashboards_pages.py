@@ -613,6 +613,21 @@ def test_the_page_of_a_run_states_what_it_measured(client: TestClient, run_id: s
     assert order[0] > page.rindex("</section>")
 
 
+def test_trials_that_ended_for_one_reason_are_one_row(
+    client: TestClient, database: Database, make: Maker
+) -> None:
+    run = make.run()
+    database.record_run(run)
+    for operation in ("add", "mul", "negate", "rotate(1)", "square"):
+        case = make.case("seal", operation=operation)
+        database.record_outcome(make.outcome(run, case, status="unsupported", error="for want of keys"))
+    database.record_outcome(make.outcome(run, make.case("seal"), status="crashed", error="signal 11"))
+    page = client.get(f"/runs/{run.id}").text
+    assert page.count("for want of keys") == 1
+    assert "add, mul, negate and 2 more" in page
+    assert page.index("signal 11") < page.index("for want of keys")
+
+
 def test_lists_of_runs_keep_the_question(client: TestClient, run_id: str) -> None:
     found = links(client.get("/runs", params={"run": run_id, "for": "mul", "scheme": "bfv"}).text)
     assert f"/runs/{run_id}?for=mul&scheme=bfv" in found

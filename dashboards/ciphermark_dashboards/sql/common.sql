@@ -127,25 +127,26 @@ group by t.status, i.variant
 order by i.variant, t.status;
 
 -- name: failures
+-- The trials of each variant that ended for one reason, with the first of their cases; failures before missing support.
 -- Texts are cut: a library's message may have megabytes. The view ``results`` has the whole text.
 select
     i.variant,
     i.status,
-    i.scheme,
-    i.ring_dimension,
-    i.experiment,
-    i.operation,
+    array_agg(distinct i.scheme) as schemes,
+    array_agg(distinct i.ring_dimension) as ring_dimensions,
+    array_agg(distinct i.experiment) as experiments,
+    array_agg(distinct i.operation) as operations,
     left(t.error, 2000) as error,
     coalesce(length(t.error), 0) as error_characters,
     count(*) as trials,
     count(*) over () as kinds,
-    i.run_id,
-    min(i.comparison_group) as comparison_group
+    (array_agg(i.run_id order by i.run_id, i.comparison_group))[1] as run_id,
+    (array_agg(i.comparison_group order by i.run_id, i.comparison_group))[1] as comparison_group
 from trial as t
 join case_info as i on i.case_info_id = t.case_info_id
 where t.run_id = any (%(parts)s) and i.status <> 'ok'
-group by i.run_id, i.variant, i.status, i.scheme, i.ring_dimension, i.experiment, i.operation, t.error
-order by i.variant, i.status, i.scheme, i.ring_dimension, i.operation
+group by i.variant, i.status, t.error
+order by i.status = 'unsupported', trials desc, i.variant, i.status, t.error
 limit 500;
 
 -- name: refusals
