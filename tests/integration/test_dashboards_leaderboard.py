@@ -251,7 +251,7 @@ def test_two_chains_are_two_rows_of_the_grid(client: TestClient, database: Datab
         database.record_outcome(make.outcome(run, case, times(make, median)))
     page = client.get("/ranking", params={"run": run.id}).text
     grid = page[page.index('<table class="grid"') : page.index("</table>", page.index('<table class="grid"'))]
-    for told in ("40, 40, 41", "30, 30, 30", "1 ms", "2 ms"):
+    for told in ("40, 40, 41", "30, 30, 30", "1.00 ms", "2.00 ms"):
         assert told in grid
 
 

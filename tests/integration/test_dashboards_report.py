@@ -187,7 +187,7 @@ def test_cases_stand_side_by_side(reported: tuple[str, str]) -> None:
     text = text_of(reported, "md")
     assert re.search(r"\| Operation \|.* pyfhel° \| seal° \| seal-hexl \| tenseal° \|\n", text)
     assert re.search(
-        r"\| add \|.*\| not in this run \| 4 ms · 2.00× \| 2 ms · 1.00× \| 8 ms · 4.00× \|\n", text
+        r"\| add \|.*\| not in this run \| 4.00 ms · 2.00× \| 2.00 ms · 1.00× \| 8.00 ms · 4.00× \|\n", text
     )
 
 

@@ -56,7 +56,7 @@ def test_it_has_a_page(recorded) -> None:
     _, url, run_id = recorded
     with dashboard(url) as client:
         page = client.get("/workloads", params={"run": run_id}).text
-        for told in ("retrieval", "by-keyword", "Answer", "it rotates nothing", "5 MB", "evaluate"):
+        for told in ("retrieval", "by-keyword", "Answer", "it rotates nothing", "5.00 MB", "evaluate"):
             assert told.lower() in page.lower()
         rows = rows_of(client, "workloads", run=run_id, variant="seal")
         assert {(row["stage"], row["part"], row["metric"], float(row["median"])) for row in rows} == {

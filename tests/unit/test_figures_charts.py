@@ -817,12 +817,12 @@ def tooltips(part) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("name", "title", "expected"),
     [
-        ("latency", "Median", "2 ms"),
-        ("sizes", "Size", "1 MB"),
-        ("repetitions", "Median", "2 ms"),
+        ("latency", "Median", "2.00 ms"),
+        ("sizes", "Size", "1.00 MB"),
+        ("repetitions", "Median", "2.00 ms"),
         ("learning", "Time", "100 ms"),
-        ("layers", "Time", "20 ms"),
-        ("samples", "Corrected", "1 ms"),
+        ("layers", "Time", "20.0 ms"),
+        ("samples", "Corrected", "1.00 ms"),
     ],
 )
 def test_tooltips_write_units_as_tables_do(name, title, expected):

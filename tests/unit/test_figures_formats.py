@@ -54,7 +54,7 @@ def test_quantity(value, unit, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(999_499.0, "999 kB"), (999_700.0, "1 MB"), (999_700_000.0, "1 GB"), (1_234e9, "1,234 GB")],
+    [(999_499.0, "999 kB"), (999_700.0, "1.00 MB"), (999_700_000.0, "1.00 GB"), (1_234e9, "1,234 GB")],
 )
 def test_sizes_that_round_to_a_thousand_take_the_next_unit(value, text):
     assert formats.size(value) == text

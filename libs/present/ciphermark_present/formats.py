@@ -79,7 +79,7 @@ def seconds(value: float | None) -> str:
     if value is None:
         return NOTHING
     unit = _time_unit(value)
-    return f"{digits(value * _SECONDS[unit])} {unit}"
+    return f"{measured(value * _SECONDS[unit])} {unit}"
 
 
 def _time_unit(seconds: float) -> str:
@@ -103,7 +103,12 @@ def size(value: float | None) -> str:
     if value is None:
         return NOTHING
     number, unit = bytes_with_unit(value)
-    return f"{digits(number)} {unit}"
+    return f"{digits(number) if unit == 'B' else measured(number)} {unit}"
+
+
+def measured(value: float) -> str:
+    """As :func:`digits`, with trailing zeros: they are as measured as the other digits."""
+    return digits(value) if abs(value) >= 100 else three_digits(value)
 
 
 def bytes_with_unit(value: float) -> tuple[float, str]:

@@ -114,6 +114,11 @@ def count(name: str, label: str) -> Column:
     return Column(name, label, formats.digits, is_number=True)
 
 
+def ratio(name: str, label: str) -> Column:
+    """A multiple."""
+    return Column(name, label, formats.times, is_number=True)
+
+
 _DECLARED = {dimension.name: of_dimension(dimension) for dimension in descriptor.columns()}
 VARIANT = _DECLARED["variant"]
 OPERATION = _DECLARED["operation"]
@@ -133,7 +138,7 @@ STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
 PEAK = size("peak_bytes", "Peak memory", "peak")
 INTERVAL = (seconds("ci_low", "95% from"), seconds("ci_high", "to"))
-RATIO_INTERVAL = (count("ci_low", "95% from"), count("ci_high", "to"))
+RATIO_INTERVAL = (ratio("ci_low", "95% from"), ratio("ci_high", "to"))
 # A table has those of these columns in which its rows differ: properties of a case, and of its resolution by a library.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())

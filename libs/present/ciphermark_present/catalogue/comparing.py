@@ -163,7 +163,7 @@ _MAX_CASES = 40
 
 def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     """Ratio b/a of the times that changed, regressions first, with its interval; of all times where none changed. Above
-    1, run b is slower.
+    1, run b is slower. Marks are hollow: runs are not interleaved.
     """
     judged = [row for row in rows if row["ratio"] and row["metric"] == "time"]
     if not judged:
@@ -173,7 +173,7 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     chosen = chosen[:_MAX_CASES]
     labels = parameters.apart(chosen, lambda row: (_case_of_two(row), row["ring_dimension"]))
     labelled = [
-        {**row, **_inverted(row), "case": charting.joined(_case_of_two(row), label)}
+        {**row, **_inverted(row), "case": charting.joined(_case_of_two(row), label), "is_hollow": True}
         for row, label in zip(chosen, labels, strict=True)
     ]
     ratios = [

@@ -15,10 +15,10 @@ from ciphermark_present.query import Row
 def _cold_columns(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield of(RANKED)
     yield of(VARIANT)
-    yield Head("cold", True), lambda row: formats.seconds(row["cold_s"])
+    yield Head("cold", True), lambda row: formats.brief_seconds(row["cold_s"])
     yield Head("n", True), lambda row: str(row["cold_n"])
-    yield Head("first touch", True, drop=1), lambda row: formats.seconds(row["first_touch_s"])
-    yield Head("warm", True), lambda row: formats.seconds(row["warm_s"])
+    yield Head("first touch", True, drop=1), lambda row: formats.brief_seconds(row["first_touch_s"])
+    yield Head("warm", True), lambda row: formats.brief_seconds(row["warm_s"])
     yield Head("cold / warm", True), lambda row: formats.ratio(row["cold_ratio"])
 
 
@@ -64,7 +64,7 @@ FIRST_EXECUTIONS = Figure(
         columns.seconds("first_touch_s", "First touch"),
         columns.count("n", "Touched"),
         columns.seconds("warm_s", "Warm"),
-        columns.count("cold_ratio", "Cold / warm"),
-        columns.count("first_touch_ratio", "First touch / warm"),
+        columns.ratio("cold_ratio", "Cold / warm"),
+        columns.ratio("first_touch_ratio", "First touch / warm"),
     ),
 )

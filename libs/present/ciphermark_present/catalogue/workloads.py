@@ -170,7 +170,7 @@ def _parts(rows: Sequence[Row], _: Wanted) -> Iterator[Printed]:
     parts.sort(key=lambda row: (row["stage"], -longest[row["stage"], row["part"]]))
     pivot = Pivot(
         lambda row: (row["stage"], row["part"]),
-        lambda row, _: MEDIAN.cell(row),
+        lambda row, _: MEDIAN.brief_cell(row),
         lambda _: list(dict.fromkeys(names.values())),
         columns.acceleration_marks,
     )
