@@ -221,6 +221,10 @@ TWO_RUNS = Figure(
         f"budgets within {_bits('noise_budget')} and precision within {_bits('precision')}. A trial that failed only "
         "in B is a regression. The downloaded SQL returns the results that are judged here."
     ),
+    on_page=(
+        "A hollow mark has other parameters in the two runs. The history of a suite has the fewest levels within which "
+        f"no two runs differ. Where nothing changed, the probability of any change point is {ERROR:.0%} at most."
+    ),
     view="run_results",
     narrowed_by=(),
     order="case_key, phase, metric, repetitions",
