@@ -15,6 +15,7 @@ from ciphermark_present.query import UNCORRECTED
 Query = Sequence[tuple[str, str]]
 FOR = "for"  # the overview's computation; every page passes it on, with the scheme
 CARRIED = (FOR, SCHEME.name)
+ARRANGED = "rows"  # the order of a table's rows
 _PLACE = re.compile(r"\{(\w+)\}")
 CONDITIONS = (PHASE, DATA, THREADS)  # a figure shows one value of each
 Rows = Sequence[Mapping[str, Any]]
@@ -122,7 +123,7 @@ class Selection:
     @property
     def query_string(self) -> str:
         """The permanent form: the runs by their full ids, and every filter that the reader set and that is valid."""
-        names = {name for name, _ in self.subject}
+        names = {ARRANGED, *(name for name, _ in self.subject)}
         gone = {(choice.filter.name, text) for choice in self.choices for text in choice.let_go}
         return urlencode(
             [*self.subject, *(item for item in self.given if item[0] not in names and item not in gone)]
@@ -162,6 +163,11 @@ class Selection:
         return texts | ({FOR: operations[0]} if len(operations) == 1 else {})
 
     @property
+    def arranged(self) -> str:
+        """The order of a table's rows that the reader chose; empty without one."""
+        return dict(self.given).get(ARRANGED, "")
+
+    @property
     def notes(self) -> list[str]:
         """Notes on requested values that are not shown."""
         return [choice.note for choice in self.choices if choice.let_go]
@@ -178,7 +184,7 @@ def selected(
     Raises ``UserError`` for a filter that the page does not have or a value that the run does not have. A value that
     pages carry is let go instead.
     """
-    own_names = [name for name, _ in query if name not in CARRIED]
+    own_names = [name for name, _ in query if name not in (*CARRIED, ARRANGED)]
     require_known(own_names, [*(item.name for item in filters), *dict(subject)])
     everywhere = list(rows)
     here: Rows = everywhere

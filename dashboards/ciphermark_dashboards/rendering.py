@@ -42,20 +42,23 @@ _STANDALONE_WIDTH = 760  # of standalone charts, without their axes
 _BETWEEN = 70  # pixels from one small chart to the next, including that one's axis
 _KEPT_ROWS = 200_000
 _FEW = 3  # values in a cell of a table of reasons
-_NOTHING = ("", "–")
+NOTHING = ("", "–")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell of a table. ``kind`` is its class: a number, prose, a long text, the outcome of a trial. ``address`` is
-    its link. ``length`` is that of the whole text, where ``text`` is its beginning.
+    its link. ``length`` is that of the whole text, where ``text`` is its beginning. ``share`` is the length of a bar,
+    as a share of the longest one; ``is_best``: it is among the shortest.
     """
 
     text: str
     kind: str = ""
     address: str = ""
     length: int = 0
+    share: float = 0.0
+    is_best: bool = False
 
     def cut(self, most: int) -> Cell:
         """The beginning of the text, and the length of the whole."""
@@ -92,7 +95,7 @@ class Table:
         """The table without those of the columns ``first`` to ``end`` that have one text, or none, in all rows."""
         texts = {place: {row[place].text for row in self.rows} for place in range(first, end)}
         same = {place: values.pop() for place, values in texts.items() if len(values) == 1}
-        said = [f"{self.head[place][0]} {text}" for place, text in same.items() if text not in _NOTHING]
+        said = [f"{self.head[place][0]} {text}" for place, text in same.items() if text not in NOTHING]
         columns = [place for place in range(len(self.head)) if place not in same]
         return replace(
             self,
@@ -166,7 +169,7 @@ class Filled:
     @cached_property
     def specification(self) -> dict[str, Any] | None:
         """The chart in Vega-Lite with its data, all characters visible; ``None`` where there is nothing to draw."""
-        chart = self.figure.draw([{theme.ADDRESS: self._case(row), **row} for row in self.rows])
+        chart = self.figure.draw([{theme.ADDRESS: self.case_address(row), **row} for row in self.rows])
         if chart is None:
             return None
         # A test validates every chart.
@@ -202,12 +205,11 @@ class Filled:
     def table(self, most: int | None = None, left_out: str = "") -> Table:
         """The rows one by one, all or the first ``most``, without a column that is ``left_out``."""
         columns = [column for column in self.columns if column.name != left_out]
-        kinds = [_kind(column) for column in columns]
         rows = []
         shown = marked(self.rows, most)
         for row in shown:
-            cells = [_cell(column, kind, row) for column, kind in zip(columns, kinds, strict=True)]
-            cells[0] = replace(cells[0], address=self._case(row))
+            cells = [cell_of(column, row) for column in columns]
+            cells[0] = replace(cells[0], address=self.case_address(row))
             rows.append(cells)
         head = [(column.label, column.is_number) for column in columns]
         texts = (cell.text for cells in rows for cell in cells)
@@ -254,9 +256,9 @@ class Filled:
 
     def _variant(self, row: Row) -> Cell:
         assert self.figure.grid is not None
-        return Cell(self.figure.grid.cell(row), f"status-{row['status']}", self._case(row))
+        return Cell(self.figure.grid.cell(row), f"status-{row['status']}", self.case_address(row))
 
-    def _case(self, row: Row) -> str:
+    def case_address(self, row: Row) -> str:
         """The address of the case of a row."""
         key = row.get("comparison_group")
         return case_address(row.get("run_id") or self.selection.runs[0], key) if key else ""
@@ -285,8 +287,9 @@ def case_address(run_id: str, key: str) -> str:
     return f"/case?{urlencode({'run': run_id, 'case': key})}"
 
 
-def _cell(column: Column, kind: str, row: Row) -> Cell:
-    text = column.cell(row)
+def cell_of(column: Column, row: Row) -> Cell:
+    """A row's cell in a column, with its class."""
+    text, kind = column.cell(row), _kind(column)
     if kind == "status":
         return Cell(text, f"status-{text}")
     return Cell(text, f"{kind} warning".strip() if column.is_warning(row[column.name]) else kind)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ciphermark_dashboards.filters import CARRIED, Query, Selection, require_known, selected
+from ciphermark_dashboards.filters import ARRANGED, CARRIED, Query, Selection, require_known, selected
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURE_PAGES
 from ciphermark_dashboards.rendering import Figures
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -76,7 +76,7 @@ class Selections:
     def of_case(self, query: Query) -> Selection:
         """One case of a run, by its key."""
         given = dict(query)
-        require_known(given, ("run", "case", *CARRIED, *(item.name for item in CASE_PAGE.filters)))
+        require_known(given, ("run", "case", ARRANGED, *CARRIED, *(item.name for item in CASE_PAGE.filters)))
         run = self._store.run(given.get("run", ""))
         case = given.get("case", "")
         if not case:

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from ciphermark_core.controls import visible
-from ciphermark_dashboards import __version__, fonts
+from ciphermark_dashboards import __version__, fonts, page_tables
 from ciphermark_dashboards.pages import RUNS_PATH, SECTIONS
 from ciphermark_dashboards.rendering import case_address
 from ciphermark_present import answers, formats
@@ -158,6 +158,9 @@ TEMPLATES.globals.update(
     host_facts=host_facts,
     asset=lambda name: assets()[name].path,
     case_address=case_address,
+    page_table=page_tables.of,
+    page_grid=page_tables.grid_of,
+    max_columns=page_tables.MAX_COLUMNS,
     font=lambda: assets().get(fonts.WEB.name),
     font_face=fonts.face,
     font_inside=fonts.embedded,

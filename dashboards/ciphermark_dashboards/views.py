@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from ciphermark_dashboards import compare, overview, pictures, templating
+from ciphermark_dashboards import compare, overview, page_tables, pictures, templating
 from ciphermark_dashboards.filters import FOR, Query, Selection
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
@@ -243,6 +243,7 @@ def _shown(
         path=page.path,
         selection=selection,
         query=selection.query_string,
+        arrangements=page_tables.arrangements(selection.arranged),
         figures=figures,
         look=libraries(figures),
         **more,

@@ -232,6 +232,24 @@ document.addEventListener("DOMContentLoaded", () => {
   begin();
 });
 
+// Order and page of a table change in place; without scripts, the links load the page again.
+async function rearrange(event) {
+  const link = event.target.closest("a[data-rows]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const answer = await fetch(link.href);
+  const id = `table-${link.dataset.rows}`;
+  const table = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(id);
+  if (!table) { location.assign(link.href); return; }
+  const label = link.textContent;
+  document.getElementById(id).replaceWith(table);
+  history.replaceState(null, "", link.href);
+  const links = [...table.querySelectorAll("a[data-rows]")];
+  (links.find((each) => each.textContent === label) ?? links.at(-1))?.focus();
+}
+
+document.addEventListener("click", rearrange);
+
 // A choice applies at once; keys and ticks, which come in series, apply after a pause. The next page keeps the focus.
 function applyAtOnce(form) {
   let pressedAt = 0;

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a command line that draws no chart does not load Altair
 FILTERS = tuple(
     dimension.name for dimension in descriptor.filters()
 )  # columns of cases that readers choose by
+OPENED = 10  # the ``detail`` of a column that no table of a page shows
 Rows = Sequence[Row]
 Derive = Callable[[Answer, Row], Answer]
 Draw = Callable[[Sequence[Row]], "Chart | None"]
@@ -34,6 +35,11 @@ class Column:
     sentences, which may take several lines. Where there is little room, as in a terminal, ``short`` is the heading and
     ``brief`` the format. ``heading`` states a value that all rows share, once above the table. ``mark`` returns the
     mark after a value, for rows that are ``columns.marked``. ``is_warning``: whether pages show a value in amber.
+    ``text`` writes the cell from the whole row, as for an interval.
+
+    On a page, a table has a limited number of columns; the others open with their row. ``detail`` orders them: 0 for a
+    column that stays, larger numbers for those that go first, :data:`OPENED` for one that always goes.
+    ``is_compared``: the values of a case are compared by bars, and the smallest is emphasized.
     """
 
     name: str
@@ -47,15 +53,22 @@ class Column:
     heading: Callable[[Row], str] | None = None
     mark: Callable[[Row], str] = lambda row: ""
     is_warning: Callable[[Any], bool] = lambda value: False
+    text: Callable[[Row], str] | None = None
+    detail: int = 0
+    is_compared: bool = False
 
     def cell(self, row: Row) -> str:
         """The text of a row's cell."""
+        if self.text is not None:
+            return self.text(row)
         value = row[self.name]
         text = formats.quantity(value, row[self.unit]) if self.unit else self.write(value)
         return text if value is None else self._disturbance(row) + text + self.mark(row)
 
     def brief_cell(self, row: Row) -> str:
         """The text of a row's cell where there is little room."""
+        if self.text is not None:
+            return self.text(row)
         value, write = row[self.name], self.brief or self.write
         text = formats.brief_quantity(value, row[self.unit] or "") if self.unit else write(value)
         return text if value is None else self._disturbance(row) + text + self.mark(row)

@@ -106,6 +106,12 @@ def size(value: float | None) -> str:
     return f"{digits(number) if unit == 'B' else measured(number)} {unit}"
 
 
+def interval_of(time_s: float, low_s: float, high_s: float) -> str:
+    """The interval of a time, in the time's unit as :func:`seconds` writes it."""
+    factor = _SECONDS[_time_unit(time_s)]
+    return f"[{measured(low_s * factor)}, {measured(high_s * factor)}]"
+
+
 def measured(value: float) -> str:
     """As :func:`digits`, with trailing zeros: they are as measured as the other digits."""
     return digits(value) if abs(value) >= 100 else three_digits(value)

@@ -93,8 +93,7 @@ CASE_SAMPLES = Figure(
         columns.seconds("corrected", "Time"),
         columns.seconds("value", "As it was taken"),
         columns.count("slowdown", "Slowed"),
-        columns.count("loops", "Executions"),
-        Column("is_warmup", "Warm-up", formats.yes),
+        *columns.opened(columns.count("loops", "Executions"), Column("is_warmup", "Warm-up", formats.yes)),
         Column("is_disturbed", "Disturbed", formats.yes),
     ),
     empty="This case has no time samples.",
@@ -111,12 +110,13 @@ CASE_OUTCOMES = Figure(
         STATUS,
         REASON,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         LOG_QP,
         SECURITY_2018,
         SECURITY_2024,
-        columns.count("max_abs_error", "Largest error"),
-        Column("version", "Version", formats.text),
+        *columns.opened(
+            columns.count("max_abs_error", "Largest error"), Column("version", "Version", formats.text)
+        ),
     ),
 )
 CASE_RESULTS = Figure(
@@ -130,12 +130,10 @@ CASE_RESULTS = Figure(
         Column("metric", "Metric"),
         Column("phase", "Phase"),
         Column("repetitions", "Operations", formats.text, is_number=True),
-        Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark),
-        Column("ci_low", "95% from", is_number=True, unit="unit"),
-        Column("ci_high", "to", is_number=True, unit="unit"),
+        columns.compared(Column("median", "Median", is_number=True, unit="unit", mark=columns.phase_mark)),
+        columns.INTERVAL_WITH_UNIT,
         Column("uncorrected_median", "Uncorrected", is_number=True, unit="unit"),
         columns.count("n", "Samples"),
-        columns.UNDISTURBED,
-        columns.count("slowdown", "Slowed"),
+        *columns.opened(columns.UNDISTURBED, columns.count("slowdown", "Slowed")),
     ),
 )

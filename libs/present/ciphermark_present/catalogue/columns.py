@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from ciphermark_analysis.comparison import short_level
 from ciphermark_core import descriptor, encryption
 from ciphermark_core.descriptor import Dimension
 from ciphermark_present import formats
-from ciphermark_present.figure import Column
+from ciphermark_present.figure import OPENED, Column
 from ciphermark_present.query import DISTURBED_TIMES, Row
 
+_DETAIL = 5  # of a parameter in which rows of a table happen to differ
 _NAMES = (
     "variant",
     "variant_off",
@@ -31,8 +32,10 @@ def with_differing(
 
     A missing value does not count as a difference. Where no column distinguishes cases, their keys do.
     """
-    there = {column.name for column in columns} | ({"dimensions"} if OPTIONS in columns else set())
-    own = differing([column for column in known if column.name not in there], rows)
+    there = {column.name for column in columns}
+    there |= {"dimensions"} if OPTIONS.name in there else set()
+    others = [replace(column, detail=_DETAIL) for column in known if column.name not in there]
+    own = differing(others, rows)
     if _are_alike(rows, (*columns, *own)):
         own.append(_CASE)
     last = max((place for place, column in enumerate(columns) if column.name in _NAMES), default=-1) + 1
@@ -41,7 +44,10 @@ def with_differing(
 
 def _are_alike(rows: Sequence[Row], columns: Sequence[Column]) -> bool:
     """Whether several cases have the same texts in all columns that are not measured."""
-    about = [column for column in columns if not column.unit and (not column.is_number or column in OF_CASE)]
+    names = {column.name for column in OF_CASE}
+    about = [
+        column for column in columns if not column.unit and (not column.is_number or column.name in names)
+    ]
     cases: dict[tuple[str, ...], set[str]] = {}
     for row in rows:
         cases.setdefault(tuple(column.cell(row) for column in about), set()).add(row.get(_CASE.name) or "")
@@ -137,8 +143,42 @@ SECURITY_2024 = _DECLARED["security_2024"]
 STATUS = Column("status", "Outcome")
 REASON = Column("error", "Reason", formats.text)
 PEAK = size("peak_bytes", "Peak memory", "peak")
-INTERVAL = (seconds("ci_low", "95% from"), seconds("ci_high", "to"))
-RATIO_INTERVAL = (ratio("ci_low", "95% from"), ratio("ci_high", "to"))
+_INTERVAL = "95% interval"
+
+
+def opened(*columns: Column) -> tuple[Column, ...]:
+    """The columns, which a page shows where a row opens."""
+    return tuple(replace(column, detail=OPENED) for column in columns)
+
+
+def compared(column: Column) -> Column:
+    """The column, whose values a page compares by bars."""
+    return replace(column, is_compared=True)
+
+
+def interval(write: Callable[[Row, float, float], str], low: str = "ci_low", high: str = "ci_high") -> Column:
+    """The 95% interval of a value, which ``write`` formats from the row and its bounds."""
+
+    def text(row: Row) -> str:
+        bounds = row[low], row[high]
+        return "" if None in bounds else write(row, *bounds)
+
+    return Column(low, _INTERVAL, is_number=True, text=text, detail=2)
+
+
+def _of_time(row: Row, low: float, high: float) -> str:
+    return formats.interval_of(row["median"], low, high)
+
+
+def _of_unit(row: Row, low: float, high: float) -> str:
+    if row["unit"] == "s":
+        return _of_time(row, low, high)
+    return f"[{formats.quantity(low, row['unit'])}, {formats.quantity(high, row['unit'])}]"
+
+
+INTERVAL_WITH_UNIT = interval(_of_unit)  # likewise, in the unit of the row
+INTERVAL = interval(_of_time)  # of the column ``median``, in its unit
+RATIO_INTERVAL = interval(lambda _, low, high: formats.ratio_interval(low, high))
 # A table has those of these columns in which its rows differ: properties of a case, and of its resolution by a library.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())

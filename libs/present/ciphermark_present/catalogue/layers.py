@@ -5,13 +5,13 @@ result.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, parameters, sentences, stacks
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import (
     BUILD,
-    INTERVAL,
     OPTIONS,
     SCHEME,
     SECURITY_2018,
@@ -109,24 +109,27 @@ def _counts(operations: Mapping[str, int] | None) -> str:
 
 COLUMNS = (
     WORKLOAD,
-    OPTIONS,
+    replace(OPTIONS, detail=4),
     SCHEME,
-    THREADS,
+    *columns.opened(THREADS),
     BUILD,
-    N,
-    SECURITY_2018,
+    *columns.opened(N, SECURITY_2018),
     Column("layer", "Layer"),
-    Column("level", "From level", formats.text, is_number=True),
-    Column("end_level", "To level", formats.text, is_number=True),
-    Column("end_scale_bits", "Scale, bits", formats.bits, is_number=True),
-    Column("operations", "Operations", _counts),
-    columns.size("operand_bytes", "Takes"),
-    columns.size("result_bytes", "Gives"),
+    *columns.opened(
+        Column("level", "From level", formats.text, is_number=True),
+        Column("end_level", "To level", formats.text, is_number=True),
+        Column("end_scale_bits", "Scale, bits", formats.bits, is_number=True),
+        Column("operations", "Operations", _counts),
+        columns.size("operand_bytes", "Takes"),
+        columns.size("result_bytes", "Gives"),
+    ),
     columns.seconds("layer_time", "Time"),
-    *INTERVAL,
+    columns.interval(lambda row, *bounds: formats.interval_of(row["layer_time"], *bounds)),
     columns.share("layer_share", "Share"),
-    columns.count("layer_largest", "Largest value"),
-    Column("layer_error", "Largest error", formats.small, is_number=True),
+    *columns.opened(
+        columns.count("layer_largest", "Largest value"),
+        Column("layer_error", "Largest error", formats.small, is_number=True),
+    ),
 )
 OF_VALUES = ("end_scale_bits", "layer_largest", "layer_error")  # only circuits over floating point have these
 

@@ -216,13 +216,12 @@ KEY_GENERATION = Figure(
     columns=(
         Column("operation", "Key"),
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         VARIANT,
-        columns.seconds("median", "Median"),
-        *INTERVAL,
+        columns.compared(columns.seconds("median", "Median")),
+        INTERVAL,
         columns.count("n", "Samples"),
-        LOG_QP,
-        SECURITY_2018,
+        *columns.opened(LOG_QP, SECURITY_2018),
     ),
     empty="This run has not measured key generation: add the experiment key_generation.",
 )
@@ -244,7 +243,7 @@ MEMORY = Figure(
     finding=find_peak,
     chart=draw_memory,
     printed=(),
-    columns=(OPERATION, N, CHAIN, SIZE, VARIANT, PEAK),
+    columns=(OPERATION, N, *columns.opened(CHAIN), SIZE, VARIANT, columns.compared(PEAK)),
 )
 SIZES = Figure(
     name="sizes",
@@ -267,11 +266,10 @@ SIZES = Figure(
         Column("object", "Object"),
         Column("compression", "Compression"),
         N,
-        CHAIN,
+        *columns.opened(CHAIN, columns.count("slots", "Slots")),
         SIZE,
-        columns.count("slots", "Slots"),
         VARIANT,
-        columns.size("bytes", "Bytes"),
+        columns.compared(columns.size("bytes", "Bytes")),
         columns.count("expansion", "Expansion"),
     ),
 )

@@ -403,13 +403,13 @@ NOISE = Figure(
     columns=(
         OPERATION,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
         VARIANT,
         columns.count("repetitions", "Operations"),
         Column("bits", "Noise budget or precision", formats.bits, is_number=True),
         Column("meaning", "Of"),
-        _ADDITION,
+        *columns.opened(_ADDITION),
     ),
 )
 REMAINING_BITS = Figure(
@@ -433,13 +433,12 @@ REMAINING_BITS = Figure(
     columns=(
         OPERATION,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
         VARIANT,
         Column("bits", "Noise budget or precision", formats.bits, is_number=True),
         Column("meaning", "Of"),
-        columns.count("n", "Samples"),
-        _ADDITION,
+        *columns.opened(columns.count("n", "Samples"), _ADDITION),
     ),
 )
 DEPTH = Figure(
@@ -458,12 +457,12 @@ DEPTH = Figure(
     columns=(
         OPERATION,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
         VARIANT,
         columns.count("depth", "Operations"),
         Column("is_at_max_repetitions", "At the maximum", formats.yes),
         STATUS,
-        REASON,
+        *columns.opened(REASON),
     ),
 )

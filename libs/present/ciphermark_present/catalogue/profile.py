@@ -254,7 +254,7 @@ PROFILE = Figure(
         BUILD,
         Column("place", "Where"),
         columns.seconds("median", "Time"),
-        *INTERVAL,
+        INTERVAL,
         columns.share("share", "Share"),
     ),
     empty="This run has no workload with times of both parties: the suites tenseal-ml, retrieval and inference have.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, subject, theme
@@ -126,16 +127,17 @@ PROGRAMS = Figure(
         WORKLOAD,
         STAGE,
         SCHEME,
-        OPTIONS,
-        SIZE,
-        THREADS,
+        replace(OPTIONS, detail=3),
+        *columns.opened(SIZE, THREADS),
         VARIANT,
         PROGRAM,
         Column("is_equal_program", "Same for all", formats.yes),
         columns.count("nodes", "Nodes"),
-        columns.count("program_depth", "Multiplicative depth"),
-        columns.count("constants", "Constants"),
-        columns.count("live_ciphertexts", "Live ciphertexts"),
+        *columns.opened(
+            columns.count("program_depth", "Multiplicative depth"),
+            columns.count("constants", "Constants"),
+            columns.count("live_ciphertexts", "Live ciphertexts"),
+        ),
     ),
     empty="This run has no program under these filters: only workloads have programs.",
 )
@@ -157,10 +159,10 @@ COUNTS = Figure(
         WORKLOAD,
         STAGE,
         SCHEME,
-        OPTIONS,
-        SIZE,
+        replace(OPTIONS, detail=3),
+        *columns.opened(SIZE),
         VARIANT,
-        PROGRAM,
+        *columns.opened(PROGRAM),
         Column("level", "Level", formats.text, is_number=True),
         Column("counted", "Operation"),
         columns.count("n", "Times"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_present import formats, parameters
-from ciphermark_present.catalogue.columns import SCHEME
+from ciphermark_present.catalogue.columns import SCHEME, opened
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.printed import Head, Printed, grouped, told_once
 from ciphermark_present.query import Row
@@ -27,11 +27,13 @@ PUBLISHED = Figure(
         Column("median", "Ours", is_number=True, unit="unit"),
         Column("variant", "Our variant", formats.text),
         Column("operation", "Our case", formats.text),
-        Column("ring_dimension", "Our N", formats.text, is_number=True),
         Column("source", "Source", is_prose=True),
-        Column("year", "Year", formats.text, is_number=True),
-        Column("published_host", "Measured on", is_prose=True),
-        Column("note", "Note", formats.text, is_prose=True),
+        *opened(
+            Column("ring_dimension", "Our N", formats.text, is_number=True),
+            Column("year", "Year", formats.text, is_number=True),
+            Column("published_host", "Measured on", is_prose=True),
+            Column("note", "Note", formats.text, is_prose=True),
+        ),
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ciphermark_core.security import COMPARED_BY
 from ciphermark_present import charting, formats, sentences, subject
@@ -327,13 +328,15 @@ LEADERBOARD = Figure(
         Column("tuning", "Tuning"),
         Column("rank", "Rank", formats.text, is_number=True),
         columns.ratio("mean_ratio", "× fastest"),
-        *RATIO_INTERVAL,
+        RATIO_INTERVAL,
         columns.count("common_cases", "Common cases"),
         columns.count("fastest_in", "Fastest or tied in"),
-        columns.count("compared_cases", "of shared cases"),
-        columns.count("ok", "Trials ok"),
-        columns.count("unsupported", "Unsupported"),
-        columns.count("failed", "Failed"),
+        *columns.opened(
+            columns.count("compared_cases", "of shared cases"),
+            columns.count("ok", "Trials ok"),
+            columns.count("unsupported", "Unsupported"),
+            columns.count("failed", "Failed"),
+        ),
     ),
     empty="No library has a timed trial under these filters.",
     is_table_open=True,
@@ -366,21 +369,22 @@ MATRIX = Figure(
     columns=(
         RANKED,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
-        DATA,
-        THREADS,
+        replace(DATA, detail=5),
+        replace(THREADS, detail=5),
         BUILD,
-        STATUS,
-        columns.seconds("median", "Median"),
+        replace(STATUS, detail=4),
+        columns.compared(columns.seconds("median", "Median")),
         columns.ratio("ratio", "× fastest"),
-        columns.ratio("ci_low", "95% from"),
-        columns.ratio("ci_high", "to"),
-        Column("verdict", "Against the fastest", formats.text),
-        Column("is_equal_parameters", "Same parameters", formats.yes),
-        LOG_QP,
-        SECURITY_2024,
-        REASON,
+        RATIO_INTERVAL,
+        *columns.opened(
+            Column("verdict", "Against the fastest", formats.text),
+            Column("is_equal_parameters", "Same parameters", formats.yes),
+            LOG_QP,
+            SECURITY_2024,
+            REASON,
+        ),
     ),
 )
 LATENCY = Figure(
@@ -404,13 +408,11 @@ LATENCY = Figure(
         N,
         SIZE,
         BUILD,
-        columns.seconds("median", "Median"),
-        *INTERVAL,
-        columns.count("n", "Samples"),
-        columns.UNDISTURBED,
-        LOG_QP,
-        SECURITY_2018,
-        SECURITY_2024,
+        columns.compared(columns.seconds("median", "Median")),
+        INTERVAL,
+        *columns.opened(
+            columns.count("n", "Samples"), columns.UNDISTURBED, LOG_QP, SECURITY_2018, SECURITY_2024
+        ),
     ),
 )
 LATENCY_BY_SIZE = Figure(
@@ -449,13 +451,13 @@ BY_DATA = Figure(
     columns=(
         OPERATION,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
         BUILD,
         columns.seconds("constant_s", "One value in all slots"),
         columns.seconds("random_s", "Random values"),
         columns.ratio("ratio", "Random / constant"),
-        *RATIO_INTERVAL,
+        RATIO_INTERVAL,
         Column("verdict", "Verdict"),
     ),
     empty="This run has no case with both data patterns under these filters.",
@@ -479,14 +481,14 @@ SPEEDUP = Figure(
     columns=(
         OPERATION,
         N,
-        CHAIN,
+        *columns.opened(CHAIN),
         SIZE,
         Column("variant_on", "With HEXL"),
         Column("variant_off", "Without"),
-        columns.ratio("ratio", "Speed-up"),
-        *RATIO_INTERVAL,
+        columns.ratio("ratio", "HEXL speedup"),
+        RATIO_INTERVAL,
         Column("verdict", "HEXL is"),
-        columns.count("n", "Pairs"),
+        *columns.opened(columns.count("n", "Pairs")),
     ),
     empty="This run has no pair of builds with and without HEXL under these filters.",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import (
@@ -222,24 +223,20 @@ WORKLOADS = Figure(
     tell=tell_stages,
     printed=(LAYOUT,),
     columns=(
-        Column("experiment", "Family"),
         WORKLOAD,
+        *columns.opened(Column("experiment", "Family")),
         SCHEME,
-        SIZE,
-        OPTIONS,
+        *columns.opened(SIZE),
+        replace(OPTIONS, detail=4),
         Column("stage", "Stage", formats.text),
         Column("part", "Party or step", formats.text),
         METRIC,
         BUILD,
-        STATUS,
-        N,
-        SECURITY_2018,
-        SECURITY_2024,
-        MEDIAN,
-        Column("ci_low", "95% from", is_number=True, unit="unit"),
-        Column("ci_high", "to", is_number=True, unit="unit"),
-        columns.count("n", "Samples"),
-        REASON,
+        replace(STATUS, detail=5),
+        *columns.opened(N, SECURITY_2018, SECURITY_2024),
+        columns.compared(MEDIAN),
+        columns.INTERVAL_WITH_UNIT,
+        *columns.opened(columns.count("n", "Samples"), REASON),
     ),
     empty="This run has no workload of such a family.",
 )

@@ -200,7 +200,15 @@ _PARTS = (
     columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
     columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
-_ASKED = (WORKLOAD, IMAGES, OPTIONS, SCHEME, THREADS, BUILD, N, SECURITY_2018, SECURITY_2024)
+_ASKED = (
+    WORKLOAD,
+    replace(IMAGES, detail=5),
+    *columns.opened(OPTIONS),
+    SCHEME,
+    *columns.opened(THREADS),
+    BUILD,
+    *columns.opened(N, SECURITY_2018, SECURITY_2024),
+)
 _ORDER = "operation, options, scheme, threads, images, 'infer_s' = any(disturbed_times), infer_s, variant"
 
 
@@ -243,7 +251,7 @@ INFERENCES = Figure(
     finding=find_throughput,
     chart=draw_throughput,
     printed=(LAYOUT,),
-    columns=(*_ASKED, *COSTS, *QUALITY),
+    columns=(*_ASKED, *COSTS[:4], QUALITY[0], *columns.opened(*COSTS[4:], *QUALITY[1:])),
     empty="This run has no inference with correct logits.",
 )
 PARTS = Figure(
@@ -261,7 +269,7 @@ PARTS = Figure(
     finding=find_part,
     chart=draw_parts,
     printed=(),
-    columns=(*_ASKED, *_PARTS),
+    columns=(*_ASKED, *_PARTS[:2], *_PARTS[3:6], *columns.opened(_PARTS[2], *_PARTS[6:])),
     empty="This run has no inference with correct logits.",
 )
 PUBLISHED_INFERENCES = replace(

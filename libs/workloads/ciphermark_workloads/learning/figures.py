@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, headings, page, parameters, plots, sentences
@@ -21,7 +22,7 @@ from ciphermark_present.catalogue.columns import (
     N,
 )
 from ciphermark_present.charting import Chart
-from ciphermark_present.figure import Column, Figure, Layout
+from ciphermark_present.figure import OPENED, Column, Figure, Layout
 from ciphermark_present.formats import level, seconds, share
 from ciphermark_present.page import Page
 from ciphermark_present.printed import Cells, Head, Printed, Wanted, absent_last, of, present, printed
@@ -131,6 +132,15 @@ QUALITY = (
 )
 
 
+_SHOWN = ("train_s", "infer_s", "accuracy", "agreement", "sent_bytes")  # on a page; others open
+
+
+def _on_page(column: Column) -> Column:
+    if column.name not in _SHOWN:
+        return replace(column, detail=OPENED)
+    return columns.compared(column) if column in _STAGE_TIMES else column
+
+
 def tell_learning(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The accuracy of encrypted learning by data set; then, by workload and level, the fastest variants in training and
     inference.
@@ -203,22 +213,24 @@ STAGES = Figure(
     printed=(),
     columns=(
         WORKLOAD,
-        OPTIONS,
+        replace(OPTIONS, detail=5),
         SCHEME,
-        THREADS,
         Column("stage", "Stage"),
         BUILD,
-        N,
-        _TIME,
+        columns.compared(_TIME),
         columns.seconds("evaluate_s", "Evaluation"),
-        _SERIALIZATION,
         _TRANSFER,
-        _cpu("client"),
-        _cpu("server"),
-        _peak("client"),
         _peak("server"),
-        SECURITY_2018,
-        SECURITY_2024,
+        *columns.opened(
+            THREADS,
+            N,
+            _SERIALIZATION,
+            _cpu("client"),
+            _cpu("server"),
+            _peak("client"),
+            SECURITY_2018,
+            SECURITY_2024,
+        ),
     ),
     empty="This run has no workload that ended with the status ok.",
 )
@@ -310,16 +322,14 @@ LEARNING = Figure(
     printed=(LAYOUT,),
     columns=(
         WORKLOAD,
-        OPTIONS,
+        replace(OPTIONS, detail=5),
         SCHEME,
-        THREADS,
+        *columns.opened(THREADS),
         BUILD,
-        STATUS,
-        N,
-        SECURITY_2018,
-        SECURITY_2024,
-        *QUALITY,
-        REASON,
+        replace(STATUS, detail=4),
+        *columns.opened(N, SECURITY_2018, SECURITY_2024),
+        *(_on_page(column) for column in QUALITY),
+        *columns.opened(REASON),
     ),
     empty="This run has no learning workload.",
 )

@@ -288,15 +288,15 @@ LINKS = (
 _ASKED = (
     WORKLOAD,
     columns.size("database_size", "Database"),
-    columns.count("answers", "Elements per query"),
-    columns.size("answered_size", "Bytes of these"),
-    OPTIONS,
+    *columns.opened(
+        columns.count("answers", "Elements per query"),
+        columns.size("answered_size", "Bytes of these"),
+        OPTIONS,
+    ),
     SCHEME,
-    THREADS,
+    *columns.opened(THREADS),
     BUILD,
-    N,
-    SECURITY_2018,
-    SECURITY_2024,
+    *columns.opened(N, SECURITY_2018, SECURITY_2024),
 )
 _ORDER = (
     "operation, answered_size, scheme, threads, inputs, database_size, 'answer_s' = any(disturbed_times), answer_s, "
@@ -386,7 +386,7 @@ RETRIEVALS = Figure(
     finding=find_answer,
     chart=draw_answers,
     printed=(LAYOUT,),
-    columns=(*_ASKED, *COSTS, *STORES),
+    columns=(*_ASKED, COSTS[0], *COSTS[2:5], *columns.opened(COSTS[1], *COSTS[5:], *STORES)),
     empty="This run has no retrieval with correct answers.",
 )
 MOVED = Figure(
@@ -405,7 +405,7 @@ MOVED = Figure(
     finding=find_unbeaten,
     chart=draw_moved,
     printed=(),
-    columns=(*_ASKED, *COSTS[-3:], COSTS[0], *LINKS),
+    columns=(*_ASKED, *COSTS[3:5], COSTS[0], LINKS[1], *columns.opened(COSTS[5], LINKS[0], LINKS[2])),
     empty="This run has no retrieval with correct answers.",
 )
 AT_ONCE = Figure(
@@ -427,7 +427,7 @@ AT_ONCE = Figure(
         *_ASKED,
         columns.count("inputs", "Queries"),
         columns.seconds("answer_s", "Answer"),
-        columns.seconds("query_s", "A query"),
+        *columns.opened(columns.seconds("query_s", "A query")),
         columns.seconds("element_s", "An element"),
         columns.share("alone_share", "Of one alone"),
     ),
@@ -450,16 +450,18 @@ SCALING = Figure(
         WORKLOAD,
         columns.size("answered_size", "Got"),
         SCHEME,
-        THREADS,
         VARIANT,
-        N,
         columns.count("points", "Databases"),
-        columns.size("smallest_database", "From"),
-        columns.size("largest_database", "To"),
         columns.count("exponent", "Exponent"),
         columns.seconds("constant_s", "Of no data"),
         _speed("marginal_throughput", "From there on"),
-        columns.share("fit", "Fit"),
+        *columns.opened(
+            THREADS,
+            N,
+            columns.size("smallest_database", "From"),
+            columns.size("largest_database", "To"),
+            columns.share("fit", "Fit"),
+        ),
     ),
     empty="This run has no retrieval protocol with three database sizes or more.",
 )
