@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
+from threading import Event
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Request, Response
@@ -61,15 +62,19 @@ def made(settings: Settings) -> FastAPI:
         Benchmark(settings.benchmark_url, settings.benchmark_token) if settings.benchmark_url else None
     )
 
+    handlers = views.Views(store)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         store.open()
         # The first page needs Altair, and its browser requests the scripts. Both take seconds to load, so start now.
-        bundling = asyncio.create_task(asyncio.to_thread(_prepare))
+        is_over = Event()
+        preparing = asyncio.create_task(asyncio.to_thread(_prepare, handlers, is_over))
         async with monitor.kept():
             yield
-        await asyncio.wait({bundling})
-        bundling.exception()  # a request for the bundle retries it, and reports the failure
+        is_over.set()
+        await asyncio.wait({preparing})
+        preparing.exception()  # a request for the bundle or a page retries it, and reports the failure
         store.close()
         if benchmark is not None:
             await benchmark.close()
@@ -85,7 +90,6 @@ def made(settings: Settings) -> FastAPI:
     app.add_middleware(Availability, monitor=monitor, needs_none=_needs_no_database, answer=_is_away)
     sessions = None if settings.keyring is None else access.Sessions(settings.keyring)
     _surround(app, settings, sessions)
-    handlers = views.Views(store)
     _route(app, handlers)
     app.include_router(drawing.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file, handlers.navigation))
@@ -164,9 +168,10 @@ def _add_login(app: FastAPI, sessions: access.Sessions) -> None:
         return response
 
 
-def _prepare() -> None:
+def _prepare(handlers: views.Views, is_over: Event) -> None:
     import_module("altair")
     templating.bundled()
+    handlers.prepare(is_over)
 
 
 def _reason_against(store: Store) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from threading import Event
 from typing import Any
 
 from fastapi import Request, Response
@@ -15,7 +16,7 @@ from fastapi.responses import HTMLResponse
 from ciphermark_dashboards import compare, overview, page_tables, pictures, templating
 from ciphermark_dashboards.filters import FOR, Query, Selection
 from ciphermark_dashboards.navigation import Navigation
-from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, measured
+from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, PAGES, measured
 from ciphermark_dashboards.rendering import Figures, Filled, libraries
 from ciphermark_dashboards.selections import NoPairError, Selections
 from ciphermark_dashboards.snapshots import Snapshots
@@ -42,6 +43,16 @@ class Views:
         self._snapshots = Snapshots(store)
         self.navigation = Navigation(store, self._figures)
         self._asking = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="figures")
+
+    def prepare(self, is_over: Event) -> None:
+        """Draw what pages show without a choice, so that readers wait for queries and charts of their own choices only.
+        Ends early where the service stops.
+        """
+        for page in PAGES:
+            if is_over.is_set() or not self._store.run_choices():
+                return
+            _, figures, _ = self._answering(page, ())
+            libraries(figures)  # draws them
 
     def overview(self, request: Request) -> HTMLResponse:
         """The question and its answer."""

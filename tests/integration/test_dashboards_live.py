@@ -46,7 +46,7 @@ def client(service: Service) -> Iterator[TestClient]:
 @pytest.fixture
 def served(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a dashboard that real connections reach."""
-    monkeypatch.setattr(app, "_prepare", lambda: None)  # no browser draws charts
+    monkeypatch.setattr(app, "_prepare", lambda *_: None)  # no browser draws charts
     settings = Settings(service.database_url, benchmark_url=service.url, benchmark_token=Token(text=TOKEN))
     listening = socket.create_server(("127.0.0.1", 0), backlog=200)
     server = uvicorn.Server(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import psycopg
 import pytest
@@ -20,6 +22,7 @@ from ciphermark_core.model import OperationCount, ParameterSpec, ProgramUse, Sam
 from ciphermark_dashboards import rendering
 from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES, PAGES
 from ciphermark_dashboards.store import Store
+from ciphermark_dashboards.views import Views
 from ciphermark_db.database import Database
 from ciphermark_present import theme
 from ciphermark_present.catalogue.times import LEADERBOARD
@@ -458,6 +461,20 @@ def test_a_page_shows_the_latest_run_that_has_something_for_it(
     asked = client.get("/operations", params={"run": run_ids[1]}).text
     assert f'<option value="{run_ids[1]}" selected>' in asked
     assert "This run has no results for this page" in asked
+
+
+def test_pages_are_drawn_before_readers_ask(url: str, run_id: str, undrawn: None) -> None:
+    """What pages show without a choice; nothing where the service stops meanwhile."""
+    is_over = threading.Event()
+    with Store(url) as store:
+        views = Views(store)
+        views.prepare(is_over)
+        with patch.object(rendering, "filled", side_effect=AssertionError("it was asked before")):
+            for page in PAGES:
+                views._answering(page, ())
+        is_over.set()
+        with patch.object(rendering, "filled", side_effect=AssertionError("it is over")):
+            Views(store).prepare(is_over)
 
 
 def test_stale_filters_offer_a_way_out(client: TestClient, run_id: str) -> None:

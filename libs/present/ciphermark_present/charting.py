@@ -439,14 +439,15 @@ def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) ->
     The ``written`` columns also have the texts that tables show. Rows with the address of their case (``href``) keep
     it, and so do hollow ones their mark.
     """
+    # Altair copies lists and dictionaries at each step of a chart, but no tuples.
     return alt.Data(
-        values=[
+        values=tuple(
             {name: json_value(row[name]) for name in columns}
             | {name: row[name] for name in _OF_MARKS if row.get(name)}
             | {f"{name}_text": write(row[name]) for name, write in written.items()}
             | {"told": _told(row, columns)}
             for row in rows
-        ]
+        )
     )
 
 
