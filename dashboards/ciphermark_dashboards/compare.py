@@ -29,8 +29,9 @@ _SAME_RUN = "Both sides are the same run: select another one."
 
 def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[str, Any]:
     """The context of the page's template; ``item`` is the filled figure, ``case`` the case whose history is shown."""
-    runs = [run for run in store.run_choices() if not run["is_shipped"]]
-    a, b = (_run(store, runs, run_id) for run_id in selection.runs)
+    offered = store.run_choices()
+    runs = [run for run in offered if not run["is_shipped"]]
+    a, b = (_run(store, offered, run_id) for run_id in selection.runs)
     rows = comparing.said_once(item.rows)
     changed = changes.sections(rows)
     undecided = changes.undecided(rows)
@@ -48,7 +49,7 @@ def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[st
     return {
         "a": a,
         "b": b,
-        "choices": _choices(runs, a, b),
+        "choices": _choices(offered, a, b),
         "headline": comparing.headline(rows),
         "pill": changes.pill(rows),
         "power": changes.power(rows),
@@ -82,7 +83,7 @@ def _choices(runs: Sequence[Row], a: Row, b: Row) -> dict[str, list[tuple[str, s
     """The options of the question: suites with two runs, and the runs of the suite. The chosen ones are included."""
     counts: dict[str, int] = {}
     for run in runs:
-        counts[run["suite"]] = counts.get(run["suite"], 0) + 1
+        counts[run["suite"]] = counts.get(run["suite"], 0) + (not run["is_shipped"])
     suites = dict.fromkeys([*(name for name, count in counts.items() if count > 1), b["suite"]])
     own = [run for run in runs if run["suite"] == b["suite"]]
     offered = list({run["run_id"]: run for run in (*own, a, b)}.values())
@@ -98,7 +99,7 @@ def _name(run: Row, others: Sequence[Row]) -> str:
         run["suite"] if len({each["suite"] for each in others}) > 1 else "",
         run["host"] if len({each["host_id"] for each in others}) > 1 else "",
         "" if run["label"] else run["run_id"][:8],
-        "imported" if run["is_imported"] else "",
+        "reference" if run["is_shipped"] else "imported" if run["is_imported"] else "",
     )
     return " · ".join(part for part in parts if part)
 

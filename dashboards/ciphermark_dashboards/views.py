@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from threading import Event
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
@@ -165,9 +166,7 @@ class Views:
         try:
             selection = self._selections.of_two(query.multi_items())
         except NoPairError as error:
-            context = self.navigation.of_query(query)
-            command = f"ciphermark run {error.suite}"
-            return templating.message("Nothing to compare yet", str(error), example=command, **context)
+            return self._nothing_to_compare(error, query)
         item = self._figures.filled(TWO_RUNS, selection)
         return templating.page(
             "compare.html",
@@ -178,6 +177,24 @@ class Views:
             figures=[item],
             **compare.page(self._store, selection, item, query.get("case", "")),
             **self.navigation.of_run(self._store.run(selection.runs[1]), selection.carried),
+        )
+
+    def _nothing_to_compare(self, error: NoPairError, query: Mapping[str, str]) -> HTMLResponse:
+        """The page Compare without two runs of a suite: the command that makes one, and the suite's reference run."""
+        choices = [run for run in self._store.run_choices() if run["suite"] == error.suite]
+        own, reference = (
+            next((run["run_id"] for run in choices if run["is_shipped"] == is_shipped), "")
+            for is_shipped in (False, True)
+        )
+        return templating.message(
+            "Nothing to compare yet",
+            str(error),
+            example=f"ciphermark run {error.suite}",
+            link=f"{COMPARE_PAGE.path}?{urlencode({'a': reference, 'b': own})}"
+            if own and reference
+            else None,
+            link_text="Compare it with the reference run",
+            **self.navigation.of_query(query),
         )
 
     def figure(self, name: str, kind: str, request: Request) -> Response:

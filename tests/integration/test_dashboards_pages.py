@@ -269,10 +269,12 @@ def test_without_a_second_run_of_a_suite_the_page_names_the_command(
     opened: Callable[..., TestClient], make: Maker
 ) -> None:
     runs = [make.run(suite_name=name) for name in ("quick", "smoke")]
+    reference = make.run(suite_name="quick")
 
     def fill(database: Database) -> None:
         for run in runs:
             database.record_run(run)
+        database.add_reference(reference, [])
 
     client = opened(fill=fill)
     page = client.get("/compare").text
@@ -283,6 +285,12 @@ def test_without_a_second_run_of_a_suite_the_page_names_the_command(
     assert '<pre tabindex="0">ciphermark run quick</pre>' in page
     answer = client.get("/figures/two-runs.csv", params={"b": runs[0].id})
     assert answer.status_code == 404
+    assert f"/compare?a={reference.id}&b={runs[0].id}" in links(page)  # where there is a reference run
+    assert f"/compare?a={reference.id}" not in client.get("/compare").text
+    assert chosen(client.get("/compare", params={"a": reference.id, "b": runs[0].id}).text) == [
+        reference.id,
+        runs[0].id,
+    ]
     # Other pages lead to a comparison of the run only where there is one.
     assert "/compare" in links(client.get(f"/runs/{runs[0].id}").text)
 
