@@ -61,7 +61,7 @@ NOISE_PAGE = Page(
     "Noise and depth",
     "How far a computation can go before decryption fails.",
     (*_COMMON, *page.VECTOR),
-    (noise.REMAINING_BITS, noise.NOISE, noise.DEPTH, repetitions.REPETITIONS),
+    (noise.DEPTH, noise.NOISE, noise.REMAINING_BITS, repetitions.REPETITIONS),
     question="How many times in a row can you {operation} " + _AT_LEVEL,
     place=30,
 )
@@ -97,7 +97,7 @@ CASE_PAGE = Page(
     "Case",
     "One case with every variant.",
     (page.TIMES,),
-    (case.CASE_OUTCOMES, case.CASE_RESULTS, distribution.CASE_DISTRIBUTION, case.CASE_SAMPLES),
+    (case.CASE_RESULTS, distribution.CASE_DISTRIBUTION, case.CASE_SAMPLES, case.CASE_OUTCOMES),
     parameters=("case",),
 )
 

@@ -23,9 +23,11 @@ from ciphermark_dashboards.selections import NoPairError, Selections
 from ciphermark_dashboards.snapshots import Snapshots
 from ciphermark_dashboards.store import NotFoundError, Store
 from ciphermark_present import answers, certainty, formats, host_state
+from ciphermark_present.catalogue.case import CASE_OUTCOMES
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.page import SCHEME, Page
 from ciphermark_present.query import Row
+from ciphermark_present.questions import words
 
 _AT_ONCE = 4  # queries of pages
 _ANSWER_PX = 900  # width of the picture of an answer
@@ -141,17 +143,21 @@ class Views:
         selection = self._selections.of_case(request.query_params.multi_items())
         (run_id,) = selection.runs
         figures = self._filled(CASE_PAGE, selection)
-        if not figures[0].rows:
+        outcomes = next(item.rows for item in figures if item.figure == CASE_OUTCOMES)
+        if not outcomes:
             raise NotFoundError(
                 "This run has no such case. The link may be outdated or belong to another run."
             )
-        run, case = self._store.run(run_id), figures[0].rows[0]
+        run, case = self._store.run(run_id), outcomes[0]
+        question = words(case["operation"]).question
+        name = f"{question[0].upper()}{question[1:]} in {SCHEME.spoken(case['scheme'])}"
         return _shown(
             "page.html",
             CASE_PAGE,
             selection,
             figures,
-            **answer(figures),
+            case=case,
+            answer=f"{name}, N = {case['ring_dimension']}",
             **self._states(run_id, selection.is_uncorrected),
             run=run,
             run_id=run_id,
