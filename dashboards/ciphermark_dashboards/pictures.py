@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import vl_convert
 from markupsafe import escape
 
 from ciphermark_core.controls import visible
 from ciphermark_core.errors import UserError
-from ciphermark_core.security import LEVEL_BY
-from ciphermark_dashboards import __version__, fonts, rendering
+from ciphermark_core.security import COMPARED_BY, LEVEL_BY
+from ciphermark_dashboards import __version__, fonts, narrow, rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.store import NotFoundError, Store
@@ -111,7 +112,7 @@ def caption(item: Filled, runs: Sequence[Row]) -> Caption:
         provenance=tuple(
             filter(
                 None,
-                (*_runs(item.selection, runs), _parameters(item.rows), _security(item.rows), _source(runs)),
+                (*_runs(item.selection, runs), _parameters(item), _security(item), _source(runs)),
             )
         ),
     )
@@ -126,10 +127,17 @@ def _runs(selection: Selection, runs: Sequence[Row]) -> Iterator[str]:
         )
 
 
-def _parameters(rows: Sequence[Row]) -> str:
+def _values(item: Filled, column: str) -> list[Any]:
+    """The values of the rows; without such a column, those that the selection chose them by."""
+    chosen = item.selection.parameters.get(column)
+    values = {row[column] for row in item.rows if row.get(column) is not None}
+    return sorted(values or (chosen if isinstance(chosen, list) else [] if chosen is None else [chosen]))
+
+
+def _parameters(item: Filled) -> str:
     """Schemes and ring dimensions."""
-    schemes = ", ".join(sorted({str(row["scheme"]).upper() for row in rows if row.get("scheme")}))
-    dimensions = sorted({int(row["ring_dimension"]) for row in rows if row.get("ring_dimension")})
+    schemes = ", ".join(str(scheme).upper() for scheme in _values(item, "scheme"))
+    dimensions = _values(item, "ring_dimension")
     several = (
         f"{dimensions[0]} to {dimensions[-1]}"
         if len(dimensions) > _MAX_N
@@ -138,11 +146,11 @@ def _parameters(rows: Sequence[Row]) -> str:
     return ", ".join(filter(None, (schemes, f"N = {several}" if dimensions else "")))
 
 
-def _security(rows: Sequence[Row]) -> str:
-    """The security levels of the rows by both tables."""
+def _security(item: Filled) -> str:
+    """The security levels by both tables."""
     levels = []
     for table, column in LEVEL_BY.items():
-        own = sorted({row[column] for row in rows if row.get(column) is not None})
+        own = _values(item, column) or _values(item, COMPARED_BY[table])
         if own:
             levels.append(f"{', '.join(map(formats.level, own))} ({table})")
     return f"Security: {'; '.join(levels)}" if levels else ""
@@ -271,8 +279,9 @@ def drawn(
     columns = max(1, min(most_columns, int(width_px // _SMALL_CHART_PX)))
     chart = dict(_themed(specification, is_dark))
     if width_px < _NARROW_PX:
+        chart = narrow.stacked(chart, width_px)
         legend = {**chart["config"]["legend"], "columns": int(width_px // _SYMBOL_PX), "titleOrient": "top"}
-        chart["config"] = {**chart["config"], "legend": legend}
+        chart["config"]["legend"] = legend
     if isinstance(chart.get("title"), list):  # a note above the chart
         chart["title"] = _TEXT.wrapped(" ".join(chart["title"]), width_px)
     inner = width_px

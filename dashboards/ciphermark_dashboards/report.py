@@ -46,7 +46,8 @@ _SCALE_PNG = 1.0
 _WIDTHS_PX = {"wide": 860, "narrow": 340}  # of charts in HTML
 _PDF_PX = 420  # of a chart in one of two columns
 _WIDE, _WIDE_PX, _WIDE_COLUMNS = "wide", 1000, 4  # of several small charts, across the page
-_MOST_PANELS = 2  # of a chart in a column
+_MOST_PANELS = 2  # small charts of a chart in a column
+_TALLEST = 3.5  # height of a chart in a column, as a multiple of its width
 _OMITTED = "Not shown"
 _ABOUT_OMITTED = (
     "To show omitted values, use the dashboard's filters or `ciphermark figure --filter`. Some figures do not depend "
@@ -321,10 +322,12 @@ def pdf(report: Report) -> bytes:
     drawings: dict[str, bytes] = {}
 
     def draw(chart: Row) -> str:
-        is_wide = rendering.panels(chart) > _MOST_PANELS
+        drawing = pictures.drawn(chart, _PDF_PX, most_columns=1)
+        is_wide = rendering.panels(chart) > _MOST_PANELS or drawing.height > _TALLEST * _PDF_PX
+        if is_wide:
+            drawing = pictures.drawn(chart, _WIDE_PX, most_columns=_WIDE_COLUMNS)
         name = f"{_WIDE * is_wide}{len(drawings)}.svg"
-        width, columns = (_WIDE_PX, _WIDE_COLUMNS) if is_wide else (_PDF_PX, 1)
-        drawings[name] = pictures.drawn(chart, width, most_columns=columns).alone.encode()
+        drawings[name] = drawing.alone.encode()
         return name
 
     def write(context: dict[str, Any]) -> bytes:

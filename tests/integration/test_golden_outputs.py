@@ -11,6 +11,7 @@ from pathlib import Path
 import golden
 import pytest
 from command import Ciphermark
+from pypdf import PdfReader
 
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli import compare
@@ -108,3 +109,14 @@ def test_printed_figures_keep_their_form_at_every_width(url: str, archive: str) 
             noted, _, hidden = below.partition("Hidden columns: ")
             assert all(len(text) >= 15 for text in re.split(r"\[[0-9]+\] ", noted)[1:])
             assert {*hidden.partition(". To show")[0].split(", ")} - {""} <= optional, f"hidden at {width}"
+
+
+@pytest.mark.extended
+def test_a_pdf_begins_with_a_page_of_answers(imported: Ciphermark, tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    imported("report", "last:quick", "-o", str(path))
+    pages = [" ".join(page.extract_text().split()) for page in PdfReader(path).pages]
+    assert len(pages) <= 12
+    for scheme in ("BFV", "BGV", "CKKS"):
+        assert f"Which library is best to multiply two ciphertexts in {scheme} at 128 bits" in pages[0]
+    assert "Further results" in pages[0]

@@ -40,7 +40,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def draw(rows: Any) -> Any:
     """A chart as wide as its page, with a long label."""
     values = [{"x": number, "y": f"{row['variant']} with a long name"} for number, row in enumerate(rows)]
-    chart = alt.Chart(alt.Data(values=values)).mark_point(color="#0072B2")
+    chart = alt.Chart(alt.Data(values=values)).mark_bar(color="#0072B2")
     return chart.encode(x=alt.X("x:Q"), y=alt.Y("y:N")).properties(width="container")
 
 
@@ -103,6 +103,16 @@ def test_two_runs_are_named_apart() -> None:
     assert (first[:16], second[:16]) == ("Run a: 8136aaf8 ", "Run b: 8136aaf8 ")
 
 
+def test_without_such_columns_the_choices_name_parameters_and_level() -> None:
+    item = filled()
+    place = {"scheme": "ckks", "ring_dimension": [4096, 8192], "security_compared": 192}
+    chosen = Filled(item.figure, Selection((("run", "1"),), extra=place), Answer(("variant",), [("seal",)]))
+    assert pictures.caption(chosen, [RUN]).provenance[1:3] == (
+        "CKKS, N = 4096, 8192",
+        "Security: 192 bits (2018)",
+    )
+
+
 def test_a_revision_is_that_of_this_clone() -> None:
     assert re.fullmatch(r"[0-9a-f]{7,40}|", pictures.revision())
 
@@ -157,6 +167,17 @@ def test_a_picture_is_as_wide_as_asked_and_nothing_crosses_its_edge(width: str |
     for text in root.findall(f"{SVG}text"):
         assert len(text.text or "") * float(text.get("font-size", 0)) * 0.6 < wanted.width_px * 1.1
         assert float(text.get("font-size", 0)) >= theme.LEAST_PX
+
+
+def test_labels_of_rows_are_above_their_marks_where_room_is_scarce() -> None:
+    specification = filled().specification
+    assert specification is not None
+    narrow, wide = (pictures.drawn(specification, width) for width in (300, 700))
+    anchors = [
+        re.findall(r'text-anchor="(\w+)"[^>]*>seal with a long name', chart.content)
+        for chart in (narrow, wide)
+    ]
+    assert anchors == [["start"], ["end"]]
 
 
 def test_a_picture_is_light_unless_asked() -> None:

@@ -117,11 +117,14 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         if columns is not None:
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
-            titles = {name: workload.title for name, workload in WORKLOADS.items()}
             levels = security_table or result_tables.table_of(database, run_id)
-            wanted = Wanted(phase, across_security_levels, details, notes, prices, titles, levels, all)
+            wanted = Wanted(phase, across_security_levels, details, notes, prices, _titles(), levels, all)
             wanted = replace(wanted, name=table, baseline=relative_to, is_whole=all or bool(table))
             _whole(database, run_id, wanted, where)
+
+
+def _titles() -> dict[str, str]:
+    return {name: workload.title for name, workload in WORKLOADS.items()}
 
 
 def _require_phase(database: Database, run_id: str, phase: str) -> None:
