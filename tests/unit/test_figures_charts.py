@@ -17,7 +17,7 @@ from ciphermark_dashboards import rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.templating import TEMPLATES
-from ciphermark_present import charting, noise_lines, plots, ranks, theme
+from ciphermark_present import by_ring, charting, noise_lines, plots, ranks, theme
 from ciphermark_present.catalogue import (
     case,
     comparing,
@@ -383,12 +383,18 @@ def symbols(chart) -> list[tuple[str, str]]:
     ]
 
 
+def by_n(rows):
+    """The chart of times at every N."""
+    cases = charting.with_ends(rows, "median")
+    return by_ring.by_ring(cases, times._latency(cases))
+
+
 @pytest.mark.parametrize(
     ("draw", "rows"),
     [
         (noise_lines.draw, [of_variants(*PAIR, **NOISE | {"repetitions": count}) for count in (0, 1, 2)]),
         (
-            times.draw_latency,
+            by_n,
             [
                 [{**row, "ring_dimension": 4096} for row in of_variants(*PAIR, **TIME)],
                 of_variants(*PAIR, **TIME),
@@ -404,7 +410,7 @@ def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
     assert len({place for place, _ in found}) == len(rows)
 
 
-@pytest.mark.parametrize("name", ["latency", "memory", "remaining bits", "depth"])
+@pytest.mark.parametrize("name", ["memory", "remaining bits", "depth"])
 def test_n_is_a_logarithmic_axis_to_base_2_on_which_each_has_its_true_place(name):
     draw, (row, _) = CHARTS[name]
     chart = draw([{**row, "ring_dimension": n, "vector_length": n} for n in (2048, 4096, 32768)])
@@ -444,7 +450,7 @@ def test_tunings_are_charts_and_the_shorter_chain_at_one_n_is_hollow():
         for row in at(n, *PAIR, tuning=tuning)
     ]
     rows += at(8192, "seal", tuning="matched", modulus_bits=[40] * 3, comparison_group="short")
-    chart = times.draw_latency(rows)
+    chart = by_n(rows)
     assert {(row["panel"], row["ring_dimension"]) for row in shown(chart) if row["is_hollow"]} == {
         ("mul", 8192)
     }
@@ -455,7 +461,7 @@ def test_tunings_are_charts_and_the_shorter_chain_at_one_n_is_hollow():
 
 def test_a_small_chart_of_fewer_than_three_marks_is_a_row_of_the_table():
     rows = [row for n in (4096, 8192) for row in at(n, *PAIR, label="mul")] + at(8192, *PAIR, label="add")
-    chart = times.draw_latency(rows).to_dict()
+    chart = by_n(rows).to_dict()
     assert {row["panel"] for row in chart["data"]["values"]} == {"mul"}
     assert chart["title"] == ["In the table only: add"]
 
@@ -468,7 +474,7 @@ def test_a_small_chart_of_fewer_than_three_marks_is_a_row_of_the_table():
     ],
 )
 def test_where_no_small_chart_has_three_marks_or_there_is_one_n_all_are_rows_of_one_chart(rows):
-    chart = times.draw_latency(rows).to_dict()
+    chart = by_n(rows).to_dict()
     assert "facet" not in chart
     several = len({row["ring_dimension"] for row in rows}) > 1
     assert {row["panel"] for row in chart["data"]["values"]} == (
@@ -835,7 +841,7 @@ def test_tooltips_write_units_as_tables_do(name, title, expected):
 def test_a_line_has_its_name_at_its_end_and_breaks_where_a_place_is_missing():
     rows = [row for n in (2048, 4096, 8192) for row in at(n, *PAIR)]
     rows = [row for row in rows if (row["variant"], row["ring_dimension"]) != ("tenseal", 4096)]
-    chart = times.draw_latency(rows)
+    chart = by_n(rows)
     assert [(row["variant"], row["ring_dimension"]) for row in shown(chart) if row["end"]] == [
         ("seal", 8192),
         ("tenseal", 8192),
@@ -847,7 +853,7 @@ def test_a_line_has_its_name_at_its_end_and_breaks_where_a_place_is_missing():
 
 
 def test_names_of_equal_lines_stand_below_each_other():
-    chart = times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)])
+    chart = by_n([row for n in (4096, 8192) for row in at(n, *PAIR)])
     moves = [row["dy"] for row in shown(chart) if row["end"]]
     assert sorted(moves) == [-7.0, 7.0]
     text = rendering.svg(theme.dressed(chart.to_dict()))
@@ -857,19 +863,17 @@ def test_names_of_equal_lines_stand_below_each_other():
 
 def test_lines_without_room_for_names_have_a_legend():
     names = [f"variant-{number:02}" for number in range(15)]
-    chart = times.draw_latency([row for n in (4096, 8192) for row in at(n, *names)]).to_dict()
+    chart = by_n([row for n in (4096, 8192) for row in at(n, *names)]).to_dict()
     assert theme.legend(chart) == names
-    assert (
-        theme.legend(times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()) == []
-    )
+    assert theme.legend(by_n([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()) == []
 
 
 def test_marks_with_a_tooltip_lead_to_their_cases():
-    chart = times.draw_latency([{**row, "href": "/case?x"} for n in (4096, 8192) for row in at(n, *PAIR)])
+    chart = by_n([{**row, "href": "/case?x"} for n in (4096, 8192) for row in at(n, *PAIR)])
     linked = theme.linked(chart.to_dict())
     layers = linked["spec"]["layer"]
     assert [layer["mark"]["type"] for layer in layers if "href" in layer["encoding"]] == ["point"]
-    without = times.draw_latency([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()
+    without = by_n([row for n in (4096, 8192) for row in at(n, *PAIR)]).to_dict()
     assert theme.linked(without) == without
 
 
@@ -930,7 +934,7 @@ def test_a_page_has_one_legend_in_the_order_of_the_ranking():
         row for key in ("a", "b") for row in at(8192, "tenseal", "pyfhel", "seal", comparison_group=key)
     ]
     named = [row for n in (4096, 8192) for row in at(n, "openfhe", *PAIR)]
-    figures = [filled(times.draw_latency, ranked), filled(times.draw_latency, named)]
+    figures = [filled(by_n, ranked), filled(by_n, named)]
     assert list(rendering.libraries(figures)) == ["tenseal", "pyfhel", "seal"]
     assert rendering.libraries(figures)["seal"] == charting.look("seal", ["seal"])
     assert rendering.libraries(figures[1:]) == {}

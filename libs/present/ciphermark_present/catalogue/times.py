@@ -239,8 +239,12 @@ _WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
 
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
-    """Median time against N, both logarithmic, one small chart per operation and tuning."""
-    cases = charting.with_ends(charting.fullest(rows), "median") if rows else []
+    """Median time of each operation and tuning at the largest N, all on one axis."""
+    if not rows:
+        return None
+    largest = max(row["ring_dimension"] for row in rows)
+    full = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
+    cases = charting.with_ends(full, "median")
     return by_ring(cases, _latency(cases))
 
 
@@ -389,11 +393,11 @@ MATRIX = Figure(
 )
 LATENCY = Figure(
     name="latency",
-    title="Time by ring dimension",
-    lead="Median time of one execution on one full ciphertext; whiskers are 95% intervals.",
+    title="Time of operations",
+    lead="Median time of one execution on one full ciphertext at the largest N; whiskers are 95% intervals.",
     reading=(
-        "N has a logarithmic axis, and all charts share one time axis. Hollow marks have a shorter modulus "
-        "chain. The table lists every vector length."
+        "All operations share one logarithmic axis. Hollow marks have a shorter modulus chain. The table lists "
+        "every N and vector length."
     ),
     view="latency",
     subject=subject.OPERATION,
