@@ -23,8 +23,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from ciphermark_analysis import comparison
 from ciphermark_analysis.comparison import Rule
+from ciphermark_analysis.estimates import Estimates, ratios_of
 from ciphermark_analysis.family import Family
 
 Row = Mapping[str, Any]
@@ -54,10 +57,12 @@ def rule(histories: Iterable[Sequence[Row]], threshold: float | None = None) -> 
 
 def change_points(runs: Sequence[Row], rule: Rule) -> list[ChangePoint]:
     """The change points of a time, whose medians and bounds are above zero; each row is that of one run."""
-    latest = _starts(runs, rule)
-    if not latest:
+    differing = _differing(runs, rule)
+    if not differing:
         return []
-    earliest = [len(runs) - start for start in reversed(_starts(runs[::-1], rule))]
+    places = range(len(runs))
+    latest = _starts(places, differing)
+    earliest = [len(runs) - start for start in reversed(_starts(places[::-1], differing))]
     # From one change point to the next, the runs from the latest start on are surely of one level.
     firsts, ends = (0, *latest), (*earliest, len(runs))
     levels = [
@@ -72,17 +77,35 @@ def change_points(runs: Sequence[Row], rule: Rule) -> list[ChangePoint]:
     ]
 
 
-def _starts(runs: Sequence[Row], rule: Rule) -> list[int]:
-    """The indexes at which a new stretch begins, each as late as possible."""
-    starts: list[int] = []
-    for index, run in enumerate(runs):
-        threshold = rule.threshold_of(run)
-        # The interval of a ratio contains it: only ratios beyond the threshold can have a verdict.
-        least, greatest = run["median"] / threshold, run["median"] * threshold
-        others = runs[starts[-1] if starts else 0 : index]
-        if any(not least <= other["median"] <= greatest and _differ(other, run, rule) for other in others):
-            starts.append(index)
-    return starts
+def _starts(places: Sequence[int], differing: set[frozenset[int]]) -> list[int]:
+    """The positions in a sequence of runs at which a new stretch begins, each as late as possible."""
+    starts = [0]
+    for position, run in enumerate(places):
+        if any(frozenset((other, run)) in differing for other in places[starts[-1] : position]):
+            starts.append(position)
+    return starts[1:]
+
+
+def _differing(runs: Sequence[Row], rule: Rule) -> set[frozenset[int]]:
+    """The pairs of runs of which one is slower than the other."""
+    if len(runs) < 2:
+        return set()
+    n, middle, low, high = (
+        np.array([math.nan if run[name] is None else run[name] for run in runs], np.float64)
+        for name in ("n", "median", "low", "high")
+    )
+    a, b = np.triu_indices(len(runs), 1)
+    ratios = ratios_of(
+        *(Estimates(n[side].astype(np.int64), middle[side], low[side], high[side]) for side in (a, b))
+    )
+    least, greatest = (
+        ratios.median * (bound / ratios.median) ** rule.family.widening for bound in (ratios.low, ratios.high)
+    )
+    # The effects of hosts and processes can only take verdicts away.
+    threshold = rule.threshold_of(runs[0])
+    is_beyond = (least > threshold) | (greatest < 1 / threshold)
+    pairs = zip(a[is_beyond].tolist(), b[is_beyond].tolist(), strict=True)
+    return {frozenset((one, other)) for one, other in pairs if _differ(runs[one], runs[other], rule)}
 
 
 def _differ(a: Row, b: Row, rule: Rule) -> bool:
