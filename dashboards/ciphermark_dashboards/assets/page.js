@@ -14,6 +14,7 @@ const ROOM_FOR_AXES = 70;
 const SETTLED = 8; // pixels by which a small chart may be too narrow
 const ATTEMPTS = 4;
 const PAUSE_MS = 200;
+const ERRORS = 1; // what Vega logs: a part of a chart without marks in one panel is none
 const ROW_MS = 700; // maximum pause between keys or ticks of a series
 const NEAR_PX = 300; // below the screen: charts there are drawn first
 const SHOWN_CHARACTERS = 300; // of an error's text; the page shows all of it after the run's end
@@ -88,7 +89,7 @@ function widen(specification, width) {
 // Vega is loaded when the first chart is drawn: a page is painted and can be used before.
 async function embed(element, specification) {
   if (!window.vegaEmbed) await import(document.getElementById("vega").href);
-  return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", tooltip: { disableDefaultStyle: true } });
+  return vegaEmbed(element, specification, { ast: true, actions: false, renderer: "svg", logLevel: ERRORS, tooltip: { disableDefaultStyle: true } });
 }
 
 async function draw(element) {
