@@ -309,6 +309,11 @@ def test_a_case_with_one_number_of_threads_has_no_speedup() -> None:
     assert sped(*threaded("seal", t1=4.0), row(median=2.0, threads=2, disturbed_times=["median"])) == []
 
 
+def test_a_line_of_speedups_ends_with_the_last() -> None:
+    marks = shown(thread_counts.draw_speedups(sped(*threaded("seal", t1=4.0, t2=2.5, t4=1.25))))
+    assert [(mark["threads"], mark["end"]) for mark in marks if mark["end"]] == [(4, "seal 3.20×")]
+
+
 def test_the_ideal_is_a_straight_line() -> None:
     chart = thread_counts.draw_speedups(sped(*threaded("seal", t1=4.0, t2=2.5, t4=1.25))).to_dict(
         validate=False
@@ -330,7 +335,7 @@ def test_a_distribution_has_undisturbed_samples_and_all() -> None:
     assert (found["median_s"], found["high_s"]) == (1.1, 1.2)
     assert (found["all_median_s"], found["all_high_s"]) == (1.1, 9.0)
     assert distribution.finding([found]) == (
-        "seal, evaluate: 3 of 4 samples are undisturbed, and 95% of these take at most 1.2 s; of all samples, 9 s"
+        "seal, evaluate: 3 of 4 samples are undisturbed, and 95% of these take at most 1.20 s; of all samples, 9.00 s"
     )
 
 

@@ -41,9 +41,13 @@ def with_speedups(answer: Answer, _: Row) -> Answer:
 def _cases(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """The rows of each case that has several numbers of threads, in their order."""
     timed = [row for row in rows if row["median"] and not is_disturbed(row, "median")]
-    for case in grouped(timed, lambda row: tuple(str(row[name]) for name in _CASE)):
+    for case in grouped(timed, _case):
         if len({row["threads"] for row in case}) > 1:
             yield sorted(case, key=lambda row: int(row["threads"]))
+
+
+def _case(row: Row) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in _CASE)
 
 
 def finding(rows: Sequence[Row]) -> str:
@@ -68,13 +72,14 @@ def draw_speedups(rows: Sequence[Row]) -> Chart | None:
         return None
     what = [charting.joined(row["label"], row["options"] or "", row["scheme"], _stage(row)) for row in rows]
     labels = parameters.apart(rows, lambda row: (row["label"], row["options"], row["stage"], row["threads"]))
+    furthest = {_case(row): row for row in sorted(rows, key=lambda row: int(row["threads"]))}
     named = [
         {
             **row,
             "panel": charting.joined(each, label),
             "ci_low": row["speedup_low"],
             "ci_high": row["speedup_high"],
-            "name": f"{row['variant']} {formats.ratio(row['speedup'])}",
+            "name": f"{row['variant']} {formats.ratio(furthest[_case(row)]['speedup'])}",
         }
         for row, each, label in zip(rows, what, labels, strict=True)
     ]
