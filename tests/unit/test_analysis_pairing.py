@@ -22,6 +22,7 @@ RESULT = {
     "threshold": 1.05,
     "threshold_kind": "factor",
     "n": 10,
+    "processes": 2,
     "median": 1.0,
     "low": 0.9,
     "high": 1.1,
