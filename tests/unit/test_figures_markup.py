@@ -18,6 +18,7 @@ COMMANDS = {
         "end",
         "caption",
         "label",
+        "smallskip",
         "toprule",
         "midrule",
         "bottomrule",

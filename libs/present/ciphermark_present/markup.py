@@ -96,7 +96,7 @@ def _latex(table: Printed) -> str:
             r"  \end{tabular}",
             r"  \end{adjustbox}",
             *(
-                rf"  \par\footnotesize {_escaped(note)}"
+                rf"  \par\smallskip\footnotesize {_escaped(note)}"
                 for note in ([f"{legend}."] * bool(legend) + [*notes])
             ),
             r"\end{table}",
