@@ -150,6 +150,8 @@ TEMPLATES.filters.update(
     three_bytes=answers.size,
     three_seconds=answers.seconds,
     three_times=answers.times,
+    tick_seconds=formats.tick_seconds,
+    tick_size=formats.tick_size,
 )
 ACTOR: ContextVar[str | None] = ContextVar("actor", default=None)
 """Who asks for the page that is made, where one has to log in."""

@@ -112,3 +112,13 @@ def test_readers_choose_units_and_exponents(notation, texts):
         found = (time, formats.brief_quantity(131_072.0, "bytes"), formats.size(131_072.0), interval)
     assert found == texts
     assert formats.brief_quantity(0.0042, "s") == "4.2 ms"
+
+
+@pytest.mark.parametrize(("value", "text"), [(2e-5, "20 µs"), (0.005, "5 ms"), (1.5, "1.5 s")])
+def test_a_tick_has_no_zeros_that_are_not_measured(value, text):
+    assert formats.tick_seconds(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(5e7, "50 MB"), (2e6, "2 MB"), (512, "512 B")])
+def test_a_tick_of_bytes_is_as_short(value, text):
+    assert formats.tick_size(value) == text

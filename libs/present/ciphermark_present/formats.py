@@ -106,6 +106,18 @@ def size(value: float | None) -> str:
     return f"{digits(number) if unit == 'B' else measured(number)} {unit}"
 
 
+def tick_seconds(value: float) -> str:
+    """A time at the tick of an axis: it is round, so that zeros would add nothing."""
+    unit = _time_unit(value)
+    return f"{digits(value * _SECONDS[unit])} {unit}"
+
+
+def tick_size(value: float) -> str:
+    """Bytes at the tick of an axis."""
+    number, unit = bytes_with_unit(value)
+    return f"{digits(number)} {unit}"
+
+
 def interval_of(time_s: float, low_s: float, high_s: float) -> str:
     """The interval of a time, in the time's unit as :func:`seconds` writes it."""
     factor = _SECONDS[_time_unit(time_s)]

@@ -161,7 +161,7 @@ def picture(series: Sequence[Series], width: float, height: float) -> Picture:
         frame,
         _dates(first, last),
         [
-            (formats.seconds(value), y(value))
+            (formats.tick_seconds(value), y(value))
             for value in ratio_axis.ticks(axis, 100 * _Y_LABEL / (bottom - top))
         ],
         _lines(series, x, y),
