@@ -314,6 +314,22 @@ def test_a_line_of_speedups_ends_with_the_last() -> None:
     assert [(mark["threads"], mark["end"]) for mark in marks if mark["end"]] == [(4, "seal 3.20×")]
 
 
+def test_speedups_at_one_number_of_threads_are_rows_without_those_of_one_thread() -> None:
+    rows = sped(*threaded("seal", t1=4.0, t2=2.5))
+    marks = shown(thread_counts.draw_speedups(rows))
+    assert [(mark["panel"], mark["speedup"]) for mark in marks] == [("mul", 1.6)]
+    workloads = sped(
+        *(
+            {**each, "options": f"side {side}", "stage": stage, "request_but_threads": f"{side} {stage}"}
+            for side in (2, 4)
+            for stage in ("train", "infer")
+            for each in threaded("seal", t1=4.0, t2=2.5)
+        )
+    )
+    panels = [mark["panel"] for mark in shown(thread_counts.draw_speedups(workloads))]
+    assert panels == ["mul, side 2, train", "mul, side 2, infer", "mul, side 4, train", "mul, side 4, infer"]
+
+
 def test_the_ideal_is_a_straight_line() -> None:
     chart = thread_counts.draw_speedups(sped(*threaded("seal", t1=4.0, t2=2.5, t4=1.25))).to_dict(
         validate=False
@@ -335,8 +351,10 @@ def test_a_distribution_has_undisturbed_samples_and_all() -> None:
     assert (found["median_s"], found["high_s"]) == (1.1, 1.2)
     assert (found["all_median_s"], found["all_high_s"]) == (1.1, 9.0)
     assert distribution.finding([found]) == (
-        "seal, evaluate: 3 of 4 samples are undisturbed, and 95% of these take at most 1.20 s; of all samples, 9.00 s"
+        "seal, evaluate: 95% of the undisturbed samples take at most 1.20 s; of all samples, 9.00 s"
     )
+    (quiet,) = distributed(*sampled("seal", [1.0, 1.2, 1.1, 1.21]))
+    assert distribution.finding([quiet]) == "Undisturbed samples and all samples take equally long"
 
 
 def test_undisturbed_samples_are_corrected_and_warm_ups_left_out() -> None:

@@ -13,7 +13,8 @@ from ciphermark_present.printed import grouped
 from ciphermark_present.query import Row
 
 FAILS, NO_LEVEL = "fails here", "no level left"
-_HEIGHT, _APART_PX = 240, 36  # of a small chart; between the names of N
+_WIDTH, _HEIGHT = 480, 240  # of a small chart
+_APART_PX = 36  # between the names of N
 _LEAST = 0.1  # of the axis of counts: a line that ends before has no room for a text
 _CROSS = "M-1,-1L1,1M1,-1L-1,1"
 _FIELDS = ("variant", "panel", "line", "repetitions", "bits", "kind", "is_last", "is_early", "text", "label")
@@ -75,7 +76,7 @@ def draw(rows: Sequence[Row]) -> Chart | None:
     chart = alt.layer(*_layers(base, charting.variants_of(marks)), data=charting.data(marks, *_FIELDS))
     order = list(dict.fromkeys(row["panel"] for row in marks))
     return charting.small_charts(
-        chart, "panel", order, height=_HEIGHT, scales=("x",), axes=("y",)
+        chart, "panel", order, width=_WIDTH, height=_HEIGHT, scales=("x",), axes=("y",)
     ).properties(**charting.noted(notes))
 
 

@@ -169,7 +169,7 @@ def _steps(limits: Sequence[Row], x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
                 else {"style": theme.UNITY, "strokeWidth": 1, "opacity": 0.6}
             )
             yield base.mark_line(interpolate="step-after", strokeDash=dash, **look)
-            below = 12 if table == "2024" else -12
+            below = 12 if table == "2024" else -12 if is_least else -5
             yield base.mark_text(align="right", dx=-2, dy=below, style=theme.TEXT).encode(
                 text=alt.Text("name:N")
             )

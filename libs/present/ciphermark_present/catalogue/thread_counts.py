@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -70,21 +71,29 @@ def draw_speedups(rows: Sequence[Row]) -> Chart | None:
     """
     if not rows:
         return None
-    what = [charting.joined(row["label"], row["options"] or "", row["scheme"], _stage(row)) for row in rows]
-    labels = parameters.apart(rows, lambda row: (row["label"], row["options"], row["stage"], row["threads"]))
-    furthest = {_case(row): row for row in sorted(rows, key=lambda row: int(row["threads"]))}
+    ordered = sorted(rows, key=lambda row: int(row["threads"]))
+    least, most = ({_case(row): row for row in way} for way in (reversed(ordered), ordered))
     named = [
         {
             **row,
-            "panel": charting.joined(each, label),
+            "panel": panel,
             "ci_low": row["speedup_low"],
             "ci_high": row["speedup_high"],
-            "name": f"{row['variant']} {formats.ratio(furthest[_case(row)]['speedup'])}",
+            "name": f"{row['variant']} {formats.ratio(most[_case(row)]['speedup'])}",
         }
-        for row, each, label in zip(rows, what, labels, strict=True)
+        for row, panel in zip(rows, _panels(rows), strict=True)
     ]
-    cases = charting.with_ends(named, "speedup")
-    most = max(row["threads"] for row in cases)
+    marks = Counter(row["panel"] for row in named)
+    # The smallest number of threads says nothing where there is no line.
+    drawn = [
+        row
+        for row in named
+        if marks[row["panel"]] >= charting.MIN_MARKS or row["threads"] > least[_case(row)]["threads"]
+    ]
+    return _drawn(charting.with_ends(drawn, "speedup"), ordered[-1]["threads"])
+
+
+def _drawn(cases: Sequence[Row], most: int) -> Chart | None:
     axis = charting.linear([*charting.ends_of(cases, "speedup"), most])
     x = _x(most)
     told = [
@@ -95,6 +104,17 @@ def draw_speedups(rows: Sequence[Row]) -> Chart | None:
     written = {"speedup": formats.ratio, "median": formats.seconds}
     value = Value("speedup", "Speedup", axis, told, ("median",), written, has_ends=True)
     return plots.lines(cases, value, Places("threads", x, _threads, behind=_ideal(x, most)))
+
+
+def _panels(rows: Sequence[Row]) -> list[str]:
+    """The small chart of each row: its operation, and what else varies."""
+    varied = [name for name in ("options", "scheme", "stage") if len({row[name] for row in rows}) > 1]
+    names = [charting.joined(row["label"], *(str(row[name] or "") for name in varied)) for row in rows]
+    labels = parameters.apart(
+        [{**row, "named": name} for row, name in zip(rows, names, strict=True)],
+        lambda row: (row["named"], row["threads"]),
+    )
+    return [charting.joined(name, label) for name, label in zip(names, labels, strict=True)]
 
 
 def _threads(count: int) -> str:
