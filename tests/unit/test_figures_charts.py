@@ -410,7 +410,7 @@ def test_equal_values_do_not_hide_each_other_and_are_not_moved(draw, rows):
     assert len({place for place, _ in found}) == len(rows)
 
 
-@pytest.mark.parametrize("name", ["memory", "remaining bits", "depth"])
+@pytest.mark.parametrize("name", ["memory", "depth"])
 def test_n_is_a_logarithmic_axis_to_base_2_on_which_each_has_its_true_place(name):
     draw, (row, _) = CHARTS[name]
     chart = draw([{**row, "ring_dimension": n, "vector_length": n} for n in (2048, 4096, 32768)])
@@ -506,11 +506,14 @@ def test_small_charts_are_at_most_twelve_of_three_marks_and_others_are_named(cou
 
 
 def test_a_small_chart_of_equal_values_is_a_sentence():
-    apart = [row for n in (4096, 8192) for row in at(n, *PAIR, label="mul", bits=n / 512)]
-    equal = [row for label in ("rotate", "add") for row in at(8192, *PAIR, "pyfhel", label=label, bits=143.0)]
-    chart = noise.draw_remaining_bits(apart + equal).to_dict()
-    assert {row["panel"] for row in chart["data"]["values"]} == {"mul"}
-    assert chart["title"] == ["143, all 3, at N = 8192: rotate; add"]
+    apart = [row for n in (4096, 8192) for row in at(n, *PAIR, label="mul", peak_bytes=n * 1e4)]
+    more = [row for n in (4096, 8192) for row in at(n, *PAIR, label="add", peak_bytes=n * 1e3)]
+    equal = [
+        row for label in ("rotate", "sub") for row in at(8192, *PAIR, "pyfhel", label=label, peak_bytes=143e6)
+    ]
+    chart = memory.draw_memory(apart + more + equal).to_dict()
+    assert {row["panel"] for row in chart["data"]["values"]} == {"mul", "add"}
+    assert chart["title"] == ["143 MB, all 3, at N = 8192: rotate; sub"]
 
 
 def test_equal_values_are_stated_once():
@@ -593,6 +596,8 @@ def test_a_depth_at_the_cap_is_at_min_that():
         (charting.sizes, (55e6, 121e6), None, [0, 50e6, 100e6]),
         (charting.linear, (4, 1_024), None, [0, 500, 1000]),
         (charting.linear, (1, 2), None, [0, 1, 2]),
+        (charting.counts, (4, 5), None, [0, 1, 2, 3, 4, 5]),
+        (charting.counts, (0, 23, 16_384), "symlog", [0, 1, 10, 100, 1_000, 10_000]),
     ],
 )
 def test_times_and_bytes_are_logarithmic_once_they_span_a_factor_of_10(axis, values, kind, expected):

@@ -88,6 +88,7 @@ DECADE = 10  # a larger ratio of maximum to minimum makes an axis of times or si
 _MOST_TICKS = 7
 _LINEAR_TICKS = 5
 _HEADROOM = 1.05  # above the largest mark: a mark on the frame would shift the heading
+_LOG_HEADROOM = 1.6  # the same on an axis of factors
 
 
 def seconds(values: Iterable[float]) -> dict[str, Any]:
@@ -113,6 +114,18 @@ def plain(values: Iterable[float]) -> dict[str, Any]:
 def linear(values: Iterable[float]) -> dict[str, Any]:
     """Scale and axis of bits and counts, from zero."""
     return _measured(values, _PLAIN, math.inf, 1.0)
+
+
+def counts(values: Iterable[float]) -> dict[str, Any]:
+    """Scale and axis of counts, which may be 0: logarithmic once they span a factor of 10, else as :func:`linear`."""
+    numbers = [*map(float, values)]
+    high = max(numbers, default=1.0)
+    if high < DECADE * max(1.0, min(numbers, default=1.0)):
+        return linear(numbers)
+    ticks = [0.0, *(10.0**power for power in range(math.floor(math.log10(high)) + 1))]
+    # Of symlog with its constant 1, the logarithm of a count + 1.
+    scale = alt.Scale(type="symlog", constant=1, nice=False, domain=[0, _LOG_HEADROOM * high])
+    return {"scale": scale, "axis": alt.Axis(values=ticks, labelExpr=_in_units(_PLAIN))}
 
 
 def _measured(
@@ -234,6 +247,8 @@ def _share(value: float, axis: Mapping[str, Any], length: float) -> float:
     margin = scale.get("padding", 0) / length
     if scale.get("type") == "log":
         value, low, high = (math.log(each) for each in (value, low, high))
+    if scale.get("type") == "symlog":
+        value, low, high = (math.log1p(each) for each in (value, low, high))
     return float(margin + (1 - 2 * margin) * ((value - low) / (high - low) if high > low else 0.5))
 
 
@@ -509,6 +524,12 @@ def fullest(rows: Sequence[Row]) -> list[Row]:
         n: _fullest(lengths, n if rows[0]["scheme"] != "ckks" else n // 2) for n, lengths in sizes.items()
     }
     return [row for row in rows if row["vector_length"] == chosen[row["ring_dimension"]]]
+
+
+def largest(rows: Sequence[Row]) -> list[Row]:
+    """Of :func:`fullest`, the rows at the largest N."""
+    most = max((row["ring_dimension"] for row in rows), default=0)
+    return [row for row in fullest(rows) if row["ring_dimension"] == most] if rows else []
 
 
 def with_rings(rows: Sequence[Row]) -> list[dict[str, Any]]:

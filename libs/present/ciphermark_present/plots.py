@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from ciphermark_present import charting, formats, labels, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
-_ROW_PX = 12  # of a mark
+_ROW_PX, _DENSE_ROW_PX = 12, 10  # of a mark; of one of very many
+_MANY_ROWS = 12
 _MAX_ROWS = 40
 _HOLLOW, _JOINED = "datum.is_hollow", "!datum.is_hollow"
 _OWN = ("variant", "panel", "series", "segment", "is_hollow", "dash", "end", "dy")
@@ -240,7 +241,9 @@ def in_rows(rows: Sequence[Row], value: Value, notes: Sequence[str] = ()) -> Cha
     rest = len(shown[_MAX_ROWS:])
     return _dots(cases, value, "panel").properties(
         width="container",
-        height=charting.height_of(min(len(shown), _MAX_ROWS), _ROW_PX * len(charting.variants_of(cases))),
+        height=charting.height_of(
+            min(len(shown), _MAX_ROWS), _row_px(shown) * len(charting.variants_of(cases))
+        ),
         **charting.noted([*notes, *[f"In the table only: {rest:,} other cases"] * bool(rest)]),
     )
 
@@ -254,8 +257,13 @@ def in_panels(
     panels = {row["panel"] for row in rows}
     shown = [panel for panel in order if panel in panels]
     chart = _dots(rows, value, label)
-    charts = charting.small_charts(chart, "panel", shown, height=alt.Step(_ROW_PX), axes=("x",))
+    height = alt.Step(_row_px({row[label] for row in rows}))
+    charts = charting.small_charts(chart, "panel", shown, height=height, axes=("x",))
     return charts.properties(**charting.noted(notes))
+
+
+def _row_px(labels: Collection[str]) -> int:
+    return _DENSE_ROW_PX if len(labels) > _MANY_ROWS else _ROW_PX
 
 
 def _dots(rows: Sequence[Row], value: Value, label: str) -> Chart:

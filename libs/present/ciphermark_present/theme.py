@@ -9,7 +9,7 @@ from typing import Any
 
 FONT = "Inter, system-ui, sans-serif"
 LEAST_PX = 12  # of texts
-_LABEL_LIMIT_PX = 340
+_LABEL_LIMIT_PX = 420
 # Colours of libraries on a light ground, and their counterparts on a dark one.
 IN_THE_DARK = {
     "#0072B2": "#4FA8E8",

@@ -100,8 +100,8 @@ def tell_depth(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 def find_remaining(rows: Sequence[Row]) -> str:
     """The operation with the smallest remaining noise budget or precision, at the largest N."""
-    largest = max(row["ring_dimension"] for row in rows)
-    here = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
+    here = charting.largest(rows)
+    largest = here[0]["ring_dimension"]
     least = min(here, key=lambda row: float(row["bits"]))
     return (
         f"{least['operation']} leaves the least {least['meaning']} at N = {largest}: {bits(least['bits'])} bits "
@@ -139,8 +139,8 @@ def _cost(rows: Sequence[Row]) -> dict[str, Any] | None:
 
 
 def draw_remaining_bits(rows: Sequence[Row]) -> Chart | None:
-    """Remaining noise budget or precision after one operation, with a vector of one ciphertext, by ring and variant."""
-    cases = charting.fullest(rows) if rows else []
+    """Remaining noise budget or precision after one operation, with a vector of one ciphertext, at the largest N."""
+    cases = charting.largest(rows)
     axis = charting.linear(row["bits"] for row in cases)
     told = [charting.text_tip("bits", "Bits")]
     return by_ring(cases, Value("bits", "Bits", axis, told, written={"bits": formats.bits}))
@@ -154,8 +154,7 @@ def draw_depth(rows: Sequence[Row]) -> Chart | None:
         {**row, "text": f"{'≥ ' if row['is_at_max_repetitions'] else ''}{row['depth']:,}"}
         for row in charting.fullest([row for row in rows if row["depth"] is not None])
     ]
-    depths = [row["depth"] for row in cases]
-    axis = charting.plain(depths) if all(depths) else charting.linear(depths)
+    axis = charting.counts(row["depth"] for row in cases)
     told = [alt.Tooltip("text:N", title="Operations")]
     value = Value("depth", "Operations that decrypt correctly", axis, told, columns=("text",))
     return by_ring(cases, value)
@@ -417,7 +416,7 @@ REMAINING_BITS = Figure(
     title="Remaining bits after one operation",
     lead=("Remaining noise budget (BFV, BGV) or precision (CKKS) after one operation on fresh ciphertexts."),
     reading=(
-        "The chart shows one full ciphertext, the table every vector length. New keys change a budget by a "
+        "The chart shows one full ciphertext at the largest N, the table all of them. New keys change a budget by a "
         "bit or two: smaller differences are not significant."
     ),
     view="remaining_bits",

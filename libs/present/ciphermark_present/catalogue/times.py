@@ -97,8 +97,8 @@ def find_leader(rows: Sequence[Row]) -> str:
 
 def find_range(rows: Sequence[Row]) -> str:
     """The cheapest and the most expensive operation, at the largest N on one full ciphertext."""
-    largest = max(row["ring_dimension"] for row in rows)
-    here = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
+    here = charting.largest(rows)
+    largest = here[0]["ring_dimension"]
     least, most = min(here, key=_median), max(here, key=_median)
     if least["operation"] == most["operation"]:
         return f"{least['operation']} takes {seconds(least['median'])} to {seconds(most['median'])} at N = {largest}"
@@ -240,11 +240,7 @@ _WRITTEN = dict.fromkeys(("median", "ci_low", "ci_high"), formats.seconds)
 
 def draw_latency(rows: Sequence[Row]) -> Chart | None:
     """Median time of each operation and tuning at the largest N, all on one axis."""
-    if not rows:
-        return None
-    largest = max(row["ring_dimension"] for row in rows)
-    full = [row for row in charting.fullest(rows) if row["ring_dimension"] == largest]
-    cases = charting.with_ends(full, "median")
+    cases = charting.with_ends(charting.largest(rows), "median")
     return by_ring(cases, _latency(cases))
 
 
