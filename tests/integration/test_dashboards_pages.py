@@ -406,6 +406,9 @@ def test_pictures_of_figures(client: TestClient, run_id: str) -> None:
     assert client.get(f"/figures/speedup.pdf?run={run_id}").content.startswith(b"%PDF-")
     assert "vega-lite" in client.get(f"/figures/speedup.json?run={run_id}").json()["$schema"]
     assert client.get(f"/figures/matrix.svg?run={run_id}").status_code == 404
+    answers = {kind: client.get(f"/answer.{kind}?run={run_id}").content for kind in ("svg", "png", "pdf")}
+    beginnings = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF-"}
+    assert {kind: data.lstrip()[: len(beginnings[kind])] for kind, data in answers.items()} == beginnings
     column = client.get(f"/figures/speedup.svg?run={run_id}&width=89mm&theme=dark").text
     assert re.match(r'<svg[^>]* width="89mm"', column)
     for text in (run_id[:8], "Test CPU", "N = 8192", "(2018)", "(2024)", "@font-face"):
