@@ -62,7 +62,7 @@ def find_peak(rows: Sequence[Row]) -> str:
     here = [row for row in cases if all(row[name] == peak[name] for name in ("operation", "ring_dimension"))]
     least = min(float(row["peak_bytes"]) for row in here)
     range_of = f"{size(least)} to {size(peak['peak_bytes'])}" if len(here) > 1 else size(peak["peak_bytes"])
-    return f"{peak['operation']} at N = {peak['ring_dimension']} needs the most memory: {range_of}"
+    return f"{peak['operation']} at N = {peak['ring_dimension']} has the highest peak memory: {range_of}"
 
 
 def find_sizes(rows: Sequence[Row]) -> str:

@@ -203,7 +203,7 @@ SCALING = Figure(
     lead="Median time by N, with the fitted exponent of each variant; dashed: growth as N log N.",
     reading=(
         "The exponent b of time = a N^b is fitted by least squares to the logarithms of at least three medians. ± is "
-        "the half-width of its 95% interval, which assumes that they scatter around a straight line. A transform "
+        "the half-width of its 95% interval. It assumes that they scatter around a straight line. A transform "
         "of length N takes time in proportion to N log N. Default modulus chains lengthen with N: then all operations "
         "grow faster."
     ),
