@@ -35,6 +35,7 @@ def main(folder: Path) -> None:
     """Write `inter.woff2`, `inter-WEIGHT.ttf` and the license."""
     folder.mkdir(parents=True, exist_ok=True)
     font = TTFont(str(_PACKAGE / "files" / "Inter[opsz,wght].ttf"))
+    _keep_tabular_digits(font)
     _keep_characters(font)
     axes = {"opsz": _TEXT_SIZE, "wght": (min(_WEIGHTS), max(_WEIGHTS))}
     font = instancer.instantiateVariableFont(font, axes)
@@ -44,6 +45,18 @@ def main(folder: Path) -> None:
     font.flavor = "woff2"
     font.save(folder / "inter.woff2")
     (folder / "LICENSE").write_bytes((_PACKAGE / "LICENSE").read_bytes())
+
+
+def _keep_tabular_digits(font: TTFont) -> None:
+    """Let only digits have equal widths: a hyphen as wide as a digit tears names apart."""
+    digits = {font.getBestCmap()[ord(digit)] for digit in "0123456789"}
+    table = font["GSUB"].table
+    features = [record.Feature for record in table.FeatureList.FeatureRecord if record.FeatureTag == "tnum"]
+    for place in {place for feature in features for place in feature.LookupListIndex}:
+        for each in table.LookupList.Lookup[place].SubTable:
+            substitution = getattr(each, "ExtSubTable", each)
+            mapping = substitution.mapping
+            substitution.mapping = {name: mapping[name] for name in mapping if name in digits}
 
 
 def _keep_characters(font: TTFont) -> None:

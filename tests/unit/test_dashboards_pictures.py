@@ -234,11 +234,22 @@ def test_the_font_has_the_signs_that_texts_use() -> None:
     assert {sign for sign in wanted if ord(sign) not in signs} == set()
 
 
-def test_figures_of_equal_width_are_there() -> None:
+def test_digits_alone_have_equal_widths() -> None:
     with TTFont(fonts.WEB) as font:
-        features = {record.FeatureTag for record in font["GSUB"].table.FeatureList.FeatureRecord}
+        table, names = font["GSUB"].table, font.getBestCmap()
         (axis,) = font["fvar"].axes
-    assert "tnum" in features
+        (feature,) = {
+            tuple(record.Feature.LookupListIndex)
+            for record in table.FeatureList.FeatureRecord
+            if record.FeatureTag == "tnum"
+        }
+        changed = {
+            name
+            for place in feature
+            for each in table.LookupList.Lookup[place].SubTable
+            for name in each.mapping
+        }
+    assert changed == {names[ord(digit)] for digit in "0123456789"}
     assert (axis.axisTag, axis.minValue, axis.maxValue) == ("wght", 400, 700)
 
 
