@@ -943,3 +943,15 @@ def test_a_page_has_one_legend_in_the_order_of_the_ranking():
     assert list(rendering.libraries(figures)) == ["tenseal", "pyfhel", "seal"]
     assert rendering.libraries(figures)["seal"] == charting.look("seal", ["seal"])
     assert rendering.libraries(figures[1:]) == {}
+
+
+def test_very_many_rows_have_their_marks_on_lines():
+    rows = [
+        row
+        for number in range(24)
+        for row in at(8192, *PAIR, label=f"op{number:02}", peak_bytes=1e6 + number)
+    ]
+    dense = memory.draw_memory(rows).to_dict()
+    sparse = memory.draw_memory(rows[:20]).to_dict()
+    assert ["yOffset" in chart["layer"][0]["encoding"] for chart in (dense, sparse)] == [False, True]
+    assert dense["height"] < 24 * 30

@@ -11,8 +11,10 @@ from ciphermark_present import charting, formats, labels, theme
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.query import Row
 
-_ROW_PX, _DENSE_ROW_PX = 12, 10  # of a mark; of one of very many
-_MANY_ROWS = 12
+_ROW_PX = 12  # of a mark
+_LINE_PX = 28  # of a row with all its marks on a line
+_MANY_ROWS = 20  # more of them have their marks on lines
+_EDGE_PX = 5  # of a picture
 _MAX_ROWS = 40
 _HOLLOW, _JOINED = "datum.is_hollow", "!datum.is_hollow"
 _OWN = ("variant", "panel", "series", "segment", "is_hollow", "dash", "end", "dy")
@@ -237,13 +239,17 @@ def points(cases: Sequence[Row], base: alt.Chart, **look: Any) -> list[alt.Chart
 def in_rows(rows: Sequence[Row], value: Value, notes: Sequence[str] = ()) -> Chart:
     """A row for each ``panel`` on one axis, in the order of the rows. Equal values are stated next to their marks."""
     shown = list(dict.fromkeys(row["panel"] for row in rows))
-    cases = [row for row in rows if row["panel"] in shown[:_MAX_ROWS]]
+    cases = _noted([row for row in rows if row["panel"] in shown[:_MAX_ROWS]], value, "panel")
     rest = len(shown[_MAX_ROWS:])
+    drawn = shown[:_MAX_ROWS]
+    # Vega-Lite leaves no room for texts beyond the frame.
+    room = labels.CHARACTER * max(len(row["note"]) for row in cases)
     return _dots(cases, value, "panel").properties(
         width="container",
-        height=charting.height_of(
-            min(len(shown), _MAX_ROWS), _row_px(shown) * len(charting.variants_of(cases))
-        ),
+        height=len(drawn) * _LINE_PX
+        if _are_many(drawn)
+        else charting.height_of(len(drawn), _ROW_PX * len(charting.variants_of(cases))),
+        padding={"left": _EDGE_PX, "top": _EDGE_PX, "bottom": _EDGE_PX, "right": _EDGE_PX + round(room)},
         **charting.noted([*notes, *[f"In the table only: {rest:,} other cases"] * bool(rest)]),
     )
 
@@ -256,34 +262,39 @@ def in_panels(
     """
     panels = {row["panel"] for row in rows}
     shown = [panel for panel in order if panel in panels]
-    chart = _dots(rows, value, label)
-    height = alt.Step(_row_px({row[label] for row in rows}))
+    chart = _dots(_noted(rows, value, label), value, label)
+    height = alt.Step(_LINE_PX if _are_many({row[label] for row in rows}) else _ROW_PX)
     charts = charting.small_charts(chart, "panel", shown, height=height, axes=("x",))
     return charts.properties(**charting.noted(notes))
 
 
-def _row_px(labels: Collection[str]) -> int:
-    return _DENSE_ROW_PX if len(labels) > _MANY_ROWS else _ROW_PX
+def _are_many(rows: Collection[str]) -> bool:
+    """Whether so many rows fit a page only with their marks on lines."""
+    return len(rows) > _MANY_ROWS
 
 
 def _dots(rows: Sequence[Row], value: Value, label: str) -> Chart:
-    """A row for each value of the column ``label``, in the order of the rows: marks of variants below each other, and a
-    note on equal ones.
+    """A row for each value of the column ``label``, in the order of the rows: marks of variants below each other, or on
+    a line where rows are many.
     """
-    cases = _noted([{"is_hollow": False, **row} for row in rows], value, label)
+    cases = [{"is_hollow": False, **row} for row in rows]
     order = list(dict.fromkeys(row[label] for row in rows))
     names = charting.variants_of(cases)
     base = alt.Chart().encode(
         x=alt.X(f"{value.column}:Q", title=value.title, **value.axis),
         y=alt.Y(f"{label}:N", title=None, sort=order, axis=charting.bands()),
-        yOffset=alt.YOffset("variant:N", sort=names),
     )
+    look: dict[str, Any] = {"shape": charting.shape(names)}
+    if _are_many(order):
+        look["size"] = alt.Size("variant:O", title=charting.VARIANT, scale=charting.nested(names, 130, 40))
+    else:
+        base = base.encode(yOffset=alt.YOffset("variant:N", sort=names))
     marks = base.encode(color=charting.colour(names))
     told = charting.tips("variant:N", *dict.fromkeys((f"{label}:N", "panel:N")), *value.told)
     remark = base.mark_text(align="left", dx=12, style=theme.TEXT).encode(text=alt.Text("note:N"))
     layers = [
         *charting.intervals(marks, "x") * value.has_ends,
-        *points(cases, marks, shape=charting.shape(names), tooltip=told),
+        *points(cases, marks, **look, tooltip=told),
         remark,
     ]
     columns = dict.fromkeys(("variant", "panel", label, "is_hollow", "note"))
