@@ -148,6 +148,7 @@ TEMPLATES.filters.update(
     digits=formats.digits,
     interval=answers.interval,
     three_bytes=answers.size,
+    three_digits=formats.three_digits,
     three_seconds=answers.seconds,
     three_times=answers.times,
     tick_seconds=formats.tick_seconds,
