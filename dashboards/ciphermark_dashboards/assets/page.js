@@ -123,6 +123,7 @@ async function drawAll() {
   const own = ++drawing;
   root.dataset.busy = "charts";
   await painted();
+  await document.fonts.ready; // Vega measures texts once
   const charts = [...document.querySelectorAll("[data-specification]")];
   const isNear = (chart) => chart.getBoundingClientRect().top < innerHeight + NEAR_PX;
   const near = charts.filter(isNear);
