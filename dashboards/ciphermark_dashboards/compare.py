@@ -62,9 +62,7 @@ def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[st
         "most": _MAX_ROWS,
         "look": _look([each.variant for each in every] + [each.variant for each in series]),
         "notes": [*remarks, *_conditions(rows, states)],
-        "hosts": [
-            (run["run_id"], host_state.word(of_run)) for run, of_run in zip((a, b), states, strict=True)
-        ],
+        "hosts": [(run["run_id"], host_state.word(own)) for run, own in zip((a, b), states, strict=True)],
         "history": _history(series, pictured, case),
         "case": case,
         "item": item,

@@ -65,11 +65,7 @@ def page(store: Reader, given: Mapping[str, str]) -> dict[str, Any] | None:
     if question is None:
         return None
     place, sort = question.place, given.get("sort", "time")
-    cases = [
-        row
-        for row in cases
-        if (row["scheme"], row["table_of_level"], row["level"]) == (place.scheme, place.table, place.level)
-    ]
+    cases = _at(cases, place)
     chosen = _chosen(cases, order, place, asked_run or "")
     computations = _computations(store, cases, chosen, place, asked_run)
     case = chosen[place.operation]
@@ -86,24 +82,36 @@ def page(store: Reader, given: Mapping[str, str]) -> dict[str, Any] | None:
         "run": runs_by_id[case["run_id"]],
         "is_other_run": asked_run is not None and asked_run != case["run_id"],
         "asked_run": asked_run,
-        "computations": computations,
-        "wins": answers.wins(each.libraries for each in computations),
-        "dots_axis": ratio_axis.of_ratios(
-            (row.ratio, None, None) for each in computations for row in each.libraries
-        ),
-        "legend": sorted({row.variant for each in computations for row in each.libraries}),
-        "has_hollow": any(row.is_hollow for each in computations for row in each.libraries),
+        **_dots(computations),
         "measures": list(_measures(libraries)),
         "most": _most(libraries),
         "cases": {
             each.variant: case_address(each.row["run_id"], each.row["comparison_group"]) for each in libraries
         },
         "choices": _choices(question),
-        "look": _look([row.variant for each in computations for row in each.libraries]),
         "address": lambda **changed: _address(place, asked_run, {"sort": sort, **changed}),
         "query": _address(place, asked_run, {}).removeprefix("/?"),
         "sql": with_values(_ranks(place, [case, *answers.beside(cases, case)])),
     }
+
+
+def _dots(computations: Sequence[Computation]) -> dict[str, Any]:
+    """The part of the context about all computations."""
+    marks = [row for each in computations for row in each.libraries]
+    return {
+        "computations": computations,
+        "wins": answers.wins(each.libraries for each in computations),
+        "dots_axis": ratio_axis.of_ratios((row.ratio, None, None) for row in marks),
+        "legend": sorted({row.variant for row in marks}),
+        "has_hollow": any(row.is_hollow for row in marks),
+        "look": _look([row.variant for row in marks]),
+    }
+
+
+def _at(cases: Sequence[Row], place: Place) -> list[Row]:
+    """The cases in the scheme, at the level of the table."""
+    here = (place.scheme, place.table, place.level)
+    return [row for row in cases if (row["scheme"], row["table_of_level"], row["level"]) == here]
 
 
 def _cases(store: Reader, runs: Sequence[str]) -> list[Row]:
