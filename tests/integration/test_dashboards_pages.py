@@ -566,7 +566,7 @@ def test_two_runs_are_compared(client: TestClient, database: Database, make: Mak
     rows = rows_of(client, "two-runs", a=run_id, b=other)
     of_times = [row for row in rows if row["metric"] == "time" and row["variant"] == "seal"]
     assert {row["verdict"] for row in of_times} == {"slower"}
-    assert {round(float(row["ratio"]), 6) for row in of_times} == {0.5}
+    assert {round(float(row["ratio"]), 6) for row in of_times} == {2.0}
     page = client.get("/compare", params={"a": run_id, "b": other}).text
     kinds = Counter(row["verdict"].partition(":")[0] for row in rows)
     (verdict,) = re.findall(r"<h1>(\d+) of \d+ results are slower, ", page)

@@ -19,8 +19,12 @@ factors = st.floats(0.3, 3.0)
 def rows(*pairs, variants=("seal", "openfhe")):
     return [
         BASE
-        | {"variant": variants[i % len(variants)], "reference_kernel_ratio": kernel_ratio, "ratio": ratio}
-        for i, (kernel_ratio, ratio) in enumerate(pairs)
+        | {
+            "variant": variants[i % len(variants)],
+            "reference_kernel_ratio": kernel_ratio and 1 / kernel_ratio,
+            "ratio": 1 / ratio,
+        }
+        for i, (kernel_ratio, ratio) in enumerate(pairs)  # a/b
     ]
 
 

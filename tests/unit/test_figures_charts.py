@@ -805,7 +805,7 @@ def test_what_did_not_change_between_runs_is_a_count():
         {**row, "verdict": verdict, "operation": verdict} for verdict in ("unchanged", "faster", "slower")
     ]
     chart = draw(rows).to_dict()
-    assert [mark["text"] for mark in chart["data"]["values"]] == ["0.500× slower", "0.500× faster"]
+    assert [mark["text"] for mark in chart["data"]["values"]] == ["2.00× slower", "2.00× faster"]
     assert chart["title"] == "Not shown: 1 other times"
 
 

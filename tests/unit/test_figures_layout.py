@@ -100,9 +100,9 @@ RESULT = {
     **{"experiment": "arithmetic", "operation": "rotate_columns", "scheme": "bfv", "ring_dimension": 16384},
     **{"tuning": "recommended", "data_set": None, "data_pattern": "random", "vector_length": 1_048_576},
     **{"threads": 1, "repetitions": None, "comparison_group": "c", "phase": "evaluate", "metric": "time"},
-    **{"unit": "s", "a_median": 0.0123, "b_median": 0.0155, "ratio": 0.794, "ratio_low": 0.7},
+    **{"unit": "s", "a_median": 0.0123, "b_median": 0.0155, "ratio": 1.26, "ratio_low": 1.11},
     **{
-        "ratio_high": 0.9,
+        "ratio_high": 1.43,
         "detectable_slowdown": 1.12,
         "verdict": "slower",
         "remark": "log QP 216 against 218",

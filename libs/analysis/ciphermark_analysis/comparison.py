@@ -204,21 +204,21 @@ def memory_remark(memory: float) -> str:
 
 
 def drift(rows: Sequence[Row]) -> str | None:
-    """The remark on the hosts of two runs as a whole, from rows with ``ratio`` and ``reference_kernel_ratio``.
+    """The remark on the hosts of two runs as a whole, from rows with ``ratio`` and ``reference_kernel_ratio`` b/a.
 
     ``None`` without such rows, or where the host was the same.
     """
     times = [row for row in rows if row["reference_kernel_ratio"] and row["ratio"] and row["unit"] == "s"]
     if not times:
         return None
-    drift = exp(median(log(row["reference_kernel_ratio"]) for row in times))
+    drift = exp(-median(log(row["reference_kernel_ratio"]) for row in times))
     if not host_remark(drift):
         return None
-    along = [row for row in times if log(row["ratio"]) * log(drift) > 0]
+    along = [row for row in times if log(row["ratio"]) * log(drift) < 0]
     variants = {row["variant"] for row in along}
     sentence = f"reference kernel {_slower(drift)}"
     if len(along) >= _TOGETHER * len(times) and variants == {row["variant"] for row in times}:
-        shared = exp(median(log(row["ratio"]) for row in times))
+        shared = exp(-median(log(row["ratio"]) for row in times))
         sentence += (
             f". Host-wide shift: {len(along)} of {len(times)} times moved with it in all variants, median "
             f"{_slower(shared)}"
@@ -410,18 +410,24 @@ def _has_interval(row: Row, across_security_levels: bool) -> bool:
 
 
 def with_judgement(row: Row, rule: Rule) -> tuple[Any, ...]:
-    """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Pure."""
+    """A row of :func:`settled` with its judgement: values of :data:`COLUMNS`. Their ratios are b/a, as everywhere that
+    readers see them: above 1, b takes longer. Pure.
+    """
     judgement = judged(row, rule)
     results = (
-        judgement.ratio,
-        judgement.low,
-        judgement.high,
+        _inverse(judgement.ratio),
+        _inverse(judgement.high),
+        _inverse(judgement.low),
         judgement.detectable,
-        judgement.kernel_ratio,
+        _inverse(judgement.kernel_ratio),
         judgement.verdict,
         judgement.remark,
     )
     return (*_told_of(row), *results)
+
+
+def _inverse(ratio: float | None) -> float | None:
+    return 1 / ratio if ratio else None
 
 
 def differences(row: Row, other: Row) -> str:

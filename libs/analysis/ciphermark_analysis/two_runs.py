@@ -108,7 +108,7 @@ def _together(known: Sequence[Row], judged: Sequence[tuple[Any, ...]]) -> list[t
     groups: dict[tuple[Any, ...], list[_Judged]] = {}
     for row, values in zip(known, judged, strict=True):
         if row["unit"] == "s" and values[ratio]:
-            groups.setdefault(_result(row), []).append((row, values[ratio], values[place]))
+            groups.setdefault(_result(row), []).append((row, 1 / values[ratio], values[place]))
     verdicts = {result: _verdict(group) for result, group in groups.items()}
     output = []
     for row, values in zip(known, judged, strict=True):

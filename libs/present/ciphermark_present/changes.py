@@ -71,13 +71,13 @@ class Change:
     def ratio(self) -> float | None:
         """Run B divided by run A."""
         is_cost = self.row["unit"] in _ON_THE_AXIS and (self.row["ratio"] or 0) > 0
-        return 1 / self.row["ratio"] if is_cost else None
+        return float(self.row["ratio"]) if is_cost else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The simultaneous interval of the ratio; ``None`` where there is none."""
         low, high = self.row["ratio_low"], self.row["ratio_high"]
-        return (1 / high, 1 / low) if self.ratio is not None and low and high else None
+        return (low, high) if self.ratio is not None and low and high else None
 
     @property
     def is_hollow(self) -> bool:

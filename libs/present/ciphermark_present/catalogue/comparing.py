@@ -148,11 +148,6 @@ def _text(value: Any) -> str:
     return value or ""
 
 
-def _inverse(ratio: float | None) -> str:
-    """The ratio of run b to run a: above 1, b takes longer. Rows have the inverse."""
-    return formats.ratio(1 / ratio) if ratio else formats.NOTHING
-
-
 def _bits(metric: str) -> str:
     """The difference in bits up to which values of a metric count as unchanged."""
     return f"{METRICS[metric].threshold:g} bits"
@@ -173,7 +168,13 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     chosen = chosen[:_MAX_CASES]
     labels = parameters.apart(chosen, lambda row: (_case_of_two(row), row["ring_dimension"]))
     labelled = [
-        {**row, **_inverted(row), "case": charting.joined(_case_of_two(row), label), "is_hollow": True}
+        {
+            **row,
+            "ci_low": row["ratio_low"],
+            "ci_high": row["ratio_high"],
+            "case": charting.joined(_case_of_two(row), label),
+            "is_hollow": True,
+        }
         for row, label in zip(chosen, labels, strict=True)
     ]
     ratios = [
@@ -191,12 +192,6 @@ def draw_two_runs(rows: Sequence[Row]) -> Chart | None:
     chart = chart.properties(width="container", height=22 * len(ratios))
     rest = len(judged) - len(ratios)
     return chart.properties(title=f"Not shown: {rest:,} other times") if rest else chart
-
-
-def _inverted(row: Row) -> dict[str, float | None]:
-    """The ratio of run b to run a, with its interval."""
-    low, high = row["ratio_low"], row["ratio_high"]
-    return {"ratio": 1 / row["ratio"], "ci_low": high and 1 / high, "ci_high": low and 1 / low}
 
 
 def _case_of_two(row: Row) -> str:
@@ -240,10 +235,8 @@ TWO_RUNS = Figure(
         replace(N, detail=3),
         Column("phase", "Phase", formats.text, detail=4),
         Column("metric", "Metric", formats.text),
-        Column("ratio", "B / A", _inverse, is_number=True),
-        columns.interval(
-            lambda _, low, high: formats.ratio_interval(1 / high, 1 / low), "ratio_low", "ratio_high"
-        ),
+        columns.ratio("ratio", "B / A"),
+        columns.interval(lambda _, low, high: formats.ratio_interval(low, high), "ratio_low", "ratio_high"),
         *columns.opened(
             Column("a_median", "A", is_number=True, unit="unit"),
             Column("b_median", "B", is_number=True, unit="unit"),
@@ -252,7 +245,7 @@ TWO_RUNS = Figure(
             Column("data_pattern", "Data"),
             Column("repetitions", "Operations", formats.text, is_number=True),
             columns.count("detectable_slowdown", "Detectable slowdown"),
-            columns.count("reference_kernel_ratio", "Reference kernel A / B"),
+            columns.ratio("reference_kernel_ratio", "Reference kernel B / A"),
             Column("remark", "Parameters", _text),
         ),
     ),
@@ -330,7 +323,7 @@ def conclusion(rows: Sequence[Row], power: float | None = None) -> Conclusion:
 
 
 def _rules_out(row: Row, slowdown: float | None) -> bool:
-    return slowdown is not None and row["ratio_low"] is not None and row["ratio_low"] * slowdown > 1
+    return slowdown is not None and row["ratio_high"] is not None and row["ratio_high"] < slowdown
 
 
 def verdict_of_runs(rows: Sequence[Row], power: float | None = None) -> str:
@@ -469,14 +462,14 @@ def _name(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    return formats.ratio_interval(1 / row["ratio_high"], 1 / row["ratio_low"]) if row["ratio_low"] else ""
+    return formats.ratio_interval(row["ratio_low"], row["ratio_high"]) if row["ratio_low"] else ""
 
 
 _NAMES = 4  # columns that name a result
 _VALUES: tuple[Cells, ...] = (
     (Head("A", True, drop=3), lambda row: formats.brief_quantity(row["a_median"], row["unit"] or "")),
     (Head("B", True, drop=3), lambda row: formats.brief_quantity(row["b_median"], row["unit"] or "")),
-    (Head("B/A", True), lambda row: _inverse(row["ratio"]) if row["ratio"] else ""),
+    (Head("B/A", True), lambda row: formats.ratio(row["ratio"] or None)),
     (Head("interval", True, drop=1), _interval),
 )
 

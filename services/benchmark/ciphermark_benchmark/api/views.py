@@ -234,13 +234,13 @@ class ResultRow(_Dimensions):
 # to both (`vector_length`).
 _OF_TWO_RUNS: dict[str, tuple[Any, Any]] = {
     "data_set": (str | None, Field(examples=[None])),
-    "ratio": (float | None, Field(examples=[0.9993083136239903])),
+    "ratio": (float | None, Field(description="run b divided by run a", examples=[0.9993083136239903])),
     "ratio_low": (float | None, Field(examples=[0.9586356723875733])),
     "ratio_high": (float | None, Field(examples=[1.0845464725643896])),
     "reference_kernel_ratio": (
         float | None,
         Field(
-            description="the reference kernel's time in run a divided by that in run b",
+            description="the reference kernel's time in run b divided by that in run a",
             examples=[0.9968],
         ),
     ),

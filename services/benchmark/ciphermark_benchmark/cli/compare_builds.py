@@ -15,7 +15,6 @@ from rich.text import Text
 
 from ciphermark_analysis import build_comparison, build_search
 from ciphermark_analysis.build_comparison import Compared
-from ciphermark_analysis.estimates import inverse
 from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_notes
 from ciphermark_benchmark.cli._builds import (
@@ -314,9 +313,9 @@ def _exit_code(compared: Sequence[Compared[Result]], family: _Family) -> int:
 
 
 def _judged(compared: Sequence[Compared[Result]], family: _Family) -> list[Row]:
-    """Verdicts as rows of a comparison of two runs, with ratios of base to head; includes cases that fail only with the
+    """Verdicts as rows of a comparison of two runs, with ratios of head to base; includes cases that fail only with the
     head.
     """
-    rows: list[tuple[str, float | None]] = [(item.verdict, inverse(item.ratio).low) for item in compared]
+    rows: list[tuple[str, float | None]] = [(item.verdict, item.ratio.high) for item in compared]
     rows += [("failed", None) for item in family.failures.values() if _is_regression(family, item)]
-    return [{"verdict": verdict, "ratio_low": low, "detectable_slowdown": None} for verdict, low in rows]
+    return [{"verdict": verdict, "ratio_high": high, "detectable_slowdown": None} for verdict, high in rows]
