@@ -513,7 +513,7 @@ def test_a_small_chart_of_equal_values_is_a_sentence():
     ]
     chart = memory.draw_memory(apart + more + equal).to_dict()
     assert {row["panel"] for row in chart["data"]["values"]} == {"mul", "add"}
-    assert chart["title"] == ["143 MB, all 3, at N = 8192: rotate; sub"]
+    assert chart["title"] == [f"{charting.thin('143 MB')}, all 3, at N = 8192: rotate; sub"]
 
 
 def test_equal_values_are_stated_once():
@@ -621,8 +621,8 @@ def test_an_axis_of_nothing_is_one():
 def test_axes_state_their_units(seconds, told):
     rows = of_variants(*PAIR, **TIME | {"median": seconds, "ci_low": seconds * 0.5, "ci_high": seconds * 2})
     text = rendering.svg(times.draw_latency(rows).to_dict())
-    assert f">{told}<" in text
-    assert not re.search(r">\d+\.\d{3,} m?s<", text)
+    assert f">{charting.thin(told)}<" in text
+    assert not re.search(r">\d+\.\d{3,}\sm?s<", text)
 
 
 DECLARED = sorted(name for name, item in registry.shipped().items() if not item.is_reference)
@@ -839,7 +839,7 @@ def tooltips(part) -> list[dict[str, str]]:
 def test_tooltips_write_units_as_tables_do(name, title, expected):
     chart, _ = drawn(name)
     (field,) = {line["field"] for line in tooltips(chart) if line.get("title") == title}
-    assert chart["data"]["values"][0][field] == expected
+    assert chart["data"]["values"][0][field] == charting.thin(expected)
     assert not [line for line in tooltips(chart) if line.get("format", "").endswith("s")]
 
 
@@ -896,7 +896,7 @@ def test_parts_are_shares_in_greys_and_one_accent():
         ("pool", theme.GREYS[0], "pool 20%"),
         ("scale", theme.GREYS[1], "10%"),
     ]
-    assert shown(chart)[-1]["whole"] == "100 ms"
+    assert shown(chart)[-1]["whole"] == charting.thin("100 ms")
     assert (shown(chart)[0]["start"], shown(chart)[-1]["end"]) == (0, pytest.approx(1))
 
 

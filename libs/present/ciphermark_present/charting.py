@@ -24,8 +24,9 @@ _OTHERS = (("#767676", "triangle-left"), ("#A3568B", "stroke"), ("#4C8C2B", "arr
 WIDTH = 320
 HEIGHT = 200
 VARIANT = theme.VARIANTS  # channels with the same title share a legend
-_SECONDS = ((1.0, " s"), (1e-3, " ms"), (1e-6, " µs"), (1e-9, " ns"))
-_BYTES = ((1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B"))
+THIN = "\N{NARROW NO-BREAK SPACE}"  # before a unit
+_SECONDS = ((1.0, f"{THIN}s"), (1e-3, f"{THIN}ms"), (1e-6, f"{THIN}µs"), (1e-9, f"{THIN}ns"))
+_BYTES = ((1e9, f"{THIN}GB"), (1e6, f"{THIN}MB"), (1e3, f"{THIN}kB"), (1.0, f"{THIN}B"))
 _PLAIN = ((1.0, ""),)
 # The views' names for uncorrected medians.
 _UNCORRECTED = (
@@ -459,11 +460,16 @@ def data(rows: Sequence[Row], *columns: str, **written: Callable[[Any], str]) ->
         values=tuple(
             {name: json_value(row[name]) for name in columns}
             | {name: row[name] for name in _OF_MARKS if row.get(name)}
-            | {f"{name}_text": write(row[name]) for name, write in written.items()}
+            | {f"{name}_text": thin(write(row[name])) for name, write in written.items()}
             | {"told": _told(row, columns)}
             for row in rows
         )
     )
+
+
+def thin(quantity: str) -> str:
+    """A quantity with a thin space before its unit."""
+    return quantity.replace(" ", THIN)
 
 
 def with_ends(rows: Sequence[Row], value: str) -> list[Row]:

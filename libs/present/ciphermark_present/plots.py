@@ -37,7 +37,7 @@ class Value:
     def text(self, row: Row) -> str:
         """The value as its table writes it."""
         write = self.written.get(self.column, str)
-        return str(row["text"]) if "text" in row else write(row[self.column])
+        return str(row["text"]) if "text" in row else charting.thin(write(row[self.column]))
 
     def data(self, rows: Sequence[Row], *columns: str) -> alt.Data:
         """The columns of rows that a chart needs."""

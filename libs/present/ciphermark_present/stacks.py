@@ -105,7 +105,7 @@ def _shares(rows: Sequence[Row]) -> Iterator[Row]:
                 "share": f"{share:.1%}",
                 "ink": theme.ACCENT if is_largest else theme.GREYS[greys % 2],
                 "label": _label(row["part"], share),
-                "whole": formats.seconds(whole) if row is own[-1] else "",
+                "whole": charting.thin(formats.seconds(whole)) if row is own[-1] else "",
             }
 
 
