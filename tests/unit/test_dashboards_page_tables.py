@@ -12,7 +12,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_dashboards import page_tables
 from ciphermark_dashboards.page_tables import Addresses, Arrangement
 from ciphermark_dashboards.pages import FIGURES
-from ciphermark_present.catalogue.columns import PARAMETERS
+from ciphermark_present.catalogue.columns import PARAMETERS, RATIO_INTERVAL
 from ciphermark_present.figure import OPENED, Column
 
 
@@ -100,3 +100,9 @@ def test_bars_compare_the_variants_of_a_case() -> None:
         None,
         None,
     ]
+
+
+def test_the_ratio_of_the_fastest_to_itself_has_no_interval() -> None:
+    bounds = ((1.0, 1.0), (0.972, 1.0), (1.2, 1.3), (None, None))
+    cells = [RATIO_INTERVAL.cell({"ci_low": low, "ci_high": high}) for low, high in bounds]
+    assert cells == ["", "[0.972, 1.00]", "[1.20, 1.30]", ""]

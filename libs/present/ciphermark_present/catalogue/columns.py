@@ -178,7 +178,14 @@ def _of_unit(row: Row, low: float, high: float) -> str:
 
 INTERVAL_WITH_UNIT = interval(_of_unit)  # likewise, in the unit of the row
 INTERVAL = interval(_of_time)  # of the column ``median``, in its unit
-RATIO_INTERVAL = interval(lambda _, low, high: formats.ratio_interval(low, high))
+
+
+def _of_ratio(_: Row, low: float, high: float) -> str:
+    """The interval of a ratio; empty for the fastest, whose ratio to itself has none."""
+    return "" if low == high == 1 else formats.ratio_interval(low, high)
+
+
+RATIO_INTERVAL = interval(_of_ratio)
 # A table has those of these columns in which its rows differ: properties of a case, and of its resolution by a library.
 OF_CASE = tuple(_DECLARED[dimension.name] for dimension in descriptor.tells_apart())
 OF_LIBRARY = tuple(_DECLARED[dimension.name] for dimension in descriptor.of_library())
