@@ -117,8 +117,8 @@ def profiled(*rows: dict[str, Any]) -> Rows:
 
 def passing(variant: str, work_s: float, moved: float, **columns: Any) -> dict[str, Any]:
     """A pass with its work and its bytes."""
-    ends = {"work_low": 0.9 * work_s, "work_high": 1.1 * work_s}
-    return row(variant, work_s=work_s, **ends, upload=moved / 2, download=moved / 2, moved=moved, **columns)
+    ends = {"ci_low": 0.9 * work_s, "ci_high": 1.1 * work_s}
+    return row(variant, work_s=work_s, upload=moved / 2, download=moved / 2, moved=moved, **ends | columns)
 
 
 def threaded(variant: str, **medians: float) -> Rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciphermark_present import charting, formats, labels, parameters, sentences, subject, theme
 from ciphermark_present.catalogue import columns
-from ciphermark_present.catalogue.columns import BUILD, WORKLOAD
+from ciphermark_present.catalogue.columns import BUILD, SCHEME, WORKLOAD
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Figure
 from ciphermark_present.printed import grouped
@@ -24,12 +24,13 @@ _RATE = (
     "datum.value >= 1e9 ? format(datum.value / 1e9, ',.3~r') + ' Gbit/s' : "
     "format(datum.value / 1e6, ',.3~r') + ' Mbit/s'"
 )
+_OF_LINE = ("variant", "panel", "keys", "comparison_group", "work_s", "moved", theme.ADDRESS)
 _TOLD = 2  # changes of the fastest, in a heading
 _WIDTH = 480
 _MOST_ROOM = 0.5  # of the width, for names
 _FIELDS = (
     *("variant", "panel", "line", "keys", "kind", "rate", "seconds", "low_s", "high_s"),
-    *("rate_text", "text", "dy"),
+    *("text", "dy", "about"),
 )
 
 
@@ -116,7 +117,7 @@ def draw_links(rows: Sequence[Row]) -> Chart | None:
     marks = [mark for panel in panels if panel[0]["panel"] in shown for mark in _marks(panel, axis)]
     names = charting.variants_of(marks)
     layers = _layers(_x(marks), axis, names, has_keys=any(mark["keys"] for mark in marks))
-    chart = alt.layer(*layers, data=charting.data(marks, *_FIELDS, seconds=formats.seconds))
+    chart = alt.layer(*layers, data=charting.data(marks, *_FIELDS))
     header = alt.Header(labelExpr="split(datum.value, '\\n')")
     return charting.small_charts(chart, "panel", shown, width=_WIDTH, axes=("x",), header=header).properties(
         **charting.noted(notes)
@@ -139,9 +140,7 @@ def _x(marks: Sequence[Row]) -> alt.X:
 def _layers(x: alt.X, axis: Mapping[str, Any], names: Sequence[str], has_keys: bool) -> list[alt.Chart]:
     base = alt.Chart().encode(x=x)
     y = alt.Y("seconds:Q", title=None, **axis)
-    tips = charting.tips(
-        "variant:N", "keys:N", alt.Tooltip("rate_text:N", title="Link"), charting.text_tip("seconds", "Time")
-    )
+    tips = charting.tips("variant:N", "keys:N", alt.Tooltip("about:N", title="Time"))
     curves = base.encode(color=charting.colour(names, has_legend=False), detail="line:N").transform_filter(
         "datum.kind === 'curve'"
     )
@@ -163,16 +162,17 @@ def _layers(x: alt.X, axis: Mapping[str, Any], names: Sequence[str], has_keys: b
 def _points(panel: Sequence[Row]) -> Iterator[dict[str, Any]]:
     """The points of each line of a small chart."""
     for row in panel:
-        costs = [_cost(row, row_column(row, name)) for name in ("work_s", "work_low", "work_high")]
+        costs = [_cost(row, name if row[name] else "work_s") for name in ("work_s", "ci_low", "ci_high")]
+        drawn = row
         for step in range(_DECADES * _STEPS_PER_DECADE + 1):
             at = LOW * 10 ** (step / _STEPS_PER_DECADE)
             seconds, low_s, high_s = (cost.time_s(at) for cost in costs)
-            yield _at(row, at, seconds) | {"low_s": low_s, "high_s": high_s}
+            yield _at(drawn, at, seconds) | {"low_s": _rounded(low_s), "high_s": _rounded(high_s)}
+            drawn = {name: row[name] for name in _OF_LINE if name in row}  # the tooltip is of the first point
 
 
-def row_column(row: Row, name: str) -> str:
-    """The column itself, or that of the work where the interval is unknown."""
-    return name if row[name] is not None else "work_s"
+def _rounded(value: float) -> float:
+    return float(f"{value:.7g}")
 
 
 def _at(row: Row, at: float, seconds: float) -> dict[str, Any]:
@@ -180,13 +180,13 @@ def _at(row: Row, at: float, seconds: float) -> dict[str, Any]:
         **row,
         "line": f"{row['variant']} {row['keys']} {row['comparison_group']}",
         "kind": "curve",
-        "rate": at,
-        "rate_text": rate(at),
-        "seconds": seconds,
-        "low_s": seconds,
-        "high_s": seconds,
+        "rate": _rounded(at),
+        "seconds": _rounded(seconds),
+        "low_s": _rounded(seconds),
+        "high_s": _rounded(seconds),
         "text": "",
         "dy": 0.0,
+        "about": f"{formats.seconds(row['work_s'])} of work, {formats.size(row['moved'])}",
     }
 
 
@@ -199,8 +199,9 @@ def _marks(panel: Sequence[Row], axis: Mapping[str, Any]) -> list[dict[str, Any]
     for point, height, to in zip(last, heights, moved, strict=True):
         point.update(text=_named(point), dy=round(to - height, 1))
     crossings = [
-        _at(row, at, _cost(row).time_s(at)) | {"kind": "crossing", "text": rate(at)}
+        _at(row, at, seconds) | {"kind": "crossing", "text": rate(at), "about": formats.seconds(seconds)}
         for at, row in _turned(panel)[1:]
+        for seconds in [_cost(row).time_s(at)]
     ]
     return points + crossings
 
@@ -223,10 +224,10 @@ LINK_SPEED = Figure(
     printed=(),
     columns=(
         WORKLOAD,
+        SCHEME,
         BUILD,
         columns.encrypted(columns.seconds("work_s", "Work")),
-        columns.seconds("work_low", "95% from"),
-        columns.seconds("work_high", "to"),
+        columns.interval(lambda row, low, high: formats.interval_of(row["work_s"], low, high)),
         columns.encrypted(columns.size("upload", "Upload")),
         columns.size("download", "Download"),
     ),

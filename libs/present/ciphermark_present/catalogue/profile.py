@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciphermark_present import charting, formats, sentences, subject, theme
 from ciphermark_present.catalogue import columns
-from ciphermark_present.catalogue.columns import BUILD, INTERVAL, WORKLOAD
+from ciphermark_present.catalogue.columns import BUILD, INTERVAL, SCHEME, WORKLOAD
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.printed import grouped
@@ -251,6 +251,7 @@ PROFILE = Figure(
     printed=(),
     columns=(
         WORKLOAD,
+        SCHEME,
         BUILD,
         Column("place", "Where"),
         columns.seconds("median", "Time"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from ciphermark_present import charting, formats, parameters, plots, subject, theme
 from ciphermark_present.catalogue import columns
-from ciphermark_present.catalogue.columns import BUILD, RANKED, THREADS
+from ciphermark_present.catalogue.columns import BUILD, RANKED, SCHEME, THREADS
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import FILTERS, Column, Figure
 from ciphermark_present.plots import Places, Value
@@ -56,13 +56,8 @@ def finding(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     best = max(rows, key=lambda row: row["speedup"])
-    what = charting.joined(best["label"], _stage(best))
+    what = f"{best['label']} ({best['stage']})" if best["stage"] != "evaluate" else best["label"]
     return f"{best['threads']} threads make {what} up to {formats.ratio(best['speedup'])} as fast ({best['variant']})"
-
-
-def _stage(row: Row) -> str:
-    """The stage of a workload; an operation has one alone."""
-    return "" if row["stage"] == "evaluate" else str(row["stage"])
 
 
 def draw_speedups(rows: Sequence[Row]) -> Chart | None:
@@ -163,13 +158,13 @@ THREAD_COUNTS = Figure(
     printed=(),
     columns=(
         RANKED,
+        SCHEME,
         Column("stage", "Stage"),
         BUILD,
         THREADS,
         columns.seconds("median", "Median"),
         Column("speedup", "Speedup", formats.times, is_number=True),
-        Column("speedup_low", "95% from", formats.times, is_number=True),
-        Column("speedup_high", "to", formats.times, is_number=True),
+        columns.interval(lambda _, *ends: formats.ratio_interval(*ends), "speedup_low", "speedup_high"),
     ),
     empty="This run has no case with several numbers of threads: the suites micro and inference have.",
 )

@@ -3,8 +3,8 @@ select
     i.*,
     options_of(i.dimensions) as options,
     r.work_s,
-    r.work_low,
-    r.work_high,
+    r.ci_low,
+    r.ci_high,
     r.upload,
     r.download,
     r.upload + r.download as moved,
@@ -14,9 +14,9 @@ join lateral (
     select
         sum(median) filter (where metric = 'time') as work_s,
         case when count(*) filter (where metric = 'time' and ci_low is null) = 0
-            then sum(ci_low) filter (where metric = 'time') end as work_low,
+            then sum(ci_low) filter (where metric = 'time') end as ci_low,
         case when count(*) filter (where metric = 'time' and ci_high is null) = 0
-            then sum(ci_high) filter (where metric = 'time') end as work_high,
+            then sum(ci_high) filter (where metric = 'time') end as ci_high,
         coalesce(sum(median) filter (where metric = 'size' and step is null), 0) as upload,
         coalesce(sum(median) filter (where metric = 'size' and step = 'returned'), 0) as download,
         bool_or(undisturbed_share = 0 and slowdown is null) filter (where metric = 'time') as is_disturbed
