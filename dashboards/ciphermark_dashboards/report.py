@@ -39,7 +39,12 @@ _METHOD = " ".join((_FILES / "templates" / "method.txt").read_text().split())
 _PICTURE = re.compile(rb"\]\(data:image/png;base64,([A-Za-z0-9+/=]+)\)")
 _MARKUP = re.compile(r"([\\`*\[\]|])")
 _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)')
-_FOR_READERS = re.compile(r' (?:aria-[a-z]+|role)="[^"]*"')  # the report names the whole chart
+_TAG = re.compile(r"<[^>]*>")
+# Texts of marks, as the report names the whole chart; empty paths; and digits beyond a hundredth of a pixel.
+_NEEDLESS = re.compile(
+    r'<path class="(?:back|fore)ground" d="(?:M0,0h0v0h0Z)?"[^>]*>'
+    r'| (?:aria-[a-z]+|role|class|stroke-miterlimit)="[^"]*"|(?<=\.\d\d)\d+'
+)
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 _MAX_SUITE_CHARACTERS = 50_000
 _SCALE_PNG = 1.0
@@ -297,9 +302,10 @@ def _inline(chart: pictures.Drawing, name: str, prefix: str, colours: Mapping[st
 
     def variable(match: re.Match[str]) -> str:
         colour = match[0].lower()
-        return f"var(--x{colour[1:]},{colour})" if colour in colours else colour
+        return f"var(--x{colour[1:]})" if colour in colours else colour
 
-    content = _COLOUR.sub(variable, _IDENTIFIER.sub(rf"\1{prefix}", _FOR_READERS.sub("", chart.content)))
+    content = _TAG.sub(lambda tag: _NEEDLESS.sub("", tag[0]), chart.content)
+    content = _COLOUR.sub(variable, _IDENTIFIER.sub(rf"\1{prefix}", content))
     return (
         f'<svg class="{name}" aria-hidden="true" width="{chart.width:g}" viewBox="0 0 {chart.width:g} '
         f'{chart.height:g}">{content}</svg>'
