@@ -77,17 +77,8 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
     """
     if not rows:
         return None
-    cases = [
-        {
-            "series": row["variant"],
-            "name": row["variant"],
-            "is_hollow": False,
-            "dash": "",
-            **row,
-            "of": row["panel"],
-        }
-        for row in rows
-    ]
+    own = {"is_hollow": False, "dash": ""}
+    cases = [{"series": row["variant"], "name": row["variant"], **own, **row} for row in rows]
     order = list(dict.fromkeys(row["panel"] for row in cases))
     cases.sort(key=lambda row: str(row["variant"]))
     equal = _equal(cases, value, places)
@@ -95,16 +86,12 @@ def lines(rows: Sequence[Row], value: Value, places: Places) -> Chart | None:
     drawn, notes = charting.enough(unequal, "panel", order)
     shown = list(dict.fromkeys(places.write(row[places.column]) for row in cases))
     if 2 * len(drawn) < len(unequal) or _are_mostly_of_one_place(drawn, places.column):
+        cases.sort(key=lambda row: (order.index(row["panel"]), row[places.column]))
+        at = [places.write(row[places.column]) if len(shown) > 1 else "" for row in cases]
         panels = [
-            {
-                **row,
-                "panel": charting.joined(
-                    row["panel"], row["dash"], places.write(row[places.column]) if len(shown) > 1 else ""
-                ),
-            }
-            for row in cases
+            {**row, "panel": charting.joined(row["panel"], row["dash"], words)}
+            for row, words in zip(cases, at, strict=True)
         ]
-        panels.sort(key=lambda row: (order.index(row["of"]), row[places.column]))
         return in_rows(panels, value, shown if len(shown) == 1 else [])
     panels_drawn = {row["panel"] for row in drawn}
     named, are_named = _named(_broken(drawn, places.column), value, places.column)

@@ -50,11 +50,7 @@ def bars(rows: Sequence[Row]) -> Chart | None:
     wholes = base.mark_text(align="left", dx=6, style=theme.TEXT).encode(
         x=alt.XDatum(1), text=alt.Text("whole:N")
     )
-    layers = [
-        pieces,
-        texts.mark_text(style=theme.TEXT),
-        wholes,
-    ]
+    layers = [pieces, texts.mark_text(style=theme.TEXT), wholes]
     data = charting.data(parts, *_COLUMNS, "share", seconds=formats.seconds)
     chart = charting.small_charts(
         alt.layer(*layers, data=data),

@@ -98,16 +98,9 @@ def draw_leaderboard(rows: Sequence[Row]) -> Chart | None:
     ranked = _ranked_marks(rows, marks)
     if not ranked:
         return None
+    none = {"mean_ratio": None, "text": "", "is_hollow": False}
     cases = [
-        {
-            **row,
-            "from": ratio,
-            "to": ratio,
-            "mean_ratio": None,
-            "case_ratio": ratio,
-            "text": "",
-            "is_hollow": False,
-        }
+        {**row, **none, "from": ratio, "to": ratio, "case_ratio": ratio}
         for row in ranked
         if row["common_cases"] < MIN_CASES
         for ratio in row["case_ratios"]

@@ -55,6 +55,12 @@ _PART_NAMES = {
 }
 
 
+_PASSES = (
+    *("variant", "panel", "apart", "line", "infer_s", "images_per_s", "images", "from", "to"),
+    *plots.LABEL,
+)
+
+
 def draw_throughput(rows: Sequence[Row]) -> Chart | None:
     """Latency of a pass against images per second: a mark for each variant and number of images. Each workload, scheme,
     level and number of threads has a separate small chart, since their times are not comparable.
@@ -89,19 +95,7 @@ def draw_throughput(rows: Sequence[Row]) -> Chart | None:
             "images:Q",
         ),
     )
-    columns = (
-        "variant",
-        "panel",
-        "apart",
-        "line",
-        "infer_s",
-        "images_per_s",
-        "images",
-        "from",
-        "to",
-        *plots.LABEL,
-    )
-    data = charting.data(drawn, *columns, infer_s=formats.seconds, images_per_s=formats.digits)
+    data = charting.data(drawn, *_PASSES, infer_s=formats.seconds, images_per_s=formats.digits)
     layers = [lines, *charting.intervals(base, "x"), points, plots.label_layer(place)]
     chart = alt.layer(*layers, data=data)
     return charting.small_charts(chart, "panel").properties(**charting.noted(notes))

@@ -98,12 +98,19 @@ def _open_store() -> Store:
 
 def _filled(store: Store, name: str, parameters: list[tuple[str, str]]) -> Filled:
     """The figure with its rows; raises ``UserError`` if there are none."""
+    from ciphermark_dashboards.filters import CARRIED
     from ciphermark_dashboards.pages import FIGURES
     from ciphermark_dashboards.rendering import Figures
     from ciphermark_dashboards.selections import Selections
 
     figures = Figures(store)
     selection = Selections(store, figures).of_figure(name, parameters)
+    for choice in selection.choices:
+        if (
+            choice.let_go and choice.filter.name in CARRIED
+        ):  # a page shows another value, and a file would hide it
+            there = ", ".join(map(str, choice.values))
+            raise UserError(f"{choice.filter.label} {choice.let_go[0]!r}: this run has {there}")
     item = figures.filled(FIGURES[name], selection)
     if not item.rows:
         filters = "".join(f"\n{line}" for line in _shown(selection))
