@@ -105,7 +105,17 @@ _COLUMNS = (
         "ties",
         "compared_cases",
     ),
-    *("ok", "unsupported", "failed", "comparison_group", "is_paired", "ratio", "ci_low", "ci_high"),
+    *(
+        "ok",
+        "unsupported",
+        "failed",
+        "comparison_group",
+        "is_paired",
+        "is_hollow",
+        "ratio",
+        "ci_low",
+        "ci_high",
+    ),
     *("rounds", "times", "slowdowns", "fastest_rounds", "fastest_times", "fastest_slowdowns"),
 )
 
@@ -116,7 +126,7 @@ def _rows(variant: str, ratios: list[float], has_interval: bool = True) -> list[
     rounds = list(range(15))
     return [
         (variant, False, variant, "matched", None, mean, len(ratios), 0, 0, 0, len(ratios), len(ratios), 0, 0)
-        + (f"case {number}", True, ratio)
+        + (f"case {number}", True, False, ratio)
         + ((ratio, ratio) if has_interval else (None, None))
         + (rounds, [ratio * 2.0] * 15, [2.0] * 15, rounds, [1.0] * 15, [1.0] * 15)
         for number, ratio in enumerate(ratios)
