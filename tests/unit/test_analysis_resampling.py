@@ -180,5 +180,5 @@ def test_without_intervals_there_is_no_rank() -> None:
 
 
 def test_a_variant_without_cases_is_told_and_not_ranked() -> None:
-    nothing = [("c", False, "c", "matched", None, None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 11]
+    nothing = [("c", False, "c", "matched", None, None, 0, 0, 0, 0, 0, 0, 3, 0) + (None,) * 12]
     assert _ranks(_rows("a", [1.0, 1.0]), nothing) == {"a": 1, "c": None}
