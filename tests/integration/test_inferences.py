@@ -162,9 +162,9 @@ def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
     values = chart["data"]["values"]
     sums = {}
     for row in values:
-        place = (row["bar"], row["what"])
+        place = (row["bar"], row["panel"])
         sums[place] = sums.get(place, 0) + row["seconds"]
     assert len(sums) == 6
     assert min(sums.values()) == pytest.approx(0.022 + 0.6 * 0.05 + 0.008)
-    (batch,) = [total for (bar, _), total in sums.items() if bar == "seal\ninputs_per_pass 8"]
+    (batch,) = [total for (bar, _), total in sums.items() if bar == "seal, inputs_per_pass 8"]
     assert batch == pytest.approx(8 * (0.022 + 0.9 * 0.05 + 0.008))

@@ -189,7 +189,7 @@ def test_there_is_a_page_with_both_figures(recorded) -> None:
     with dashboard(url) as client:
         page = client.get("/retrieval", params={"run": run_id}).text
         titles = (figure.title for figure in (RETRIEVALS, MOVED, AT_ONCE, SCALING))
-        for told in (*titles, "by-index", "1 GB/s"):
+        for told in (*titles, "by-index", "1.00 GB/s"):
             assert told in page
         for name in ("retrievals", "communication", "retrieval-at-once"):
             svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
@@ -212,7 +212,7 @@ def test_what_several_at_once_save_is_shown(recorded) -> None:
     one, two, many = (
         next(row for row in marks if (row["variant"], row["got"]) == ("seal", got)) for got in (1, 2, 64)
     )
-    assert one["alike"] == two["alike"] != many["alike"]
+    assert one["series"] == two["series"] != many["series"]
     assert two["element_s"] == pytest.approx(0.75 * one["element_s"])
     assert len(table.splitlines()) == 1 + len(marks)
 
@@ -223,8 +223,8 @@ def test_what_nothing_beats_is_on_the_front(recorded) -> None:
     with dashboard(url) as client:
         chart = client.get("/figures/communication.json", params={"run": run_id}).json()
     marks = chart["data"]["values"]
-    for what in {row["what"] for row in marks}:
-        same = [row for row in marks if row["what"] == what]
+    for what in {row["panel"] for row in marks}:
+        same = [row for row in marks if row["panel"] == what]
         unbeaten = [row for row in same if row["is_unbeaten"]]
         assert unbeaten
         for row in same:
