@@ -119,9 +119,9 @@ def test_a_grid_shows_what_is_missing_and_what_failed():
     assert [label for label, _ in grid.head[grid.places :]] == ["seal", "tenseal"]
     cells = {row[0].text: [(cell.text, cell.kind) for cell in row[grid.places :]] for row in grid.rows}
     assert cells == {
-        "add": [("2 ms · 1.00×", "status-ok"), ("2 ms · 2.00×*", "status-ok")],
+        "add": [("2.00 ms · 1.00×", "status-ok"), ("2.00 ms · 2.00×*", "status-ok")],
         "mul": [("crashed", "status-crashed"), ("not in this run", "status-missing")],
-        "rotate": [("not in this run", "status-missing"), ("2 ms · ≈1.02×", "status-ok")],
+        "rotate": [("not in this run", "status-missing"), ("2.00 ms · ≈1.02×", "status-ok")],
     }
     links = [cell.address.rpartition("=")[2] for row in grid.rows for cell in row[grid.places :]]
     assert links == ["add-key", "add-key", "mul-key", "", "", "rotate-key"]
@@ -133,7 +133,7 @@ def test_a_grid_shows_what_is_missing_and_what_failed():
         (None, "s", "–"),
         (0.0, "s", "0 ns"),
         (1.5e-7, "s", "150 ns"),
-        (2.5, "s", "2.5 s"),
+        (2.5, "s", "2.50 s"),
         (1536.0, "bytes", "1.54 kB"),
         (0.0, "bytes", "0 B"),
         (3.0, "bits", "3 bits"),
@@ -183,6 +183,6 @@ def test_a_grid_marks_disturbed_times_and_builds_without_hexl_beside_one_with_it
 
     assert grid(rows) == (
         ["openfhe°", "seal°", "seal-hexl"],
-        ["2 ms · 1.00×", "!2 ms · 1.00×", "2 ms · 1.00×"],
+        ["2.00 ms · 1.00×", "!2.00 ms · 1.00×", "2.00 ms · 1.00×"],
     )
     assert grid(rows[:2])[0] == ["openfhe", "seal"]  # nothing is accelerated here

@@ -23,7 +23,7 @@ ROW = {
 def test_interference_and_the_reference_kernel_are_always_reported():
     assert list(told(ROW)) == [
         "Host interference: 87.5% of 1,200 samples undisturbed; mean slowdown 1.18×, corrected",
-        "Reference kernel 42 µs, up to 31.0% slower; run-queue delay 0.2%, steal time 1.1%",
+        "Reference kernel 42.0 µs, up to 31.0% slower; run-queue delay 0.2%, steal time 1.1%",
     ]
 
 

@@ -125,8 +125,8 @@ def interval_of(time_s: float, low_s: float, high_s: float) -> str:
 
 
 def measured(value: float) -> str:
-    """As :func:`digits`, with trailing zeros: they are as measured as the other digits."""
-    return digits(value) if abs(value) >= 100 else three_digits(value)
+    """As :func:`digits`, with trailing zeros: they are as measured as the other digits. Zero is 0."""
+    return three_digits(value) if 0 < abs(value) < 100 else digits(value)
 
 
 def bytes_with_unit(value: float) -> tuple[float, str]:

@@ -186,7 +186,7 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
     heads = (
         Head("run"),
         Head("label"),
-        Head("suite"),
+        Head("suite", is_prose=is_narrow),
         Head("when (UTC)", is_prose=is_narrow),
         Head("host", is_prose=is_narrow),
         Head("trials", is_prose=True),

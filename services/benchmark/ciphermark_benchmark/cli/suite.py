@@ -69,6 +69,7 @@ _FIRST_LEFT_OUT = {
     "N requested",
     "depth",
 }  # dropped if the table is too wide; the data keep them
+_LAST_LEFT_OUT = {"operation", "variant", "scheme"}  # with the reason, if a case is skipped
 
 
 def loaded(path: Path) -> form.Suite:
@@ -471,13 +472,13 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     heads = [
         Head("case", is_number=True),
         *(
-            Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE, drop=int(name in _FIRST_LEFT_OUT))
+            Head(name, is_number=name in _NUMBERS, is_prose=name in _PROSE, drop=_drop(name))
             for name in columns
         ),
     ]
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
     if any(item.server_mb for item in planned):
-        heads.append(Head("server MB", is_number=True))
+        heads.append(Head("server MB", is_number=True, drop=1))
         rows = [(*row, str(item.server_mb or "")) for row, item in zip(rows, planned, strict=True)]
     if any(item.reason for item in planned):
         heads.append(Head("skipped", is_prose=True))
@@ -485,6 +486,10 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
     about = "All cases: " + " · ".join(f"{name} {text}" for name, text in alike.items() if text)
     keys = 2 if "operation" in columns else 1
     return Printed("", about if alike else "", tuple(heads), tuple(rows), keys)
+
+
+def _drop(name: str) -> int:
+    return 2 if name in _FIRST_LEFT_OUT else int(name not in _LAST_LEFT_OUT)
 
 
 def at_a_glance(planned: Sequence[PlannedCase]) -> list[Printed]:
