@@ -81,6 +81,7 @@ WORKLOADS_PAGE = Page(
     (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
     (workloads.WORKLOADS, *passes.of_family("workload", workloads.FAMILY)),
     question="What does it cost to {operation}, of the family {family}, with levels by the {table}?",
+    suite="micro",
     place=90,
 )
 PROGRAMS_PAGE = Page(
@@ -90,6 +91,7 @@ PROGRAMS_PAGE = Page(
     (page.FAMILY, page.WORKLOAD, page.VARIANT),
     (programs.COUNTS, programs.PROGRAMS),
     question="Which operations does it take to {operation}, of the family {family}?",
+    suite="tenseal-ml",
     place=95,
 )
 CASE_PAGE = Page(

@@ -22,7 +22,7 @@ class NoPairError(NotFoundError):
 
     def __init__(self, suite: str, is_chosen: bool) -> None:
         lack = f"The suite {suite} has no second run." if is_chosen else "No suite has two runs."
-        super().__init__(f"{lack} Execute `ciphermark run {suite}` again to compare.")
+        super().__init__(f"{lack} Execute the suite {suite} again to compare.")
         self.suite = suite
 
 

@@ -15,7 +15,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from ciphermark_dashboards import compare, overview, page_tables, pictures, templating
-from ciphermark_dashboards.filters import FOR, Query, Selection
+from ciphermark_dashboards.filters import CARRIED, FOR, Query, Selection
 from ciphermark_dashboards.navigation import Navigation
 from ciphermark_dashboards.pages import CASE_PAGE, COMPARE_PAGE, FIGURES, OVERVIEW_PATH, PAGES, measured
 from ciphermark_dashboards.rendering import Figures, Filled, libraries
@@ -105,7 +105,8 @@ class Views:
         choices = self._store.run_choices()
         if not choices:
             return _nothing_yet()
-        selection, figures, is_empty = self._answering(page, request.query_params.multi_items())
+        query = request.query_params.multi_items()
+        selection, figures, is_empty = self._answering(page, query)
         (run_id,) = selection.runs
         run = self._store.run(run_id)
         states = self._asking.submit(self._states, run_id, selection.is_uncorrected)
@@ -116,6 +117,8 @@ class Views:
             selection,
             figures,
             is_empty=is_empty,
+            is_unmeasured=is_empty and all(name in CARRIED for name, _ in query),
+            suite=page.suite,
             elsewhere=elsewhere,
             runs=self._offered(choices, selection),
             notes=selection.notes,

@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from ciphermark_benchmark.suite import shipped
 from ciphermark_dashboards.navigation import Navigation
+from ciphermark_dashboards.pages import PAGES
 from ciphermark_dashboards.store import NotFoundError
+from ciphermark_present.page import Page
 
 RUN = {"run_id": "r1"}
 ROWS = [
@@ -65,3 +68,8 @@ def test_a_run_that_is_not_there_is_left_out(run):
 
 def test_an_address_with_a_run_leads_on_about_that_run():
     assert NAVIGATION.of_query({"run": "r1", "for": "mul"}) == NAVIGATION.of_run(RUN, {"for": "mul"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.title)
+def test_the_suite_that_measures_a_page_is_shipped(page: Page) -> None:
+    assert page.suite in shipped.names()

@@ -178,7 +178,7 @@ def test_libraries_with_other_parameters_are_beside() -> None:
             [ranked("seal", standing="tie"), ranked("pyfhel", 1.2, ci_low=0.98, ci_high=1.5, standing="tie")],
             "not sure",
             "seal has the fastest median, 10.0 ms; pyfhel may be as fast.",
-            "The 95% interval of pyfhel, 1.20× [0.980, 1.50] reaches the significance threshold of 5%.",
+            "The 95% interval of pyfhel, 1.20× [0.980, 1.50] reaches the threshold of 5%.",
         ),
         (
             [

@@ -363,7 +363,7 @@ def _unsurely(ties: Sequence[Standing]) -> Sentence:
         return (*_text("There are too few samples for an interval of "), *_names(ties), *_text("."))
     verb = " reaches" if len(with_interval) == 1 else " reach"
     noun = "The 95% interval of " if len(with_interval) == 1 else "The 95% intervals of "
-    return (*_text(noun), *_measured(with_interval), *_text(f"{verb} the significance threshold of 5%."))
+    return (*_text(noun), *_measured(with_interval), *_text(f"{verb} the threshold of 5%."))
 
 
 def _measured(libraries: Sequence[Standing]) -> Sentence:

@@ -133,8 +133,8 @@ class Page:
     """A page of figures about one run; its filters offer the values of cases of the figures' subjects.
 
     ``question`` is what it answers, with the names of filters in braces where readers choose; ``title`` is its name in
-    the navigation. ``place`` orders pages. ``run_parameter`` names the run in addresses; ``parameters`` are their other
-    parameters, in addition to the filters.
+    the navigation. ``suite`` is a shipped suite that measures it. ``place`` orders pages. ``run_parameter`` names the
+    run in addresses; ``parameters`` are their other parameters, in addition to the filters.
     """
 
     path: str
@@ -143,6 +143,7 @@ class Page:
     filters: tuple[Filter, ...]
     figures: tuple[Figure, ...]
     question: str = ""
+    suite: str = "quick"
     place: int = 50
     run_parameter: str = "run"
     parameters: tuple[str, ...] = ()

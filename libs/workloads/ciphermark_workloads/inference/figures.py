@@ -294,5 +294,6 @@ PAGE = Page(
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (INFERENCES, PARTS, LAYERS, *passes.of_family("inference", SUBJECT), PUBLISHED_INFERENCES),
     question="How long does it take to {operation} under encryption, with levels by the {table}?",
+    suite="inference",
     place=80,
 )

@@ -340,5 +340,6 @@ PAGE = Page(
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
     (LEARNING, *passes.of_family("learning", SUBJECT), STAGES, published.PUBLISHED),
     question="How long does it take to {operation} on {data_set}, with levels by the {table}?",
+    suite="tenseal-ml",
     place=60,
 )

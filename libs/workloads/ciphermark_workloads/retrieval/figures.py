@@ -487,5 +487,6 @@ PAGE = Page(
     (page.WORKLOAD, page.TABLE, page.VARIANT),
     (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS, *passes.of_family("retrieval", SUBJECT)),
     question="How long does it take to {operation}, with levels by the {table}?",
+    suite="retrieval",
     place=70,
 )
