@@ -139,6 +139,11 @@ class Selection:
         yield end, None
 
     @property
+    def is_askable(self) -> bool:
+        """Whether every choice within the question has a value; the run has no case for the page if not."""
+        return all(choice is None or choice.values for _, choice in self.question)
+
+    @property
     def more_choices(self) -> list[Choice]:
         """The choices that the question does not have."""
         asked = {choice.filter.name for _, choice in self.question if choice and choice.is_one_or_all}

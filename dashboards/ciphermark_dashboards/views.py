@@ -117,7 +117,8 @@ class Views:
             selection,
             figures,
             is_empty=is_empty,
-            is_unmeasured=is_empty and all(name in CARRIED for name, _ in query),
+            is_unmeasured=(is_empty or not selection.is_askable)
+            and all(name in CARRIED for name, _ in query),
             suite=page.suite,
             elsewhere=elsewhere,
             runs=self._offered(choices, selection),

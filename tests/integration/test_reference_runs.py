@@ -44,9 +44,10 @@ def test_pages_without_another_run_show_it_and_say_so(shipped: Ciphermark) -> No
             assert page.status_code == 200, path
             assert re.search("(?i)reference run <a [^>]*>reference-quick</a> of 2026-11-22", page.text), path
             assert "seal-hexl" in page.text, path
-        unmeasured = client.get("/retrieval").text
-        assert "No run has results yet" in unmeasured
-        assert "ciphermark run retrieval" in unmeasured
+        for path in ("/retrieval", "/inference"):
+            unmeasured = client.get(path).text
+            assert f"No run has results yet: <code>ciphermark run {path[1:]}</code>" in unmeasured
+            assert "How long does it take" not in unmeasured
         assert "Reference runs:" in client.get("/runs").text
         assert "No run is recorded yet" in client.get("/runs").text
 
