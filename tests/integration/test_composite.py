@@ -145,7 +145,7 @@ def test_an_operation_that_is_not_known_here_has_no_meaning() -> None:
 
 def test_charts_of_times_have_one_for_each(client: TestClient, run_id: str) -> None:
     drawn = client.get("/figures/latency.json", params={"run": run_id}).json()["data"]["values"]
-    assert {row["row"] for row in drawn} == {"add", OPERATION, f"{OPERATION} (composite)"}
+    assert {row["panel"] for row in drawn} == {"add", OPERATION, f"{OPERATION} (composite)"}
 
 
 def test_the_terminal_ranks_them_apart(tmp_path, url: str, run_id: str) -> None:

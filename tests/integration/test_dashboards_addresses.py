@@ -122,7 +122,7 @@ def test_all_runs_are_on_the_pages_of_the_list(client: TestClient) -> None:
         (f"/runs?open={'9' * 5_000}", "page numbers start at 1"),
         (
             f"/case?run={OLD}&case=x&n=4096",
-            "no filter &#39;n&#39; on this page; it has case, for, run, scheme, times",
+            "no filter &#39;n&#39; on this page; it has case, for, rows, run, scheme, times",
         ),
         (f"/figures/case-samples.csv?run={OLD}&case=x&n=4096", "no filter"),
         ("/compare?variant=seal", "no filter &#39;variant&#39;"),

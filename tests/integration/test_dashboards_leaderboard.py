@@ -264,7 +264,7 @@ def test_a_grid_that_is_cut_says_so(client: TestClient, database: Database, make
     ]
     database.record_outcomes(outcomes)
     page = client.get("/ranking", params={"run": run.id}).text
-    assert "First 250 of 301 cases. The CSV has all of them" in page
+    assert "Rows 1–25 of 301" in page
     assert len(rows_of(client, "matrix", run=run.id)) == 301
 
 

@@ -181,7 +181,7 @@ def printed(database: Database, figure: Figure, run: Run) -> Iterator[tuple[str,
     (layout, *_) = figure.printed
     answers = [rows(database, each, run) for each in (figure, *layout.others)]
     for table in listing.tables(figure, layout, answers, Wanted()):
-        yield table.about, [*table.rows]
+        yield " ".join((table.about, *table.legend)), [*table.rows]
 
 
 def test_the_terminal_says_what_the_mark_means(database: Database, runs: dict[str, Run]) -> None:

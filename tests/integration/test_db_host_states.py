@@ -109,7 +109,7 @@ def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Databa
         (row["variant"], MATRIX.grid.cell(row))
         for row in sorted(figure_rows.rows(database, MATRIX, run.id), key=itemgetter("variant"))
     ]
-    assert cell == ("seal", "!1 s · 0.500×")
+    assert cell == ("seal", "!1.00 s · 0.500×")
     assert other == ("seal-hexl", "2 s · 1.00×")
 
 
