@@ -110,7 +110,7 @@ def test_results_of_disturbed_samples_are_named_and_win_nothing(database: Databa
         for row in sorted(figure_rows.rows(database, MATRIX, run.id), key=itemgetter("variant"))
     ]
     assert cell == ("seal", "!1.00 s · 0.500×")
-    assert other == ("seal-hexl", "2 s · 1.00×")
+    assert other == ("seal-hexl", "2.00 s · 1.00×")
 
 
 def test_unwatched_trials_claim_nothing(database: Database, recorded) -> None:
