@@ -39,7 +39,7 @@ def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[st
     every = [each for section in changed for each in section.items] + undecided
     series = _series(store, runs, b, selection, threshold)
     pictured = histories.pictured(
-        series, case, [row for row in rows if comparing.kind_of(row["verdict"]) in _CHANGED]
+        series, case, [row for row in rows if comparing.kind_of(row["verdict"]) in comparing.CHANGES]
     )
     remarks = _remarks(selection, a, b)
     states = [
@@ -67,9 +67,6 @@ def page(store: Store, selection: Selection, item: Filled, case: str) -> dict[st
         "case": case,
         "item": item,
     }
-
-
-_CHANGED = comparing.CHANGES
 
 
 def _run(store: Store, runs: Sequence[Row], run_id: str) -> Row:

@@ -146,15 +146,13 @@ def computation(row: Row) -> str:
 
 def conditions(row: Row) -> str:
     """Scheme, ring dimension, tuning and data of a result."""
-    data = row["data_set"] or f"{row['data_pattern']} data"
+    values = formats.values(row["vector_length"])
     parts = (
         row["scheme"].upper(),
         "recommended" if row["tuning"] == "recommended" else "",
         f"N = {row['ring_dimension']}",
-        f"{formats.values(row['vector_length'])} of {data}"
-        if row["data_set"]
-        else formats.values(row["vector_length"]),
-        "" if row["data_pattern"] in (None, "random") or row["data_set"] else data,
+        f"{values} of {row['data_set']}" if row["data_set"] else values,
+        "" if row["data_pattern"] in (None, "random") or row["data_set"] else f"{row['data_pattern']} data",
         "" if row["threads"] == 1 else f"{row['threads']} threads",
     )
     return ", ".join(filter(None, parts))

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from ciphermark_analysis import history
 from ciphermark_analysis.history import ChangePoint
-from ciphermark_present import answers, changes, formats, ratio_axis
+from ciphermark_present import answers, changes, formats, labels, ratio_axis
 from ciphermark_present.query import Row
 
 MIN_RUNS = 3
@@ -164,7 +164,7 @@ def picture(series: Sequence[Series], width: float, height: float) -> Picture:
             (formats.tick_seconds(value), y(value))
             for value in ratio_axis.ticks(axis, 100 * _Y_LABEL / (bottom - top))
         ],
-        _lines(series, x, y),
+        _lines(series, x, y, bottom),
         _shifts(series, x),
     )
 
@@ -194,7 +194,7 @@ def _day(moment: datetime) -> str:
 
 
 def _lines(
-    series: Sequence[Series], x: Callable[[datetime], float], y: Callable[[float], float]
+    series: Sequence[Series], x: Callable[[datetime], float], y: Callable[[float], float], bottom: float
 ) -> list[Line]:
     """The lines, with names that do not overlap."""
     marks = {
@@ -210,21 +210,11 @@ def _lines(
         ]
         for each in series
     }
-    labels = _apart({name: own[-1].y for name, own in marks.items()})
+    heights = labels.spread([own[-1].y for own in marks.values()], _TOP, bottom, _NAME)
     return [
-        Line(name, own, "M" + "L".join(f"{mark.x} {mark.y}" for mark in own), labels[name])
-        for name, own in marks.items()
+        Line(name, own, "M" + "L".join(f"{mark.x} {mark.y}" for mark in own), round(height, 1))
+        for (name, own), height in zip(marks.items(), heights, strict=True)
     ]
-
-
-def _apart(heights: Mapping[str, float]) -> dict[str, float]:
-    """The heights of names, moved down where they would overlap."""
-    free = 0.0
-    labels = {}
-    for name, height in sorted(heights.items(), key=lambda item: item[1]):
-        labels[name] = max(height, free)
-        free = labels[name] + _NAME
-    return labels
 
 
 def _shifts(series: Sequence[Series], x: Callable[[datetime], float]) -> list[Shift]:

@@ -35,11 +35,11 @@ def with_quantiles(answer: Answer, _: Row) -> Answer:
     rows = []
     samples = [row for row in answer.mappings if not row["is_warmup"] and "." not in row["phase"]]
     for own in grouped(samples, lambda row: (row["variant"], row["phase"])):
-        quiet = sorted(divided(row["value"], row["slowdown"]) for row in own if not row["is_disturbed"])
+        undisturbed = sorted(divided(row["value"], row["slowdown"]) for row in own if not row["is_disturbed"])
         every = sorted(row["value"] for row in own)
-        ends = (None, None) if not quiet else (quantile(quiet, 0.5), quantile(quiet, _HIGH))
-        place = (own[0]["variant"], own[0]["phase"], len(every), len(quiet))
-        rows.append((*place, *ends, quantile(every, 0.5), quantile(every, _HIGH), quiet, every))
+        ends = (None, None) if not undisturbed else (quantile(undisturbed, 0.5), quantile(undisturbed, _HIGH))
+        place = (own[0]["variant"], own[0]["phase"], len(every), len(undisturbed))
+        rows.append((*place, *ends, quantile(every, 0.5), quantile(every, _HIGH), undisturbed, every))
     return Answer(_COLUMNS, rows)
 
 

@@ -92,8 +92,8 @@ def finding(rows: Sequence[Row]) -> str:
     growth = [f"{power}{name}" for power, name in zip(exponents, names, strict=True)]
     if names[0] == names[1]:
         growth = [*exponents[:-1], growth[-1]]
-    told = growth[-1] if exponents[0] == exponents[1] else " to ".join(growth)
-    return f"Times grow as {told}; N log N would be N^{formats.three_digits(least['n_log_n_exponent'])}"
+    rate = growth[-1] if exponents[0] == exponents[1] else " to ".join(growth)
+    return f"Times grow as {rate}; N log N would be N^{formats.three_digits(least['n_log_n_exponent'])}"
 
 
 def draw_growth(rows: Sequence[Row]) -> Chart | None:

@@ -91,13 +91,13 @@ def draw_speedups(rows: Sequence[Row]) -> Chart | None:
 def _drawn(cases: Sequence[Row], most: int) -> Chart | None:
     axis = charting.linear([*charting.ends_of(cases, "speedup"), most])
     x = _x(most)
-    told = [
+    tooltips = [
         alt.Tooltip("threads:Q", title="Threads"),
         charting.text_tip("speedup", "Speedup"),
         charting.text_tip("median", "Time"),
     ]
     written = {"speedup": formats.ratio, "median": formats.seconds}
-    value = Value("speedup", "Speedup", axis, told, ("median",), written, has_ends=True)
+    value = Value("speedup", "Speedup", axis, tooltips, ("median",), written, has_ends=True)
     return plots.lines(cases, value, Places("threads", x, _threads, behind=_ideal(x, most)))
 
 
