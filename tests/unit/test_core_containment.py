@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -88,7 +88,46 @@ def test_shared_memory_counts(before_mb):
     """Whatever shared memory this process has: none of it belongs to the action until the action touches it."""
     with shared(before_mb), pytest.raises(MemoryError, match="more than 512 MB together"):
         contained(lambda: hold(600), Limits(20.0, 512))
-    assert containment.memory_bytes(os.getpid()) > 1 << 20
+    assert containment.memory_above(1 << 20, os.getpid()) > 1 << 20
+
+
+@contextmanager
+def private(megabytes, advice):
+    with mmap.mmap(-1, megabytes << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.madvise(advice)
+        for _ in range(megabytes):
+            memory.write(b"x" * (1 << 20))
+        yield memory
+
+
+@pytest.mark.parametrize("advice", [mmap.MADV_NORMAL, mmap.MADV_DONTFORK])
+def test_memory_of_the_process_that_forks_does_not_count(tmp_path, advice):
+    """Neither for the action nor for processes that it starts, whether forks have that memory or not."""
+    limits = Limits(20.0, 256)
+    with private(400, advice) as memory:
+        assert contained(lambda: start_three(tmp_path, is_daemon=True), limits).left_behind == 3
+        for act in (lambda: hold(300), lambda: hold_in_forks(100, 3)):
+            with pytest.raises(MemoryError, match="more than 256 MB together"):
+                contained(act, limits)
+        if advice == mmap.MADV_NORMAL:
+            with pytest.raises(MemoryError, match="more than 256 MB together"):
+                contained(lambda: rewrite(memory, 300), limits)
+
+
+def rewrite(memory, megabytes):
+    memory.seek(0)
+    for _ in range(megabytes):
+        memory.write(b"y" * (1 << 20))
+    time.sleep(600)
+
+
+def hold_in_forks(megabytes, number):
+    for _ in range(number):
+        if os.fork() == 0:
+            held = bytearray(b"x" * (megabytes << 20))
+            time.sleep(600)
+            del held
+    time.sleep(600)
 
 
 def test_what_an_action_raises_passes_through():

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Generic, NoReturn, TypeVar
 
 from ciphermark_core.errors import UserError
@@ -25,10 +25,13 @@ _PARENT_VARIABLE = "CIPHERMARK_PARENT"
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _LOOK_S = 0.1
+_AGAIN_S = 0.02
 _ROUNDS = 100  # of ending processes that continue to fork
-_DATA = ("VmData:",)
-_OWN = ("RssAnon:",)
-_SHARED_OR_OWN = (*_OWN, "RssShmem:")  # the kernel can drop pages of mapped files
+_DATA = ("status", "VmData:")
+_ANONYMOUS = ("smaps_rollup", "Anonymous:")
+_SHARE_OF_ANONYMOUS = ("smaps_rollup", "Pss_Anon:")
+_SHARE = (*_SHARE_OF_ANONYMOUS, "Pss_Shmem:")  # the kernel can drop pages of mapped files
+_RESIDENT = ("status", "RssAnon:", "RssShmem:")
 _TOO_LONG = signal.SIGUSR2
 _ANSWER, _ERROR, _ENDED = "answer", "error", "ended"
 T = TypeVar("T")
@@ -96,9 +99,25 @@ def end(leader: int) -> None:
     _send(leader, signal.SIGKILL)
 
 
-def memory_bytes(leader: int) -> int:
-    """Return the memory in bytes of a process and all its descendants: private, and shared among them."""
-    return sum(_bytes_of(pid, _SHARED_OR_OWN) for pid in (leader, *descendants(leader)))
+def memory_above(limit_bytes: int, leader: int, origin: int | None = None) -> int | None:
+    """Return the memory in bytes of a process and all its descendants if it exceeds a limit, else ``None``.
+
+    A page that n processes share counts as 1/n page for each. Pages that the leader has by a fork of the process
+    ``origin`` do not count before it changes them.
+    """
+    if sum(_bytes_of(pid, _RESIDENT) for pid in (leader, *descendants(leader))) <= limit_bytes:
+        return None  # an upper limit, which costs the processes nothing
+    taken = _share_bytes(leader, origin)
+    if taken > limit_bytes:  # between vfork and exec, a child shows the memory of its parent as its own
+        sleep(_AGAIN_S)
+        taken = min(taken, _share_bytes(leader, origin))
+    return taken if taken > limit_bytes else None
+
+
+def _share_bytes(leader: int, origin: int | None) -> int:
+    pids = (leader, *descendants(leader))
+    lent = _bytes_of(origin, _ANONYMOUS) - _bytes_of(origin, _SHARE_OF_ANONYMOUS) if origin else 0
+    return sum(_bytes_of(pid, _SHARE) or _bytes_of(pid, _RESIDENT) for pid in pids) - lent
 
 
 def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
@@ -109,7 +128,6 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
     """
     ours, theirs = Pipe(duplex=False)
     own, known = os.getpid(), {*descendants(os.getpid())}
-    inherited_bytes = 2 * _bytes_of(own, _OWN)  # leader and worker; shared pages are mapped when used
     adopt()  # the leader's descendants, if the leader is killed
     leader = os.fork()
     if leader == 0:
@@ -117,7 +135,7 @@ def contained(action: Callable[[], T], limits: Limits) -> Contained[T]:
         _lead(action, theirs, limits, own)
     theirs.close()
     try:
-        kind, value, worker = _answered(ours, leader, limits, inherited_bytes)
+        kind, value, worker = _answered(ours, leader, limits)
         left_behind = sum(pid != worker for pid in descendants(leader))
     finally:
         end(leader)
@@ -274,12 +292,12 @@ def end_like(code: int) -> NoReturn:
     os._exit(abs(code))
 
 
-def _answered(answers: Connection, leader: int, limits: Limits, inherited_bytes: int) -> tuple[str, Any, int]:
+def _answered(answers: Connection, leader: int, limits: Limits) -> tuple[str, Any, int]:
     deadline = monotonic() + limits.deadline_s
     while not answers.poll(min(_LOOK_S, max(0.0, deadline - monotonic()))):
         if monotonic() >= deadline:
             raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
-        if memory_bytes(leader) - inherited_bytes > limits.memory_mb << 20:
+        if memory_above(limits.memory_mb << 20, leader, os.getpid()):
             raise MemoryError(f"its processes took more than {limits.memory_mb} MB together")
     try:
         answer: tuple[str, Any, int] = answers.recv()
@@ -360,8 +378,9 @@ def _is_over(pid: int) -> bool:
     return _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"])
 
 
-def _bytes_of(pid: int, kinds: Sequence[str]) -> int:
-    lines = (line.split() for line in _text(Path(f"/proc/{pid}/status")).splitlines())
+def _bytes_of(pid: int, source: Sequence[str]) -> int:
+    file, *kinds = source
+    lines = (line.split() for line in _text(Path(f"/proc/{pid}/{file}")).splitlines())
     return sum(int(words[1]) << 10 for words in lines if words and words[0] in kinds)
 
 

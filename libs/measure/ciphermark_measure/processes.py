@@ -181,8 +181,7 @@ class Process(Generic[Reply]):
         return False
 
     def _require_memory(self) -> None:
-        taken = containment.memory_bytes(self._process.pid)
-        if taken > self._memory_bytes:
+        if taken := containment.memory_above(self._memory_bytes, self._process.pid):
             self.kill()
             raise WorkerDied(
                 "out_of_memory",
@@ -245,10 +244,10 @@ def executed(command: Sequence[str], limits: containment.Limits) -> Ended:
             while not _ends_within(process.pid, _LOOK_S):
                 if monotonic() > deadline:
                     raise TimeoutError(f"it took longer than {limits.deadline_s:g} s")
-                taken_mb = containment.memory_bytes(process.pid) >> 20
-                if taken_mb > limits.memory_mb:
+                if taken := containment.memory_above(limits.memory_mb << 20, process.pid):
                     raise MemoryError(
-                        f"its processes took {taken_mb} MB, shared memory included, and {limits.memory_mb} are allowed"
+                        f"its processes took {taken >> 20} MB, shared memory included, and {limits.memory_mb} are "
+                        "allowed"
                     )
         finally:
             containment.end(process.pid)
