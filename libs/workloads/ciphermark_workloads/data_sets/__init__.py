@@ -1,6 +1,4 @@
-"""The packaged data sets, and the reader of a user's own. Format: CSV text with a header and numbers, the label in the
-last column.
-"""
+"""The data sets of this package, and the reader of a user's own: CSV text with a header and numbers, the label last."""
 
 from __future__ import annotations
 
@@ -212,7 +210,26 @@ def breast_cancer() -> DataSet:
     return read(_shipped("breast_cancer.csv"), "breast-cancer", "binary")
 
 
-DATA_SETS: Mapping[str, Callable[[], DataSet]] = {"boston": boston, "breast-cancer": breast_cancer}
+@cache
+def synthetic() -> DataSet:
+    """1,280 rows of 9 correlated normal features, labels drawn by a logistic model; of the split, 1,024 are to train.
+
+    As many as the infant-mortality table that CryptOracle trains on, which is not shipped.
+    """
+    random, shape = np.random.default_rng(0), (1280, 9)
+    features = random.standard_normal(shape)
+    features[:, 1:] += features[:, :-1] / 2
+    weights = random.standard_normal(shape[1])
+    labels = random.uniform(size=shape[0]) < 1 / (1 + np.exp(-(features @ weights)))
+    columns = tuple(f"x{number}" for number in range(1, shape[1] + 1))
+    return DataSet("synthetic", columns, features, labels.astype(np.float64))
+
+
+DATA_SETS: Mapping[str, Callable[[], DataSet]] = {
+    "boston": boston,
+    "breast-cancer": breast_cancer,
+    "synthetic": synthetic,
+}
 
 
 def _shipped(name: str) -> str:

@@ -7,7 +7,7 @@ meaning of their factors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,10 +25,32 @@ from ciphermark_circuits.layout import (
 from ciphermark_circuits.logistic_regression import RHO, SCALE_BITS, Descent, Rows
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
 from ciphermark_core import primes
+from ciphermark_core.metrics import Metric, register
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.learning import training
 from ciphermark_workloads.learning.classifier import Result, Task, TrainedInBlocks
-from ciphermark_workloads.workload import Arrays, Handles
+from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth
+
+TRAINING_LOSS = register(
+    Metric(
+        "training_loss",
+        "absolute",
+        "lower",
+        1.05,
+        "loss of training rows",
+        "Mean logistic loss of the decrypted model on the rows that it was trained on.",
+    )
+)
+PUBLISHED_LOSS = register(
+    Metric(
+        "published_loss",
+        "absolute",
+        None,
+        1.0,
+        "loss of the published training",
+        "Mean logistic loss, on the same rows, of ten steps as CryptOracle bootstraps them, in the clear.",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +119,16 @@ class EncryptedLogisticRegression(TrainedInBlocks):
 
     def reference(self, task: Task) -> Result:
         return training.predicted(training.logistic_regression(task.train, self.descent), task)
+
+    def judge(self, found: Result, truth: Truth[Task, Result]) -> Judgement:
+        """With the loss of the decrypted model, and that of the published training in the clear, on the same rows."""
+        judgement, train = super(EncryptedLogisticRegression, self).judge(found, truth), truth.input.train
+        assert found.weights is not None
+        losses = {
+            TRAINING_LOSS.name: training.loss(train, found.weights),
+            PUBLISHED_LOSS.name: training.loss(train, training.published_regression(train)),
+        }
+        return replace(judgement, results={**judgement.results, **losses})
 
 
 def twice(rows: Floats) -> Floats:

@@ -11,11 +11,13 @@ import numpy as np
 
 from ciphermark_circuits.layout import Floats, with_ones
 from ciphermark_circuits.logistic_regression import C1, C3, Descent
+from ciphermark_contract.checking import UNBOUNDED
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_workloads.learning.classifier import Result, Table, Task
 
 _SAME_MEAN = 2.0**-20  # of z-scores
 _LARGEST_MARGIN, _SHRUNK_MARGIN = 14.0, 6.0
+_PUBLISHED_STEPS, _PUBLISHED_RATE, _PUBLISHED_MOMENTUM = 10, 0.1, 0.1
 _ALPHAS = tuple(float(alpha) for alpha in np.arange(0.005, 0.5, 0.005))
 
 
@@ -74,6 +76,22 @@ def logistic_regression(table: Table, descent: Descent) -> Floats:
         u = z @ ahead
         before, beta = beta, ahead + descent.rate / len(z) * ((0.5 - C1 * u + C3 * u**3) @ z)
     return np.concatenate([beta[:1], factor * beta[1:]])
+
+
+def published_regression(table: Table) -> Floats:
+    """CryptOracle's training: ten of Nesterov's steps with the logistic function. They bootstrap between steps."""
+    z = signed_rows(table)
+    beta = before = np.zeros(z.shape[1])
+    for _ in range(_PUBLISHED_STEPS):
+        ahead = beta + _PUBLISHED_MOMENTUM * (beta - before)
+        before, beta = beta, ahead + _PUBLISHED_RATE / len(z) * (z.T @ (1 / (1 + np.exp(z @ ahead))))
+    return beta
+
+
+def loss(table: Table, weights: Floats) -> float:
+    """The mean logistic loss of rows; ``UNBOUNDED`` for weights that are not finite."""
+    margins = signed_rows(table) @ weights
+    return float(np.logaddexp(0, -margins).mean()) if np.isfinite(margins).all() else UNBOUNDED
 
 
 def two_linear_steps(table: Table, alpha: float) -> Floats:
