@@ -64,6 +64,16 @@ def test_small(variant: str, scheme: str, name: str) -> None:
         assert judgement.complaint is None
 
 
+@pytest.mark.variants("seal", "openfhe")
+@pytest.mark.parametrize("levels", [10, 12])
+@pytest.mark.parametrize("name", ["matrix-product", "matrix-product-packed", "logistic", "sign"])
+def test_on_the_published_chain(variant: str, scheme: str, name: str, levels: int) -> None:
+    """The circuits take fewer levels than the chain has: they begin lower."""
+    workload = WORKLOADS[name].with_options({**SMALL[name], "levels": levels})
+    judgement = _judged(workload, variant, SMALL_RING)
+    assert judgement.complaint is None
+
+
 def _require_lacking(variant: str, reason: str) -> None:
     """Circuits that choose their levels may take a primitive that a library does not have: the reason names it."""
     lacking = {*OPERATIONS} - {*registry.declaration(variant).operations["ckks"]}

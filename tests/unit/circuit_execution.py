@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
 from ciphermark_contract.interfaces import Vector
-from ciphermark_contract.program import Program
+from ciphermark_contract.program import Program, digest_of
 from ciphermark_contract.tracing import Circuit, Form, fresh_inputs, trace
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -35,10 +37,16 @@ def parameters(ring: int, levels: int, scale_bits: int = 40) -> Parameters:
 
 
 def literal_counts(circuit: Circuit, inputs: int, chosen: Parameters) -> Mapping[str, int]:
-    """How often a circuit asks for each operation, also for what nothing needs."""
+    """How often a circuit asks for each operation, also for what nothing needs. A product with 1 is none: it brings an
+    operand to the scale of another, which libraries with automatic scaling do by themselves."""
     form = Form(is_literal=True)
     program = trace(circuit, chosen, fresh_inputs(chosen, inputs), form=form).program
-    return Counter(node.operation for node in program.nodes)
+    ones = digest_of(np.ones(chosen.slots))
+    return Counter(
+        node.operation
+        for node in program.nodes
+        if not (node.operation == "mul_plain" and program.constants[node.constants[0]].digest == ones)
+    )
 
 
 def executed(circuit: Circuit, vectors: Sequence[Vector], chosen: Parameters) -> Execution:

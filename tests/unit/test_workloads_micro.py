@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Unsupported
@@ -14,6 +16,7 @@ from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import Override, recommended
 from ciphermark_workloads.programs import all_traced
 from ciphermark_workloads.workload import Truth
 
@@ -48,6 +51,7 @@ def test_published_circuits_stand_beside_ours() -> None:
         ("sign", {"degrees": "15-27"}, 16384, 32768),
         ("sign", {"degrees": "7-15-15"}, 32768, 32768),
         *((name, {}, 32768, 32768) for name in MICRO if name.endswith("-published")),
+        *((name, {"levels": 10}, 32768, 32768) for name in MICRO),
     ],
 )
 def test_parameters_are_secure_by_both_tables(
@@ -72,6 +76,65 @@ def test_parameters_are_secure_by_both_tables(
 def test_what_no_circuit_can_do_is_unsupported(name: str, options: Mapping[str, Value], reason: str) -> None:
     with pytest.raises(Unsupported, match=reason):
         _resolved(name, options)
+
+
+@pytest.mark.parametrize(
+    ("levels", "ring"), [(12, 32768), (14, 32768), (16, 65536), (18, 65536), (20, 65536)]
+)
+def test_longer_published_chains_take_larger_rings(levels: int, ring: int) -> None:
+    """The 2018 table ends at N = 32768; a digit per prime needs one special prime."""
+    parameters = _resolved("sign-published", {"levels": levels})
+    assert (parameters.ring_dimension, len(parameters.moduli)) == (ring, levels + 1)
+    assert security.level("2024", ring, parameters.log_qp) >= 128
+
+
+@pytest.mark.parametrize(
+    ("level", "table", "ring"),
+    [
+        (0, "2018", 32768),
+        (128, "2024", 32768),
+        (192, "2024", 32768),
+        (256, "2024", 65536),
+        (256, "2018", 32768),
+    ],
+)
+def test_a_higher_security_level_raises_the_ring(level: int, table: security.Table, ring: int) -> None:
+    """592 bits. No ring reaches 256 bits by the 2018 table: N stays, and the plan refuses the case with the limit."""
+    override = Override(security=level, security_table=table)
+    spec = recommended(WORKLOADS["sign-published"], "ckks", registry.declaration("seal"), override)
+    assert spec.ring_dimension == ring
+    given = replace(override, ring_dimension=16384)
+    spec = recommended(WORKLOADS["sign-published"], "ckks", registry.declaration("seal"), given)
+    assert spec.ring_dimension == 16384
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("logistic", 25.5),
+        ("logistic-published", -26.0),
+        ("sign", 1.25),
+        ("sign", 0.005),
+        ("sign-published", -1.5),
+        ("sign-published", math.nan),
+    ],
+)
+def test_a_value_outside_the_interval_is_refused_by_name(name: str, value: float) -> None:
+    workload, parameters = WORKLOADS[name], _resolved(name, {})
+    workload.require_room(workload.given_input([0.5, -0.5]), parameters)
+    with pytest.raises(Unsupported, match=f"value 2 is {value:g}, outside"):
+        workload.require_room(workload.given_input([0.5, -0.5, value]), parameters)
+
+
+@pytest.mark.parametrize("name", ["logistic", "logistic-published", "sign", "sign-published"])
+def test_accuracy_against_function_and_polynomial(name: str) -> None:
+    """A noise of 1e-6 in every value: the error against the polynomial is that, and the other has approximation too."""
+    workload, parameters = WORKLOADS[name], _resolved(name, {})
+    given = workload.input(5, None)
+    truth = Truth(given, workload.reference(given), workload.expected(given, parameters), parameters)
+    judgement = workload.judge(truth.expected + 1e-6, truth)
+    assert judgement.results["polynomial_error"] == pytest.approx(1e-6, rel=1e-6)
+    assert judgement.accuracy.max_abs_error > 10 * judgement.results["polynomial_error"]
 
 
 @pytest.mark.parametrize("degrees", ["", "8", "7-", "7-7-14", "seven", "7-7-7-7-7-7"])

@@ -11,7 +11,7 @@ from msgspec import Meta
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes
 from ciphermark_core.model import ParameterSpec, Scheme
-from ciphermark_core.security import Table
+from ciphermark_core.security import Table, limit
 from ciphermark_workloads.workload import Workload
 
 
@@ -36,6 +36,7 @@ class Override(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 NOTHING = Override()
+_LARGEST_RING = 1 << 17
 
 
 def recommended(
@@ -57,6 +58,17 @@ def sends_seeded(workload: Workload[Any, Any], declared: Declaration) -> bool:
     return workload.is_seeded and declared.writes_seeded
 
 
+def _secure_ring(spec: ParameterSpec) -> int:
+    """The smallest ring from the present one on whose limit the requested primes keep; the present one if none does."""
+    ring, log_qp = spec.ring_dimension, sum(spec.modulus_bits or ())
+    while ring <= _LARGEST_RING:
+        bound = limit(spec.security_table, ring, spec.security)
+        if bound is not None and log_qp <= bound:
+            return ring
+        ring *= 2
+    return spec.ring_dimension
+
+
 def reason_against(spec: ParameterSpec) -> str | None:
     """Why no library supports a workload's parameters; ``None`` where no reason is known."""
     n = spec.ring_dimension
@@ -66,12 +78,16 @@ def reason_against(spec: ParameterSpec) -> str | None:
 
 
 def changed(spec: ParameterSpec, override: Override) -> ParameterSpec:
-    """A parameter set with changes; t follows N, at the same size, unless it is given."""
+    """A parameter set with changes; t follows N, at the same size, unless it is given. A higher security level than the
+    recommended one raises N to the smallest ring that has it, if there is one, unless N is given.
+    """
     given = msgspec.structs.asdict(override)
     asked_bits = given.pop("plain_modulus_bits")
     for_others = "plain_modulus" if spec.scheme == "ckks" else "scale_bits"
     values = {name: value for name, value in given.items() if value is not None and name != for_others}
     other, modulus = replace(spec, **values), spec.plain_modulus
+    if override.ring_dimension is None and other.security > spec.security:
+        other = replace(other, ring_dimension=_secure_ring(other))
     if modulus is None or other.plain_modulus != modulus:
         return other
     if asked_bits is None and (primes.batches(modulus, other.ring_dimension) or other.plain_residues):

@@ -13,8 +13,8 @@ from ciphermark_circuits import chebyshev, minimax, published_functions
 from ciphermark_circuits.chebyshev import OddPolynomial
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.minimax import Approximation
-from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, lowered
+from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.micro import function
 from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
@@ -27,6 +27,8 @@ _NOISE = 1.3e-5
 
 class _OnRange(Function):
     """Points of [−25, 25]."""
+
+    interval = (0.0, REACH)
 
     def input(self, seed: int, data: Any) -> Floats:
         """One point in each of equal parts of the range."""
@@ -72,20 +74,18 @@ class Logistic(_OnRange):
 
         degree: Annotated[int, msgspec.Meta(ge=3, le=159, description="degree of the polynomial, odd")] = 79
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
+    def own_parameters(self) -> ParameterSpec:
         """A level for each halving of the degree; N = 16384 for degree 79."""
-        self.require_scheme(scheme)
         chain = (50, *[45] * self.polynomial().depth, 50)
-        return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=45)
+        return ParameterSpec("ckks", secure_ring(chain), chain, scale_bits=45)
 
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+    def own_roomy_parameters(self) -> ParameterSpec:
         """For slightly larger primes, and a special prime of 60 bits. With a first prime of 48 bits, which holds values
         below 4, they just fit N = 16384, too.
         """
-        self.require_scheme(scheme)
         depth = self.polynomial().depth
         ring = secure_ring((48, *[46] * depth, 60))
-        return ParameterSpec(scheme, ring, (48, *[45] * depth, 60), scale_bits=45)
+        return ParameterSpec("ckks", ring, (48, *[45] * depth, 60), scale_bits=45)
 
     def largest_error(self) -> float:
         return self._approximation().error + _NOISE
@@ -95,7 +95,8 @@ class Logistic(_OnRange):
         return OddPolynomial(self._approximation().coefficients, _LEAVES)
 
     def odd_part(self, evaluator: Evaluator, points: Handle) -> Handle:
-        return chebyshev.evaluate(evaluator, points, [self.polynomial()])
+        polynomial = self.polynomial()
+        return chebyshev.evaluate(evaluator, lowered(evaluator, points, polynomial.depth), [polynomial])
 
     def _approximation(self) -> Approximation:
         if self.options.degree % 2 == 0:
@@ -104,7 +105,7 @@ class Logistic(_OnRange):
 
 
 class PublishedLogistic(Published[Floats, Floats], _OnRange):
-    """Interpolation of degree 77, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
+    """Interpolation of degree 77, by CryptOracle's circuit and in its modulus chain, by default of ten levels."""
 
     name = "logistic-published"
     title = "logistic function on [−25, 25], by the published circuit"

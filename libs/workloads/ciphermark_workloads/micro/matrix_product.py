@@ -12,10 +12,10 @@ import numpy as np
 from ciphermark_circuits import matrix_product
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.matrix_product import Grid
-from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.micro.function import Published, judged, secure_ring
-from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth, Workload
+from ciphermark_workloads.micro.function import Levels, Micro, Published, judged, secure_ring
+from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth
 
 # Relative to max(1, largest entry), which is about √(2.8·d). An error of a rotated slot is normal with a deviation of
 # (N/π)·3.2·√(N/2)/2^40 = 5e-7 where the slot is the worst of them, and reaches an entry by one row and one column: of
@@ -29,21 +29,19 @@ class SideOptions(msgspec.Struct, frozen=True):
     side: Annotated[
         int, msgspec.Meta(ge=2, le=64, description="rows and columns of both matrices, a power of two")
     ] = 32
+    levels: Levels = 0
 
 
-class _Product(Workload[Floats, Floats]):
+class _Product(Micro[Floats, Floats]):
     """Two matrices, stacked as one input of shape (2, d, d)."""
 
-    family = "micro"
-    schemes: tuple[Scheme, ...] = ("ckks",)
     Options: ClassVar[type[msgspec.Struct]] = SideOptions
-    levels: ClassVar[int] = 2
+    depth: ClassVar[int] = 2
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """Its levels, in the smallest ring with enough slots for the circuit."""
-        self.require_scheme(scheme)
-        chain = (60, *[40] * self.levels, 60)
-        return ParameterSpec(scheme, secure_ring(chain, 2 * self.min_slots), chain, scale_bits=40)
+    def own_parameters(self) -> ParameterSpec:
+        """The levels of the circuit, in the smallest ring with enough slots for it."""
+        chain = (60, *[40] * self.depth, 60)
+        return ParameterSpec("ckks", secure_ring(chain, 2 * self.min_slots), chain, scale_bits=40)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "mul_plain", "mul", "rotate")
@@ -120,6 +118,7 @@ class MatrixProduct(_Product):
         return self._grid().slots
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        left, right = (lowered(evaluator, item, self.depth) for item in (left, right))
         return matrix_product.row_major(evaluator, left, right, self._grid())
 
     def _grid(self) -> Grid:
@@ -134,7 +133,7 @@ class PackedMatrixProduct(_Product):
 
     name = "matrix-product-packed"
     title = "product of two matrices that the client packed for it"
-    levels = 1
+    depth = 1
 
     @property
     def min_slots(self) -> int:
@@ -154,6 +153,7 @@ class PackedMatrixProduct(_Product):
         return 8 * given.size
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
+        left, right = (lowered(evaluator, item, self.depth) for item in (left, right))
         return matrix_product.packed_by_client(evaluator, left, right, self.size)
 
     def output(self, outputs: Sequence[Vector], given: Floats, parameters: Parameters) -> Floats:
@@ -162,7 +162,7 @@ class PackedMatrixProduct(_Product):
 
 
 class PublishedMatrixProduct(Published[Floats, Floats], _Product):
-    """Row by row, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
+    """Row by row, by CryptOracle's circuit and in its modulus chain, by default of ten levels."""
 
     name = "matrix-product-published"
     title = "product of two matrices, row by row, by the published circuit"

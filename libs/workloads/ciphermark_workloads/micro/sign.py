@@ -14,8 +14,8 @@ from ciphermark_circuits import chebyshev, minimax, published_functions
 from ciphermark_circuits.chebyshev import OddPolynomial
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.minimax import Approximation
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_contract.interfaces import Evaluator, Handle, lowered
+from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_workloads.micro import function
 from ciphermark_workloads.micro.function import Function, Published, secure_ring
 
@@ -27,6 +27,8 @@ _NOISE = 1e-2
 
 class _AwayFromZero(Function):
     """Points of [−1, −0.01] and [0.01, 1]."""
+
+    interval = (LOW, 1.0)
 
     def input(self, seed: int, data: Any) -> Floats:
         """Points of either sign; their sizes are in geometric progression, since the error is largest for small
@@ -66,17 +68,15 @@ class Sign(_AwayFromZero):
             ),
         ] = "7-7-15"
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
+    def own_parameters(self) -> ParameterSpec:
         """Ten levels of 35 bits just fit N = 16384 (430 bits): the remaining noise is far below the error."""
-        self.require_scheme(scheme)
         chain = (40, *[35] * self._depth(), 40)
-        return ParameterSpec(scheme, secure_ring(chain), chain, scale_bits=35)
+        return ParameterSpec("ckks", secure_ring(chain), chain, scale_bits=35)
 
-    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+    def own_roomy_parameters(self) -> ParameterSpec:
         """For slightly larger primes, and a special prime of 60 bits."""
-        self.require_scheme(scheme)
         ring = secure_ring((50, *[46] * self._depth(), 60))
-        return ParameterSpec(scheme, ring, (50, *[45] * self._depth(), 60), scale_bits=45)
+        return ParameterSpec("ckks", ring, (50, *[45] * self._depth(), 60), scale_bits=45)
 
     def largest_error(self) -> float:
         """1.25e-2 for degrees 7, 7 and 15; the published polynomial errs by 1.3e-2."""
@@ -90,7 +90,7 @@ class Sign(_AwayFromZero):
         ]
 
     def evaluated(self, evaluator: Evaluator, points: Handle) -> Handle:
-        return chebyshev.evaluate(evaluator, points, self.polynomials())
+        return chebyshev.evaluate(evaluator, lowered(evaluator, points, self._depth()), self.polynomials())
 
     def _steps(self) -> tuple[Approximation, ...]:
         return minimax.sign_steps(tuple(int(degree) for degree in self.options.degrees.split("-")), LOW)
@@ -100,7 +100,7 @@ class Sign(_AwayFromZero):
 
 
 class PublishedSign(Published[Floats, Floats], _AwayFromZero):
-    """Interpolation of degree 1023, by CryptOracle's circuit and in its modulus chain of ten levels, at 128 bits."""
+    """Interpolation of degree 1023, by CryptOracle's circuit and in its modulus chain, by default of ten levels."""
 
     name = "sign-published"
     title = "sign on [−1, −0.01] and [0.01, 1], by the published circuit"
