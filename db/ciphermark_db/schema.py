@@ -172,8 +172,8 @@ def _alone(connection: Connection) -> Iterator[None]:
 def view_files() -> list[ViewFile]:
     """All views of this program, in order. Raises ``ValueError`` for a file that creates an object of another name.
 
-    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_operation}}`` for all dimensions
-    except the operation.
+    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_level}}`` for all dimensions
+    except the level, ``{{but_operation}}`` for those except the operation and the level.
     """
     texts = (file for file in (files("ciphermark_db") / "views").iterdir() if file.name.endswith(".sql"))
     return sorted((_view(file.name, file.read_bytes()) for file in texts), key=lambda item: item.position)
@@ -188,7 +188,10 @@ def _view(file_name: str, text: bytes) -> ViewFile:
         "parameters": [
             item.name for item in descriptor.columns() if item.sources[0].startswith("parameters.")
         ],
-        "but_operation": [item.name for item in descriptor.columns() if item.name != "operation"],
+        "but_level": [item.name for item in descriptor.columns() if item.name != "level"],
+        "but_operation": [
+            item.name for item in descriptor.columns() if item.name not in ("operation", "level")
+        ],
     }
     lists = {key: ", ".join(f"i.{each}" for each in names) for key, names in columns.items()}
     return ViewFile(int(position), name, objects[0][0], filled(text, **lists))

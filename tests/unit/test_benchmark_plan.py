@@ -3,6 +3,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import golden
 import pytest
@@ -473,3 +474,102 @@ def test_a_case_is_a_case_whatever_the_plan():
     assert item.case == Case(
         "seal", "arithmetic", "add", ParameterSpec("bfv", 4096, plain_modulus=1032193), 4096, "random"
     )
+
+
+# Levels and residency of operands
+
+
+def operands_of(*experiments):
+    return [
+        (
+            item.case.variant,
+            item.case.dimensions.get("level"),
+            item.case.dimensions.get("residency"),
+            item.reason,
+        )
+        for item in planned(*experiments)
+    ]
+
+
+LEVELED = {"schemes": ["ckks"], "ring_dimension": [8192], "modulus_bits": [50, 40, 40, 50], "scale_bits": 40}
+
+
+def test_every_level_at_which_an_operation_exists_is_planned():
+    at = {
+        name: [
+            level for _, level, _, _ in operands_of(experiment(operations=[name], levels="all", **LEVELED))
+        ]
+        for name in ("add", "mul", "mul_plain", "relinearize", "rescale", "mod_switch", "encode", "rotate(1)")
+    }
+    assert at == {
+        "add": [2, 1, 0],
+        "mul": [2, 1],  # at level 0 the scale of a product exceeds the prime
+        "mul_plain": [2, 1],
+        "relinearize": [2, 1],
+        "rescale": [2, 1],
+        "mod_switch": [2, 1],
+        "encode": [2],
+        "rotate(1)": [2, 1, 0],
+    }
+
+
+def test_levels_depend_on_the_library():
+    several = experiment(
+        variants=["seal", "tenseal", "openfhe"],
+        schemes=["bfv"],
+        ring_dimension=[8192],
+        modulus_bits=[54, 54, 54],
+        operations=["add"],
+        levels="all",
+        residency=["cached", "streamed"],
+    )
+    assert Counter(operands_of(several)) == Counter(
+        (variant, level, residency, None)
+        for variant, levels in {"seal": (1, 0), "tenseal": (1,), "openfhe": (1,)}.items()
+        for level in levels
+        for residency in ("cached", "streamed")
+    )
+
+
+def test_a_listed_level_that_is_none_has_its_reason():
+    listed = experiment(variants=["seal", "tenseal"], operations=["mul"], levels=[3, 1, 0], **LEVELED)
+    (_, high, _, too_high), one, (_, low, _, too_low), *of_tenseal = sorted(
+        operands_of(listed), key=lambda item: (item[0], -item[1])
+    )
+    assert (high, one, low) == (3, ("seal", 1, None, None), 0)
+    assert too_high == "the modulus chain has the levels 0 to 2, and no level 3"
+    assert "does not exist at level 0" in too_low
+    assert "operands stay at level 2" in of_tenseal[1][3]
+
+
+def test_levels_that_only_the_library_knows_are_refused():
+    ((_, level, _, reason),) = operands_of(experiment(variants=["openfhe"], operations=["add"], levels="all"))
+    assert level is None
+    assert "write modulus_bits" in reason
+
+
+def test_a_case_without_choice_of_operands_has_no_dimension_of_them():
+    (item,) = planned(experiment(operations=["add"]))
+    assert item.case.dimensions == {}
+
+
+def test_only_kinds_of_single_operations_choose_operands():
+    with pytest.raises(ValueError, match="levels is for the kinds arithmetic and rotation, not for depth"):
+        suite_of(experiment(kind="depth", levels="all"))
+
+
+def test_cases_of_one_level_and_residency_follow_each_other():
+    chosen = experiment(
+        operations=["add", "sub", "negate", "rotate(1)"],
+        levels="all",
+        residency=["cached", "streamed"],
+        **LEVELED,
+    )
+    (block,) = plan_of(chosen).blocks
+    leaders = {"arithmetic", "rotation"}
+    places = [
+        tuple(sorted(item.trials[0].case.dimensions.items()))
+        for item in block.comparison_groups[len(leaders) :]
+    ]
+    changes = sum(a != b for a, b in pairwise(places))
+    assert changes == len(set(places)) - 1

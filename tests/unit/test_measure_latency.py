@@ -10,6 +10,7 @@ import pytest
 from ciphermark_contract.interfaces import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure import operands
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
@@ -241,3 +242,16 @@ def test_each_execution_on_fresh_operands_is_told():
     assert [sample.ordinal for sample in found] == list(range(len(found)))
     assert len(found) >= 2
     assert all(sample.value > 0 for sample in found)
+
+
+def test_operands_are_brought_to_the_level_of_the_case() -> None:
+    spec = ParameterSpec("ckks", 4096, (36, 30, 30), None, 30)
+    session = a_session(spec)
+    for operation in ("add", "mul_plain", "rescale"):
+        case = replace(a_case(operation, spec, 2048), dimensions={"level": 1})
+        (row,) = operands.build(session, case, 7, 0).rows
+        assert session.evaluator.level(row[0]) == 1
+    low = replace(a_case("add", spec, 2048), dimensions={"level": 0})
+    assert finished(Latency(setting(session, low))).status == "ok"
+    with pytest.raises(Unsupported, match="no level 2"):
+        Latency(setting(session, replace(low, dimensions={"level": 2}))).open()

@@ -1,6 +1,9 @@
 -- Readers compare at a level of either table.
 alter table case_info add column security_compared_2024 integer;
 
+-- Single operations at a level of the chain, on operands in the cache or in memory.
+alter table case_info add column level integer, add column residency text;
+
 -- Jobs take their numbers from the sequence of runs: a list of both has the order in which they were recorded, and a job
 -- without a run its place by its submission.
 alter table job add column sequence bigint;

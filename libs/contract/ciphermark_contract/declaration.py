@@ -193,6 +193,10 @@ class Declaration:
         is_managed = OPERATIONS[operation].is_managed
         return operation in (self.managed if is_managed else self.operations)[scheme]
 
+    def reason_against_lowering(self, scheme: Scheme) -> str | None:
+        """Return, as a sentence for the user, why ciphertexts stay at the top level; ``None`` where they do not."""
+        return None if "mod_switch" in self.operations[scheme] else self.reason_against("mod_switch", scheme)
+
     def reason_against_tuning(self, tuning: Tuning) -> str | None:
         """Return, as a sentence for the user, why a tuning is not offered; ``None`` where it is."""
         if tuning == "matched" or self.lacks_recommended is None:

@@ -549,6 +549,27 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         origin="result",
         is_filter=True,
     ),
+    Dimension(
+        "level",
+        int,
+        "Level: data primes left less one, of the first operand of an operation or the highest operand of a layer; of "
+        "a case NULL where it does not choose the level, and operands are fresh",
+        (f"{_OF_FAMILY}.level",),
+        unit="number",
+        label="Level",
+        phrase="level {}",
+        is_filter=True,
+    ),
+    Dimension(
+        "residency",
+        str,
+        "cached: each execution has the operands of the one before; streamed: operands from a pool of at least four "
+        "times the last-level cache, read from memory; NULL where the case does not choose it",
+        (f"{_OF_FAMILY}.residency",),
+        label="Residency",
+        phrase="{} operands",
+        is_filter=True,
+    ),
 )
 for _dimension in _OF_CASES:
     register(_dimension)
@@ -558,3 +579,5 @@ MAX_REPETITIONS = register(
 )
 REPETITIONS = register(Dimension("repetitions", int, "Consecutive operations (experiment repetition)."))
 DATA_SET: Dimension[str] = DIMENSIONS["data_set"]
+LEVEL: Dimension[int] = DIMENSIONS["level"]
+RESIDENCY: Dimension[str] = DIMENSIONS["residency"]

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract import operands
-from ciphermark_contract.interfaces import Handle, Row, Vector
+from ciphermark_contract.interfaces import Handle, Row, Vector, lowered
 from ciphermark_contract.operands import Source
 from ciphermark_contract.operations import Call, Kind, Ring, read, where
+from ciphermark_core.descriptor import LEVEL
 from ciphermark_core.model import Case
 from ciphermark_measure.session import Session
 
@@ -35,11 +36,12 @@ DISTINCT = 4
 
 def build(session: Session, case: Case, seed: int, index: int, most: int | None = None) -> OperandSet:
     """The operand set number ``index`` of a case, for ``most`` ciphertexts of the vector or all, in separate objects.
-    Beyond :data:`DISTINCT` ciphertexts, values repeat, except in a last ciphertext that is not full.
+    Beyond :data:`DISTINCT` ciphertexts, values repeat, except in a last ciphertext that is not full. Operands are at
+    the case's level, or fresh.
 
     Raises ``Exhausted`` where an operand itself cannot be made, such as a product for ``relinearize``.
     """
-    slots, call = session.parameters.slots, read(case.operation)
+    slots, call, level = session.parameters.slots, read(case.operation), LEVEL.of(case.dimensions)
 
     @cache
     def drawn(number: int) -> Sequence[Vector]:
@@ -48,7 +50,7 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
 
     whole = drawn(0)
     numbers = [_distinct(number, whole) for number in range(len(whole[:most]))]
-    chunk_operands = [operands.made(_sourced(session, drawn, number), call) for number in numbers]
+    chunk_operands = [operands.made(_sourced(session, drawn, number, level), call) for number in numbers]
     vectors = [whole[number] for number in numbers]
     return OperandSet(
         vectors,
@@ -79,10 +81,10 @@ def executed_for(call: Call) -> frozenset[str]:
     return frozenset({row.name, *makers, *encodes, *transformed_by, *shown_by.get(row.result, ())})
 
 
-def revealed(session: Session, call: Call, results: Sequence[Any]) -> list[Handle]:
+def revealed(session: Session, case: Case, results: Sequence[Any]) -> list[Handle]:
     """The results of all rows as ciphertexts, one after the other."""
-    ring = ring_of(session)
-    encrypt = partial(_encrypted, session)
+    call, ring = read(case.operation), ring_of(session)
+    encrypt = partial(_encrypted, session, LEVEL.of(case.dimensions))
     source = Source(session.evaluator, ring, encrypt)
     return [handle for result in results for handle in operands.revealed(source, call, result)]
 
@@ -92,14 +94,17 @@ def ring_of(session: Session) -> Ring:
     return Ring.of(session.parameters, session.declaration.slot_generator)
 
 
-def _sourced(session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int) -> Source:
+def _sourced(
+    session: Session, drawn: Callable[[int], Sequence[Vector]], chunk: int, level: int | None
+) -> Source:
     """The same piece of every vector."""
-    encrypt = partial(_encrypted, session)
+    encrypt = partial(_encrypted, session, level)
     return Source(session.evaluator, ring_of(session), encrypt, lambda number: drawn(number)[chunk])
 
 
-def _encrypted(session: Session, values: Vector) -> Handle:
-    return session.to_evaluator([values])[0]
+def _encrypted(session: Session, level: int | None, values: Vector) -> Handle:
+    (handle,) = session.to_evaluator([values])
+    return handle if level is None else lowered(session.evaluator, handle, level)
 
 
 # Factors of ckks stay within [0.9, 1], so that a product repeated to the end of any chain neither grows nor vanishes.

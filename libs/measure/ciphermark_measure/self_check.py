@@ -66,7 +66,7 @@ def _require_right(session: Session, variant: str, operation: str) -> None:
     operand_set, call = operands.build(session, case, _SEED, 0), read(operation)
     bound = session.evaluator.bind(call.name, operand_set.rows)
     bound.run(1)
-    results = session.decrypted(operands.revealed(session, call, bound.results()))
+    results = session.decrypted(operands.revealed(session, case, bound.results()))
     accuracy = checking.accuracy(
         results, operand_set.expected, checking.tolerance(session.parameters, operation=call.operation)
     )

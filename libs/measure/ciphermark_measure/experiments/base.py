@@ -18,7 +18,7 @@ from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import OPERATIONS, multiplies, read
 from ciphermark_core import experiments
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import REPETITIONS, Dimension
+from ciphermark_core.descriptor import LEVEL, REPETITIONS, Dimension
 from ciphermark_core.model import Accuracy, Case, Parameters, ParameterSpec, Sample, Scheme, Status, Trial
 from ciphermark_measure.clock import Clock
 from ciphermark_measure.interference import cache_detection
@@ -250,6 +250,7 @@ class ExperimentKind:
     ``has_memory_worker``: memory is one of its subjects, and each case has a separate worker for it.
     ``searched``: the stages whose times a search for a slower build may use; empty where nothing is timed.
     ``reason``: why a declared library cannot execute a case (beyond its schemes), or nothing.
+    ``chooses_operands``: suites may choose the level and the residency of its operands.
     ``trial_s``: a rough estimate of a trial's seconds, given the factor of all times over those at N = 4096.
     ``vector_s``: likewise, the additional seconds of a worker's first trial with a vector. See
     :mod:`ciphermark_measure.experiments.latency`.
@@ -267,6 +268,7 @@ class ExperimentKind:
     has_memory_worker: bool = False
     determines: str | None = None
     is_until_exhausted: bool = False
+    chooses_operands: bool = False
     searched: tuple[str, ...] = ("evaluate",)
 
     @property
@@ -305,7 +307,9 @@ _SIZES = (None, 50, 54)  # of added primes: like the others, or sizes that libra
 
 
 def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> bool | None:
-    """Whether ``attempt`` succeeds with a longer modulus chain; ``None`` where no such control is possible."""
+    """Whether ``attempt``, on fresh operands, succeeds with a longer modulus chain; ``None`` where no such control is
+    possible.
+    """
     key = (case.operation, REPETITIONS.of(case.dimensions))
     if key not in session.controls:
         session.controls[key] = _controlled(session, case, attempt)
@@ -313,6 +317,8 @@ def is_right_with_more_room(session: Session, case: Case, attempt: Attempt) -> b
 
 
 def _controlled(session: Session, case: Case, attempt: Attempt) -> bool | None:
+    if LEVEL.of(case.dimensions) is not None and attempt(session):
+        return True  # the top of this chain has the room that the level lacks
     for spec in longer(session.parameters, room_bits(session.parameters, case)):
         with suppress(Unsupported, Exhausted):  # try the next one; any other error fails the trial
             return attempt(prepare(session.declaration.variant, spec, session.keys))

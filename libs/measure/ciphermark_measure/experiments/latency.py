@@ -12,8 +12,10 @@ from ciphermark_contract.interfaces import Bound, Handle, Vector
 from ciphermark_contract.operations import read, where
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
+from ciphermark_core.descriptor import LEVEL
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import operands
+from ciphermark_measure import levels, operands
 from ciphermark_measure.experiments import subsampling
 from ciphermark_measure.experiments.base import (
     CIPHERTEXT_S,
@@ -65,7 +67,7 @@ class Latency(Sampled):
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. An incorrect result ends the trial before anything is timed."""
-        self.session.require_possible(self.case.operation)
+        self._require_possible()
         self._executed = self._count_that_tells()
         self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
@@ -82,6 +84,16 @@ class Latency(Sampled):
             for phase in self.phases:
                 known_ns = executed_ns if phase.bounds is self._bounds else 0
                 make_ready(phase, known_ns, self.setting.trial.budget.warmups)
+
+    def _require_possible(self) -> None:
+        self.session.require_possible(self.case.operation)
+        level = LEVEL.of(self.case.dimensions)
+        if level is not None:
+            reason = levels.reason_at(
+                self.case.operation, level, self.session.parameters, self.session.declaration
+            )
+            if reason is not None:
+                raise Unsupported(reason)
 
     def _count_that_tells(self) -> int:
         """The number of ciphertexts that are timed: a few, where timing one shows that caches do not matter."""
@@ -128,7 +140,7 @@ class Latency(Sampled):
 
     def memory(self) -> list[Sample]:
         """Peaks of encryption, operation and decryption of one operand set."""
-        self.session.require_possible(self.case.operation)
+        self._require_possible()
         item = operands.build(self.session, self.case, self.setting.trial.seed, 0)
         peaks, vector = self.session.client_peaks, (self.case.vector_length, self.case.data_pattern)
         peaks.setdefault(
@@ -155,7 +167,7 @@ class Latency(Sampled):
 
     def _revealed(self, results: Sequence[Any]) -> list[Handle]:
         """Results of all rows as ciphertexts."""
-        return operands.revealed(self.session, self._call, results)
+        return operands.revealed(self.session, self.case, results)
 
     def _set_count(self) -> int:
         """The number of operand sets that fit the memory set aside for them: at least two. Long vectors need no more,
@@ -179,10 +191,11 @@ class Latency(Sampled):
         return judge(self.setting, Checked(accuracy, item.expected, results), self._attempt)
 
     def _attempt(self, session: Session) -> bool:
-        """Whether the result of the first operand set is correct in another session."""
-        item = operands.build(session, self.case, self.setting.trial.seed, 0)
+        """Whether the result of the first operand set, fresh, is correct in a session."""
+        case = replace(self.case, dimensions={})
+        item = operands.build(session, case, self.setting.trial.seed, 0)
         executed = [session.evaluator.apply(self._call.name, *row) for row in item.rows]
-        results = operands.revealed(session, self._call, executed)
+        results = operands.revealed(session, case, executed)
         accuracy = checking.accuracy(session.decrypted(results), item.expected, self._tolerance(session))
         return checking.is_right(accuracy)
 
@@ -348,6 +361,7 @@ KINDS = (
         trial_s=trial_s,
         reason=without_primitive,
         vector_s=vector_s,
+        chooses_operands=True,
         also="rotation",
     ),
     ExperimentKind(
@@ -358,6 +372,7 @@ KINDS = (
         trial_s=trial_s,
         reason=without_primitive,
         vector_s=vector_s,
+        chooses_operands=True,
         also="arithmetic",
     ),
 )

@@ -107,6 +107,7 @@ def _ring_dimension(value: int) -> int:
 RingDimension = Annotated[int, AfterValidator(_ring_dimension)]
 PrimeBits = Annotated[int, Field(ge=2, le=60)]
 ScaleBits = Annotated[int, Field(ge=10, le=60)]
+Level = Annotated[int, Field(ge=0, le=1024)]
 Tunings = Annotated[
     Tuning | Several[Tuning],
     Field(

@@ -30,6 +30,7 @@ from ciphermark_benchmark.suite.fields import (
     VARIED,
     BootstrappingText,
     BudgetText,
+    Level,
     OperationText,
     PlainModulus,
     PrimeBits,
@@ -156,6 +157,18 @@ class Matrix(Strict):
         description="operations, with their arguments; default: the usual ones of the kind",
         examples=[["add", "mul", {"rotate": [1, 64]}]],
     )
+    levels: Literal["all", "top"] | Several[Level] | None = Field(
+        None,
+        description="levels of the operands: data primes left less one; all: every level of the modulus chain at "
+        "which the operation exists; top: the highest; default: fresh operands, and a case without a level",
+        examples=["all"],
+    )
+    residency: Several[Literal["cached", "streamed"]] | None = Field(
+        None,
+        description="cached: one operand set for all executions; streamed: operands from a pool of at least four times "
+        "the last-level cache; default: a few operand sets by turns",
+        examples=[["cached", "streamed"]],
+    )
     threads: Threads = Field([1])
     tuning: Tunings = "matched"
     bootstrapping: BootstrappingText | None = Field(
@@ -177,6 +190,15 @@ class Matrix(Strict):
             dict(zip(names, values, strict=True))
             for values in product(*(as_list(getattr(self, name)) for name in names))
         ]
+
+    @field_validator("levels", "residency")
+    @classmethod
+    def _kind_chooses_operands(cls, value: T, info: ValidationInfo) -> T:
+        kind = info.data.get("kind")
+        if kind is not None and value is not None and not KINDS[kind].chooses_operands:
+            kinds = [row.name for row in KINDS.values() if row.chooses_operands]
+            raise ValueError(f"{info.field_name} is for the kinds {' and '.join(kinds)}, not for {kind}")
+        return value
 
     @field_validator("modulus_bits")
     @classmethod

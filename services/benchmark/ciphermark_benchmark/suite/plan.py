@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -29,11 +29,12 @@ from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.operations import OPERATIONS, read
 from ciphermark_core import chains, primes
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import DATA_SET, MAX_REPETITIONS, REPETITIONS
+from ciphermark_core.descriptor import DATA_SET, LEVEL, MAX_REPETITIONS, REPETITIONS, RESIDENCY, Value
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Scheme, Status, Trial, offered
 from ciphermark_core.run import Host
+from ciphermark_measure import levels as level_rules
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.experiments import KINDS
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
@@ -49,6 +50,11 @@ MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next
 MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
 WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
 _UNSUPPORTED: Status = "unsupported"
+Dimensions: TypeAlias = dict[str, Value]
+_NOT_CHOSEN: tuple[Dimensions, str | None] = ({}, None)
+_UNKNOWN_LEVELS = (
+    "the levels of {library}'s modulus chain are unknown before a run: write modulus_bits with prime sizes"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ def cases(
     """
     by_key: dict[str, PlannedCase] = {}
     parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s, suite.budget.memory_mb)
-    for candidate in _candidates(suite, available):
+    for candidate in _candidates(suite, available, parameters):
         case, reason, workload, data = candidate
         if case.key in by_key:
             continue
@@ -145,13 +151,15 @@ def cases(
     return list(by_key.values())
 
 
-def _candidates(suite: Suite, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
+def _candidates(
+    suite: Suite, available: Mapping[str, Availability], parameters: ParameterFeasibility
+) -> Iterator[_Candidate]:
     """Every case as often as the suite has it, without tracing workloads, which takes seconds."""
     for experiment in suite.experiments:
         if isinstance(experiment, WorkloadText):
             yield from _workload_cases(experiment, available)
         else:
-            yield from _cases_of(experiment, available)
+            yield from _cases_of(experiment, available, parameters)
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
@@ -171,6 +179,7 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
         first = _leading(ordered)
         rest = [item for item in ordered if item not in first]
         shuffle(rest)
+        rest = _by_operands(rest)
         blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
     shuffle(blocks)
     refused = tuple(
@@ -193,6 +202,15 @@ def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGro
         if len(item.trials) > len(leader.trials):
             leaders[case.experiment, case.vector_length, case.data_pattern] = item
     return list(leaders.values())
+
+
+def _by_operands(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGroup]:
+    """The groups in their order, but those of one level and residency one after the other: they share operands."""
+    places: dict[object, list[ComparisonGroup]] = {}
+    for item in comparison_groups:
+        dimensions = item.trials[0].case.dimensions
+        places.setdefault((LEVEL.of(dimensions), RESIDENCY.of(dimensions)), []).append(item)
+    return [item for several in places.values() for item in several]
 
 
 def without(plan: Plan, done: set[str]) -> Plan:
@@ -221,7 +239,9 @@ def _trial(run_id: str, case: Case, process: int, seed: int, budget: Budget) -> 
     return Trial(str(identity), run_id, case, process, data_seed, budget)
 
 
-def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability]) -> Iterator[_Candidate]:
+def _cases_of(
+    experiment: ExperimentText, available: Mapping[str, Availability], parameters: ParameterFeasibility
+) -> Iterator[_Candidate]:
     operations = experiment.operations or defaults(experiment.kind)
     requested = experiment.ring_dimension
     rings: Sequence[int | None] = (None,) if requested == "smallest-secure" else requested
@@ -243,7 +263,50 @@ def _cases_of(experiment: ExperimentText, available: Mapping[str, Availability])
                 threads=threads,
                 dimensions=dimensions,
             )
-            yield _Candidate(case, reason or _reason_against(case, available[variant]))
+            candidate = _Candidate(case, reason or _reason_against(case, available[variant]))
+            declared = available[variant].declaration
+            yield from _with_operands(candidate, experiment, declared, parameters)
+
+
+def _with_operands(
+    candidate: _Candidate,
+    experiment: ExperimentText,
+    declared: Declaration,
+    parameters: ParameterFeasibility,
+) -> Iterator[_Candidate]:
+    """The case at each level and residency that the experiment requests; an impossible case once."""
+    case, levels, residencies = candidate.case, experiment.levels, experiment.residency
+    if candidate.reason is not None:
+        yield candidate
+        return
+    at_levels = [_NOT_CHOSEN] if levels is None else _at_levels(case, levels, declared, parameters)
+    resident: list[Dimensions] = (
+        [{}] if residencies is None else [{RESIDENCY.name: each} for each in residencies]
+    )
+    for (level, reason), residency in product(at_levels, resident):
+        yield _Candidate(replace(case, dimensions={**case.dimensions, **level, **residency}), reason)
+
+
+def _at_levels(
+    case: Case,
+    levels: Literal["all", "top"] | Sequence[int],
+    declared: Declaration,
+    parameters: ParameterFeasibility,
+) -> list[tuple[Dimensions, str | None]]:
+    """The requested levels of a case, each with the reason against it; with words, those at which its operation
+    exists.
+    """
+    expected = parameters.expected(case, declared)
+    if expected is None:
+        reason = parameters.reason_against(case, declared)
+        return [({}, reason or _UNKNOWN_LEVELS.format(library=declared.library))]
+    if isinstance(levels, str):
+        possible = level_rules.possible(case.operation, expected, declared)
+        levels = possible if levels == "all" else possible[:1]
+    return [
+        ({LEVEL.name: level}, level_rules.reason_at(case.operation, level, expected, declared))
+        for level in levels
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +554,7 @@ def reason_against_suite(
     traces no workload. Experiments with common parameters and threads share workers.
     """
     places: dict[tuple[ParameterSpec, int, bool], set[str]] = {}
-    for item in _candidates(suite, available):
+    for item in _candidates(suite, available, ParameterFeasibility()):
         if item.reason is None and (not chosen or item.case.variant in chosen):
             has_workloads = item.case.experiment in WORKLOAD_KINDS
             place = (item.case.parameters, item.case.threads, has_workloads)
