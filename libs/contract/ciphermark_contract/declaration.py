@@ -16,7 +16,14 @@ from ciphermark_contract.interfaces import (
     Row,
     Unsupported,
 )
-from ciphermark_contract.operations import OPERATIONS, has_key_per_argument, key_kinds, require_keys, served
+from ciphermark_contract.operations import (
+    LOWERING,
+    OPERATIONS,
+    has_key_per_argument,
+    key_kinds,
+    require_keys,
+    served,
+)
 from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 
@@ -195,7 +202,7 @@ class Declaration:
 
     def reason_against_lowering(self, scheme: Scheme) -> str | None:
         """Return, as a sentence for the user, why ciphertexts stay at the top level; ``None`` where they do not."""
-        return None if "mod_switch" in self.operations[scheme] else self.reason_against("mod_switch", scheme)
+        return None if LOWERING in self.operations[scheme] else self.reason_against(LOWERING, scheme)
 
     def reason_against_tuning(self, tuning: Tuning) -> str | None:
         """Return, as a sentence for the user, why a tuning is not offered; ``None`` where it is."""

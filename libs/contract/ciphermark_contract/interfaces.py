@@ -23,7 +23,7 @@ import numpy as np
 
 from ciphermark_contract.bound import Bound, Handle, PythonBound, Row, Vector
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import OPERATIONS, Kind, where
+from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, where
 from ciphermark_contract.program import Node, Program, require_constants
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
@@ -383,7 +383,7 @@ def aligned(evaluator: Evaluator, a: Handle, b: Handle) -> tuple[Handle, Handle]
 def lowered(evaluator: Evaluator, a: Handle, level: int) -> Handle:
     """The ciphertext switched down to a level; unchanged if it is not above it."""
     while evaluator.level(a) > level:
-        a = evaluator.apply("mod_switch", a)
+        a = evaluator.apply(LOWERING, a)
     return a
 
 

@@ -21,7 +21,7 @@ from ciphermark_contract.operations.operation import (
     reason_against_arguments,
     within_row,
 )
-from ciphermark_contract.operations.shapes import Shape, fresh, top_level
+from ciphermark_contract.operations.shapes import Shape, fresh, switched, top_level
 from ciphermark_contract.operations.table import OPERATIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Scheme
@@ -55,6 +55,10 @@ def _number(word: str) -> Number:
 def where(is_wanted: Callable[[Operation], bool]) -> tuple[str, ...]:
     """Names of the rows that a condition holds for, in the table's order."""
     return tuple(row.name for row in OPERATIONS.values() if is_wanted(row))
+
+
+# The operation that brings a ciphertext down by a level and leaves its scale.
+(LOWERING,) = where(lambda row: row.effect is switched)
 
 
 def repeatable() -> tuple[str, ...]:
@@ -121,6 +125,7 @@ def require_keys(name: str, operands: Sequence[Any], keys: KeyRequest) -> None:
 
 
 __all__ = [
+    "LOWERING",
     "OPERATIONS",
     "Argument",
     "Call",
