@@ -14,12 +14,11 @@ from runner import Shell, Stage
 
 from ciphermark_adapters import added
 
-# A shared library without Python, which workers load in any interpreter. It is next to its source, where
-# ciphermark_measure.interference.reference_kernel looks for it. It is for any CPU of its kind: images run on other
-# machines.
-_REFERENCE_KERNEL = ROOT / "libs" / "measure" / "ciphermark_measure" / "native" / "reference_kernel.cpp"
-_REFERENCE_KERNEL_LIBRARY = _REFERENCE_KERNEL.with_name("_reference_kernel.so")
-_REFERENCE_KERNEL_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
+# Shared libraries without Python, which workers load in any interpreter. They are next to their sources, where
+# ciphermark_measure looks for them. They are for any CPU of its kind: images run on other machines.
+_NATIVE = ROOT / "libs" / "measure" / "ciphermark_measure" / "native"
+_NATIVE_SOURCES = (_NATIVE / "reference_kernel.cpp", _NATIVE / "allocations.cpp")
+_NATIVE_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 # The dashboards' package has these files next to its sources, as its wheel does.
 _FONTS = ROOT / "dashboards" / "ciphermark_dashboards" / "fonts"
 _MAKE_FONTS = SETUP / "fonts.py"
@@ -80,14 +79,23 @@ def _ours() -> Stage:
 
 
 def _reference_kernel() -> Stage:
-    """Return the stage of the reference kernel; without it, samples have no interference data."""
-    command = ("c++", *_REFERENCE_KERNEL_FLAGS, _REFERENCE_KERNEL, "-o", _REFERENCE_KERNEL_LIBRARY)
+    """Return the stage of the reference kernel, without which samples have no interference data, and of the counter of
+    allocations.
+    """
+    libraries = {source: source.with_name(f"_{source.stem}.so") for source in _NATIVE_SOURCES}
+
+    def build(shell: Shell) -> None:
+        for source, library in libraries.items():
+            shell.run(
+                "c++", *_NATIVE_FLAGS, source, "-o", library, advice="the log's first `error:` says why"
+            )
+
     return Stage(
         "reference-kernel",
-        "reference kernel, which detects disturbed samples",
-        inputs=lambda: [file_digest(_REFERENCE_KERNEL), compiler_version(), str(_REFERENCE_KERNEL_LIBRARY)],
-        is_present=_REFERENCE_KERNEL_LIBRARY.exists,
-        build=lambda shell: shell.run(*command, advice="the log's first `error:` says why"),
+        "reference kernel, which detects disturbed samples, and counter of allocations",
+        inputs=lambda: [*map(file_digest, libraries), compiler_version(), *map(str, libraries.values())],
+        is_present=lambda: all(library.exists() for library in libraries.values()),
+        build=build,
         needs=("system",),
         is_optional=True,
     )

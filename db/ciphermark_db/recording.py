@@ -288,6 +288,8 @@ def _trial(outcome: Outcome, case_info_id: int) -> Row:
         "started_at": outcome.started_at,
         "duration_s": outcome.duration_s,
         "facts": _json(outcome.facts),
+        "unmeasured": _texts(outcome.unmeasured),
+        "stacks": _texts(outcome.stacks),
     }
 
 
@@ -331,6 +333,11 @@ def _hash(value: LibraryInfo | object) -> str:
 def _json(value: object) -> Jsonb:
     """JSON with NaN and infinity as null."""
     return Jsonb(value, dumps=msgspec.json.encode)
+
+
+def _texts(values: Mapping[str, str]) -> Jsonb | None:
+    """Texts by name as JSON; ``None`` for none of them."""
+    return _json({name: _text(text) for name, text in values.items()}) if values else None
 
 
 def _text(value: str) -> str:

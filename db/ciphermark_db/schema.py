@@ -259,7 +259,17 @@ def _fill_registries(connection: Connection) -> None:
 
 
 _COLUMNS: Mapping[str, Sequence[str]] = {
-    "metric": ("name", "unit", "direction", "threshold", "threshold_kind", "label", "sentence", "adds_up"),
+    "metric": (
+        "name",
+        "unit",
+        "direction",
+        "threshold",
+        "threshold_kind",
+        "label",
+        "sentence",
+        "adds_up",
+        "probe",
+    ),
     "dimension": ("name", "kind", "sentence"),
     "experiment": ("name", "determines", "is_until_exhausted"),
 }

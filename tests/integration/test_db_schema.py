@@ -223,7 +223,7 @@ def test_every_view_and_column_is_described(database: Database) -> None:
 def test_the_tables_of_the_registries_say_what_the_registries_say(database: Database) -> None:
     database.migrate()  # what was registered since
     table = database.query(
-        "select name, unit, direction, threshold, label, sentence, threshold_kind, adds_up from metric"
+        "select name, unit, direction, threshold, label, sentence, threshold_kind, adds_up, false, probe from metric"
     ).rows
     # how often a process measures it is no column: comparisons ask the registry
     assert {Metric(*row) for row in table} >= {replace(metric, is_once=False) for metric in METRICS.values()}

@@ -181,6 +181,16 @@ add constraint ratio_kind_check check (
 drop table words;
 drop function renamed(jsonb, jsonb), word(text, jsonb);
 
+-- Probes that suites ask for.
+alter table metric add column probe text;
+alter table trial add column unmeasured jsonb;
+alter table trial add column stacks jsonb;
+
+comment on column metric.probe is 'Name by which suites ask for it; NULL for a metric of every run';
+comment on column trial.unmeasured is 'The reason for each requested probe without values, by its name; NULL without one';
+comment on column trial.stacks is
+    'Sampled call stacks by stage: lines with frames, separated by semicolons, and a count; NULL without any';
+
 -- What tables and columns mean, in the words of the documents.
 comment on table metric is
     'Metrics of samples. Migrating fills the table from the program''s registry; recording adds those of workloads';

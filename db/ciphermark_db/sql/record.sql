@@ -83,17 +83,18 @@ returning case_info_id;
 -- name: record_trial
 insert into trial (
     id, run_id, case_info_id, process, seed, budget, status, error, max_abs_error, incorrect_slots, tolerance,
-    precision_bits, started_at, duration_s, facts
+    precision_bits, started_at, duration_s, facts, unmeasured, stacks
 ) values (
     %(id)s, %(run_id)s, %(case_info_id)s, %(process)s, %(seed)s, %(budget)s, %(status)s, %(error)s,
-    %(max_abs_error)s, %(incorrect_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s, %(duration_s)s, %(facts)s
+    %(max_abs_error)s, %(incorrect_slots)s, %(tolerance)s, %(precision_bits)s, %(started_at)s, %(duration_s)s, %(facts)s,
+    %(unmeasured)s, %(stacks)s
 );
 
 -- name: record_metric
 -- A metric that this process does not know keeps the row of another process.
-insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up)
+insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up, probe)
 values (
-    %(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s
+    %(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s, %(probe)s
 )
 on conflict (name) do nothing;
 

@@ -1,5 +1,5 @@
 -- name: metrics
-select name, unit, direction, threshold, threshold_kind, label, sentence, adds_up from metric;
+select name, unit, direction, threshold, threshold_kind, label, sentence, adds_up, probe from metric;
 
 -- name: dimensions
 select name, kind, sentence from dimension;
@@ -8,8 +8,8 @@ select name, kind, sentence from dimension;
 select name, determines, is_until_exhausted from experiment;
 
 -- name: fill_metric
-insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up)
-values (%(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s)
+insert into metric (name, unit, direction, threshold, threshold_kind, label, sentence, adds_up, probe)
+values (%(name)s, %(unit)s, %(direction)s, %(threshold)s, %(threshold_kind)s, %(label)s, %(sentence)s, %(adds_up)s, %(probe)s)
 on conflict (name) do update set
     unit = excluded.unit,
     direction = excluded.direction,
@@ -17,7 +17,8 @@ on conflict (name) do update set
     threshold_kind = excluded.threshold_kind,
     label = excluded.label,
     sentence = excluded.sentence,
-    adds_up = excluded.adds_up;
+    adds_up = excluded.adds_up,
+    probe = excluded.probe;
 
 -- name: fill_dimension
 insert into dimension (name, kind, sentence) values (%(name)s, %(kind)s, %(sentence)s)

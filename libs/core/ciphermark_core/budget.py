@@ -10,7 +10,8 @@ class Budget:
     """The measurement budget of a trial. ``processes`` is the number of fresh workers per case.
 
     ``max_ci_half_width`` is the relative half-width of the median's interval. With it, each timed stage continues after
-    ``min_samples`` and ``min_time_s`` until it reaches that width, ``max_samples`` or ``max_time_s``.
+    ``min_samples`` and ``min_time_s`` until it reaches that width, ``max_samples`` or ``max_time_s``. ``probes`` are
+    those that a suite asks for, by name.
     """
 
     processes: int = 1
@@ -22,3 +23,4 @@ class Budget:
     max_ci_half_width: float | None = None
     max_samples: int = 64
     max_time_s: float = 10.0
+    probes: tuple[str, ...] = ()

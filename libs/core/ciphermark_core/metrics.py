@@ -33,7 +33,8 @@ class Metric:
     Results within ``threshold`` of each other are unchanged. By ``threshold_kind`` it is a factor, or a difference in
     units of the metric, which suits logarithms. ``label`` heads a column, ``sentence`` explains it. With ``adds_up``,
     the parts of a whole are added; otherwise, as for a high-water mark, the largest part counts.
-    ``is_once``: each process yields one sample, whatever number a suite requests.
+    ``is_once``: each process yields one sample, whatever number a suite requests. ``probe`` is the name by which suites
+    ask for it; ``None`` for a metric of every run.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Metric:
     threshold_kind: ThresholdKind = "factor"
     adds_up: bool = True
     is_once: bool = False
+    probe: str | None = None
 
     def together(self, a: float, b: float) -> float:
         """Return the value of a whole from the values of its two parts."""

@@ -415,7 +415,11 @@ class ProgramUse:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a trial. ``facts`` are values about the measurement itself (loops, overheads)."""
+    """The outcome of a trial. ``facts`` are values about the measurement itself (loops, overheads).
+
+    ``unmeasured`` gives the reason for each requested probe without values. ``stacks`` holds, by stage, the sampled
+    call stacks: a line per stack, with its frames from the outermost on, separated by semicolons, and its count.
+    """
 
     trial: Trial
     status: Status
@@ -428,6 +432,8 @@ class Outcome:
     error: str | None = None
     facts: dict[Word, Fact] = field(default_factory=dict)
     programs: tuple[ProgramUse, ...] = ()
+    unmeasured: dict[Word, str] = field(default_factory=dict)
+    stacks: dict[Word, str] = field(default_factory=dict)
 
     @property
     def ciphertexts(self) -> int:

@@ -7,16 +7,17 @@ import os
 import traceback
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from time import perf_counter
 
 from ciphermark_adapters import registry
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Outcome, Sample, Status, Trial
-from ciphermark_measure import confinement, protocol
+from ciphermark_measure import confinement, profiling, protocol
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import KINDS, Experiment, Findings, Setting, repetition
-from ciphermark_measure.experiments.base import alone
+from ciphermark_measure.experiments.base import Sampled, alone
 from ciphermark_measure.interference import reference_kernel
 from ciphermark_measure.interference.cpu_steal import CpuSteal
 from ciphermark_measure.interference.host_state import Gate, counts
@@ -108,9 +109,12 @@ class Service:
         assert self._experiment is not None
         assert self._trial is not None
         self._gate.settle()
-        findings = self._experiment.close()
+        findings, experiment = self._experiment.close(), self._experiment
         self._experiment = None
-        return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
+        outcome, names = self._outcome(self._trial, findings), self._trial.budget.probes
+        if names and findings.status == "ok":
+            outcome = _profiled(outcome, experiment, names)
+        return protocol.Closed(outcome, self.clock.now_ns())
 
     def _branch(self, request: protocol.Branch) -> protocol.Reply:
         """Prepare in a fork where that is safe, so that this process stays without keys for the next request."""
@@ -181,6 +185,12 @@ class Service:
         """The state of the host around the samples of the trial, as facts."""
         gate_facts = self._gate.facts()
         return self._steal.facts() | (gate_facts | counts(samples) if gate_facts else {})
+
+
+def _profiled(outcome: Outcome, experiment: Experiment, names: Sequence[str]) -> Outcome:
+    """The outcome with the values of the requested probes."""
+    profile = profiling.profiled(experiment.phases if isinstance(experiment, Sampled) else (), names)
+    return replace(outcome, samples=(*outcome.samples, *profile.samples), unmeasured=profile.unmeasured)
 
 
 def refusal(error: Exception) -> protocol.Refused:

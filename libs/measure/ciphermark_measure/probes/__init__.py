@@ -9,12 +9,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 
 from ciphermark_core import host
-from ciphermark_core.metrics import METRICS
+from ciphermark_core.metrics import METRICS, Metric, register
 from ciphermark_core.model import Sample
 from ciphermark_core.run import Host
 from ciphermark_measure.interference import cpu_steal, reference_kernel
@@ -40,9 +41,38 @@ def reason_against(probe: type[Probe]) -> str | None:
 
 
 def unavailable() -> dict[str, str]:
-    """The metrics that cannot be measured here, and why."""
-    reasons = ((probe, reason_against(probe)) for probe in PROBES)
+    """The metrics of all runs that cannot be measured here, and why."""
+    reasons = ((probe, reason_against(probe)) for probe in PROBES if probe.asked_as is None)
     return {metric.name: reason for probe, reason in reasons if reason for metric in probe.metrics}
+
+
+def asked() -> tuple[str, ...]:
+    """The names by which suites ask for probes."""
+    return tuple(sorted({probe.asked_as for probe in PROBES if probe.asked_as is not None}))
+
+
+OVERHEADS = {
+    name: register(
+        Metric(
+            f"{name}_overhead",
+            "ratio",
+            "lower",
+            0.02,
+            f"overhead of {name}",
+            f"Minimum time of repetitions with the probe {name}, divided by that without it, less 1.",
+            "difference",
+            adds_up=False,
+            probe=name,
+        )
+    )
+    for name in asked()
+}
+
+
+def reasons_against(names: Iterable[str]) -> dict[str, str]:
+    """The requested probes that cannot measure here, or not everything, and why."""
+    reasons = {probe.asked_as: reason_against(probe) for probe in PROBES if probe.asked_as in set(names)}
+    return {name: reason for name, reason in reasons.items() if name and reason}
 
 
 def host_facts() -> Host:
@@ -62,10 +92,41 @@ def _unwatched() -> tuple[str, ...]:
 
 
 class Meter:
-    """All available probes of a kind of span, started and stopped together."""
+    """All available probes of a kind of span, started and stopped together: those of every run, and the ``names``."""
 
-    def __init__(self, span: Span) -> None:
-        self._probes = [probe() for probe in PROBES if span in probe.spans and reason_against(probe) is None]
+    def __init__(self, span: Span, names: Collection[str] = ()) -> None:
+        self._probes = [
+            probe()
+            for probe in PROBES
+            if span in probe.spans
+            and (probe.asked_as is None or probe.asked_as in names)
+            and reason_against(probe) is None
+        ]
+
+    @classmethod
+    def repeated(cls, name: str) -> list[Meter]:
+        """The probes of a name for repetitions of a loop: a meter for each set that measures together."""
+        kinds = [
+            probe
+            for probe in PROBES
+            if probe.asked_as == name and "profile" in probe.spans and reason_against(probe) is None
+        ]
+        meters = []
+        for together in zip_longest(*(probe.variants() for probe in kinds)):
+            meter = cls.__new__(cls)
+            meter._probes = [probe for probe in together if probe is not None]
+            meters.append(meter)
+        return meters
+
+    @property
+    def region_s(self) -> float:
+        """The minimum duration of a repetition."""
+        return max(probe.region_s for probe in self._probes)
+
+    @property
+    def repetitions(self) -> int:
+        """The number of repetitions."""
+        return min(probe.repetitions for probe in self._probes)
 
     def start(self) -> None:
         """Start measuring."""

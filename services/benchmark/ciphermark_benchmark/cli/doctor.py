@@ -32,12 +32,24 @@ def doctor(
     console = console_for()
     for line in terminal.named(host_lines(facts), console.width):
         console.print(Text(line), soft_wrap=True)
+    for line in terminal.named(probe_lines(), console.width):
+        console.print(Text(line), soft_wrap=True)
     crowding = hosts.thread_warning({count for item in experiments for count in item.threads}, facts.cores)
     warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
     if not warnings:
         console.print(styled("[green]No sources of measurement error found.[/green]"))
     for warning in warnings:
         console.print(styled("[yellow]![/yellow] {}", warning), soft_wrap=True)
+
+
+def probe_lines() -> list[tuple[str, str]]:
+    """Every probe that a suite can ask for, with the reason if this host lacks something."""
+    names = probes.asked()
+    reasons = probes.reasons_against(names)
+    return [
+        (f"probe {name}", f"unavailable: {reasons[name]}" if name in reasons else "available")
+        for name in names
+    ]
 
 
 def host_lines(host: Host) -> list[tuple[str, str]]:

@@ -53,7 +53,7 @@ def expected(
     """The expected duration of a run of all variants of a suite, with the given text, on this host."""
     from ciphermark_benchmark.suite import estimate  # large, and needed only for a plan
 
-    return of_texts(data_directory, host, {text: estimate.run_s(planned, suite.budget.budget)})[text]
+    return of_texts(data_directory, host, {text: estimate.run_s(planned, suite.trial_budget)})[text]
 
 
 def of_texts(

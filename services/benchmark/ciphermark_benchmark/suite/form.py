@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
@@ -49,20 +50,24 @@ from ciphermark_benchmark.suite.fields import (
     require_known,
     written,
 )
+from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS, Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Scheme, offered
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.parties.messages import MAX_INPUTS_PER_PASS
+from ciphermark_measure.probes import asked
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, families
 from ciphermark_workloads.options import combinations
 
 if TYPE_CHECKING:
     KindName = str
+    ProbeName = str
 else:
     KindName = Literal[tuple(KINDS)]
+    ProbeName = Literal[asked()]
 # Kinds with repetitions: `for-depth` makes room for this number of multiplications.
 _REPEATING = tuple(row.name for row in KINDS.values() if any(v.dimension is REPETITIONS for v in row.varied))
 
@@ -467,9 +472,19 @@ class Suite(Strict):
     budget: BudgetText = Field(
         BudgetText(), description="sampling budget of each trial", examples=[{"min_samples": 20}]
     )
+    probes: Annotated[list[ProbeName], AfterValidator(distinct)] = Field(
+        [],
+        description="further probes, in repetitions of their own: see [Profile](../how-to/profile.md)",
+        examples=[["allocations"]],
+    )
     experiments: Annotated[list[AnyExperiment], Field(min_length=1)] = Field(
         description="experiments to measure; every combination of the lists of an experiment is a case"
     )
+
+    @property
+    def trial_budget(self) -> Budget:
+        """The budget of its trials, with the probes."""
+        return replace(self.budget.budget, probes=tuple(self.probes))
 
     @property
     def variants(self) -> set[str]:

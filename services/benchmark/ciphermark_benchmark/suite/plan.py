@@ -164,7 +164,7 @@ def _candidates(
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
     """Order the cases: blocks and comparison groups, shuffled by the suite's seed; leading groups come first."""
-    budget = suite.budget.budget
+    budget = suite.trial_budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
     for process, item in product(range(budget.processes), planned):
