@@ -43,9 +43,13 @@ _UNITS = {
     "MB": ("bytes", 1e6),
     "share": ("share", 1.0),
     "ratio": ("ratio", 1.0),
+    "J": ("J", 1.0),
 }
 _BARE = ("share", "ratio")  # written without a unit in papers
-_CASE = ("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set")
+_CASE = (
+    *("variant", "experiment", "operation", "phase", "ring_dimension", "repetitions", "data_set"),
+    *("threads", "level", "security", "provenance"),
+)
 
 Connection = psycopg.Connection[Any]
 

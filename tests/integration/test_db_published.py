@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 
 from ciphermark_core.model import ParameterSpec, Sample
+from ciphermark_core.security import level
 from ciphermark_db import schema
 from ciphermark_db.database import Database
 
@@ -131,3 +133,48 @@ def test_failures_are_no_results_of_ours(database: Database, make) -> None:
     )
     run = make.record(database, {"case": case, "samples": make.times([1.0]), "status": "incorrect"})
     assert matches(database, run.id) == []
+
+
+def test_level_threads_and_security_are_those_that_the_source_states(database: Database, make) -> None:
+    """An operation at the published level only, once for each number of threads, and only at the published security."""
+    spec = ParameterSpec("ckks", 32768, None, None, 40)
+    chain = make.parameters(spec, tuple(2**60 - 1 - 2 * number for number in range(12)))
+    assert chain.security_2024 == 128
+    common = {"operation": "sub", "parameters": spec, "vector_length": 16}
+
+    def case(level: int | None, threads: int = 1, **dimensions: str):
+        own = {} if level is None else {"level": level}
+        return make.case("seal", **common, threads=threads, dimensions=own | dimensions)
+
+    cases = [case(10), case(10, 2), case(9), case(None), case(10, residency="streamed")]
+    run = make.record(
+        database,
+        *(
+            {"case": each, "samples": make.times([float(number)]), "parameters": chain}
+            for number, each in enumerate(cases, start=1)
+        ),
+    )
+    query = (
+        "select result, published_threads, published_security, median from published_match where run_id = %s "
+        "order by published_threads"
+    )
+    assert database.query(query, [run.id]).rows == [
+        ("Sub, N=2^15 L=10", 1, 128, 1.0),
+        ("Sub, N=2^15 L=10", 2, 128, 2.0),
+    ]
+
+
+def test_published_security_is_that_of_the_chain(database: Database) -> None:
+    """The chain of depth L: primes of 52 and 48 bits, and special primes of 60 bits that cover the larger of two
+    decomposition digits.
+    """
+    found = database.query(
+        "select distinct result, security from published where result ~ 'L=1[04]' and security is not null"
+    ).rows
+    assert len(found) > 40
+    for result, security in found:
+        power, depth = (int(text) for text in re.search(r"N=2\^(\d+) L=(\d+)", result).groups())
+        levels = depth + 16 * result.startswith("Bootstrap")
+        digit = 52 + 48 * (-(-(levels + 1) // 2) - 1)
+        log_qp = 52 + 48 * levels + 60 * -(-digit // 60)
+        assert security == level("2024", 1 << power, log_qp), (result, log_qp)

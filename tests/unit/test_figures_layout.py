@@ -127,10 +127,19 @@ def test_a_table_of_published_values_has_the_columns_that_have_a_text():
     row = {
         **{"id": 1, "source": "a paper", "year": 2025, "published_host": "unstated", "system": "SEAL"},
         **{"scheme": "bfv", "result": "300 additions", "published_value": 7.0, "unit": "s", "note": None},
-        **{"median": None, "variant": None, "operation": None, "case_key": None},
+        **{"median": None, "variant": None, "operation": None, "case_key": None, "metric": "time"},
+        **dict.fromkeys(("published_threads", "published_security", "provenance")),
     }
     (table,) = published.tables([row])
     assert [head.text for head in table.heads] == ["system", "scheme", "result", "published", "ours"]
+    of_threads = [
+        {**row, "id": count, "published_threads": count, "published_value": 8.0 / count}
+        for count in (1, 2, 4)
+    ]
+    assert len(next(published.tables([{**each, "note": str(each["id"])} for each in of_threads])).rows) == 3
+    (table,) = published.tables(of_threads)
+    assert [head.text for head in table.heads][2:5] == ["result", "threads", "published"]
+    assert table.rows[0][2:5] == ("300 additions", "1 to 4", "8 to 2 s")
 
 
 @given(table=tables())

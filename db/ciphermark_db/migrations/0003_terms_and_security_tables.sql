@@ -210,6 +210,22 @@ comment on column experiment.determines is 'The metric that each of its trials d
 comment on column experiment.is_until_exhausted is
     'Whether its trials continue until no level or noise budget is left: their samples then count with status '
     'budget_exhausted, too';
+alter table published
+    add column threads integer,
+    add column level integer,
+    add column security smallint,
+    add column provenance text;
+comment on column published.metric is 'time, energy, peak_memory, accuracy, mse or expansion';
+comment on column published.unit is 'Unit of value: s, J, bytes, share or ratio';
+comment on column published.threads is 'Threads of the measurement; NULL if the source does not state them';
+comment on column published.level is
+    'Level of the operands, as the level of a case of ours; NULL for operands as encrypted';
+comment on column published.security is
+    'Security in bits by the guidelines (2024), computed from N and log2(QP), 0 for less than 128; NULL where these '
+    'are unknown. Only our cases of that security match';
+comment on column published.provenance is
+    'Origin, if the source does not print the value: recomputed from its published files, or checked by a run; NULL '
+    'for a printed value';
 comment on table published is
     'Values from papers, shown next to ours and never ranked; a value about a case of ours names the case';
 comment on column published.id is 'Place in the file';

@@ -28,9 +28,9 @@ delete from published;
 -- name: record_published
 insert into published (
     id, source, year, system, host, scheme, result, metric, unit, value, stated, note, variant, experiment, operation,
-    phase, ring_dimension, repetitions, data_set, checksum
+    phase, ring_dimension, repetitions, data_set, threads, level, security, provenance, checksum
 ) values (
     %(id)s, %(source)s, %(year)s, %(system)s, %(host)s, %(scheme)s, %(result)s, %(metric)s, %(unit)s, %(value)s,
     %(stated)s, %(note)s, %(variant)s, %(experiment)s, %(operation)s, %(phase)s, %(ring_dimension)s, %(repetitions)s,
-    %(data_set)s, %(checksum)s
+    %(data_set)s, %(threads)s, %(level)s, %(security)s, %(provenance)s, %(checksum)s
 );

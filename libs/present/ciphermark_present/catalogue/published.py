@@ -3,12 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from ciphermark_present import formats, parameters
 from ciphermark_present.catalogue.columns import SCHEME, opened
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.printed import Head, Printed, grouped, told_once
-from ciphermark_present.query import Row
+from ciphermark_present.query import Answer, Row
+from ciphermark_present.subject import Subject
+
+_TOGETHER = (
+    *("source", "year", "published_host", "system", "scheme", "result", "metric", "unit"),
+    *("note", "provenance", "published_security"),
+)
+_LISTS = ("thread_counts", "published_values")
+
+
+def with_threads(answer: Answer, _: Row) -> Answer:
+    """The rows, those that differ in their threads alone and have none of ours as one, with the ``thread_counts`` and
+    the ``published_values`` of all. Pure.
+    """
+    names = (*answer.columns, *_LISTS)
+    rows = [
+        tuple(
+            (
+                group[0]
+                | {
+                    "thread_counts": [row["published_threads"] for row in group],
+                    "published_values": [row["published_value"] for row in group],
+                }
+            )[name]
+            for name in names
+        )
+        for group in grouped(answer.mappings, _together)
+    ]
+    return Answer(names, rows)
+
+
+def _together(row: Row) -> tuple[Any, ...]:
+    is_single = row["median"] is not None or row["published_threads"] is None
+    return tuple(row[name] for name in _TOGETHER) + ((row["id"], row["case_key"]) if is_single else ())
+
+
+def _values(row: Row) -> str:
+    """The published values of a row; they share a unit where it is the same."""
+    texts = [formats.brief_quantity(value, row["unit"]) for value in row["published_values"]]
+    units = {text.rpartition(" ")[2] for text in texts}
+    if len(texts) > 1 and len(units) == 1:
+        return f"{', '.join(text.rpartition(' ')[0] for text in texts)} {units.pop()}"
+    return ", ".join(texts)
+
+
+def _thread_counts(row: Row) -> str:
+    return ", ".join(str(count) for count in row["thread_counts"] if count is not None)
+
+
+def _ends(row: Row) -> Row:
+    """The row with its first and last number of threads alone, for little room."""
+    return {**row, **{name: list(dict.fromkeys((row[name][0], row[name][-1]))) for name in _LISTS}}
+
 
 PUBLISHED = Figure(
     name="published",
@@ -18,24 +72,34 @@ PUBLISHED = Figure(
     view="published",
     narrowed_by=(),
     order="id, operation, ring_dimension, ring_dimension_is_minimum, median",
+    derive=with_threads,
     printed=(),
     columns=(
         Column("result", "Result", is_prose=True),
         SCHEME,
         Column("system", "System"),
-        Column("published_value", "Published", is_number=True, unit="unit"),
+        Column("thread_counts", "Threads", text=_thread_counts),
+        Column("published_value", "Published", is_number=True, text=_values),
         Column("median", "Ours", is_number=True, unit="unit"),
         Column("variant", "Our variant", formats.text),
         Column("operation", "Our case", formats.text),
-        Column("source", "Source", is_prose=True),
         *opened(
+            Column("published_security", "Security (2024)", formats.level, is_warning=lambda bits: bits == 0),
             Column("ring_dimension", "Our N", formats.text, is_number=True),
+            Column("source", "Source", is_prose=True),
             Column("year", "Year", formats.text, is_number=True),
             Column("published_host", "Measured on", is_prose=True),
             Column("note", "Note", formats.text, is_prose=True),
+            Column("provenance", "Origin", formats.text, is_prose=True),
         ),
     ),
 )
+
+
+def about(name: str, subject: Subject, **own: Any) -> Figure:
+    """The figure, with the values about a subject and those without a case of ours. It has rows for every run."""
+    where = {"experiment": list(subject.experiments)}
+    return replace(PUBLISHED, name=name, where=where, may_lack=("experiment",), **own)
 
 
 ABOUT = "Hosts differ, and parameters may differ: do not compare libraries by these values."
@@ -44,19 +108,23 @@ _HEADS = (
     Head("system"),
     Head("scheme"),
     Head("result", is_prose=True, min_width=24),
+    Head("threads", drop=1),
     Head("published", True),
-    Head("note", is_prose=True, drop=2),
+    Head("security", drop=2),
+    Head("note", is_prose=True, drop=3),
     Head("ours", True),
     Head("95% interval", True, drop=1),
     Head("our case", is_prose=True, min_width=24),
 )
 _NAMES = 3  # columns that name the published value
-_STATED = 5  # columns of the published value, printed once for all of ours
+_STATED = 7  # columns of the published value, printed once for all of ours
 
 
 def tables(rows: Sequence[Row]) -> Iterator[Printed]:
     """A table per source and host of the rows of the figure ``published``."""
-    for same in grouped(told_apart(rows), lambda row: (row["source"], row["year"], row["published_host"])):
+    for same in grouped(
+        told_apart(_with_threads(rows)), lambda row: (row["source"], row["year"], row["published_host"])
+    ):
         source, year, host = same[0]["source"], same[0]["year"], same[0]["published_host"]
         place = "on an unstated host" if host == _UNSTATED else f"on {host}"
         texts = [(*_published(row), *_ours(row)) for row in same]
@@ -64,6 +132,11 @@ def tables(rows: Sequence[Row]) -> Iterator[Printed]:
         rows_shown = tuple(tuple(row[index] for index in filled) for row in told_once(texts, _STATED))
         heads = tuple(_HEADS[index] for index in filled)
         yield Printed(f"{source}, {year}, measured {place}", "", heads, rows_shown, keys=_NAMES)
+
+
+def _with_threads(rows: Sequence[Row]) -> Sequence[Row]:
+    answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows]) if rows else Answer((), [])
+    return with_threads(answer, {}).mappings
 
 
 def told_apart(rows: Sequence[Row]) -> list[Row]:
@@ -77,8 +150,19 @@ def told_apart(rows: Sequence[Row]) -> list[Row]:
 
 
 def _published(row: Row) -> tuple[str, ...]:
-    value = formats.brief_quantity(row["published_value"], row["unit"])
-    return row["system"], row["scheme"], row["result"], value, row["note"] or ""
+    bits = row["published_security"]
+    security = "" if bits is None else formats.security(bits)
+    note = "; ".join(filter(None, (row["note"], row["provenance"])))
+    ends = _ends(row)
+    return (
+        row["system"],
+        row["scheme"].upper(),
+        row["result"],
+        _thread_counts(ends).replace(", ", " to "),
+        _values(ends).replace(", ", " to "),
+        security,
+        note,
+    )
 
 
 def _ours(row: Row) -> tuple[str, str, str]:

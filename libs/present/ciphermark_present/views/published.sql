@@ -19,6 +19,9 @@ cross join lateral jsonb_populate_record(
         'experiment', p.experiment,
         'unit', p.unit,
         'published_value', p.value,
+        'published_threads', p.threads,
+        'published_security', p.security,
+        'provenance', p.provenance,
         'note', p.note
     )
 ) as i

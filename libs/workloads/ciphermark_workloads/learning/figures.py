@@ -333,12 +333,13 @@ LEARNING = Figure(
     ),
     empty="This run has no learning workload.",
 )
+PUBLISHED_LEARNING = published.about("published", SUBJECT)
 PAGE = Page(
     "/learning",
     "Learning",
     ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
     (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
-    (LEARNING, *passes.of_family("learning", SUBJECT), STAGES, published.PUBLISHED),
+    (LEARNING, *passes.of_family("learning", SUBJECT), STAGES, PUBLISHED_LEARNING),
     question="How long does it take to {operation} on {data_set}, with levels by the {table}?",
     suite="tenseal-ml",
     place=60,
