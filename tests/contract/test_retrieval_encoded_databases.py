@@ -81,9 +81,11 @@ def test_the_store_and_the_noise_are_told(variant: str, scheme: Scheme, name: st
     ]
     expected = PLAINTEXTS[name][1] * primes
     extra = 0 if name == "fast-pir" or declared.has("mul_monomial", scheme) else 4 * primes
-    assert len(polynomials) == 1
-    assert expected <= polynomials[0] <= expected + extra
-    assert [value > 0 for value in _of(passes.evaluated[0].samples, "memory_bandwidth")] == [True]
+    # A library that manages levels takes vectors where ciphertexts are multiplied: no plaintext has a size then.
+    is_managed = not declared.drives_levels(scheme) and "mul" in WORKLOADS[name].operations(scheme)
+    assert [expected <= size <= expected + extra for size in polynomials] == [True] * (not is_managed)
+    bandwidths = _of(passes.evaluated[0].samples, "memory_bandwidth")
+    assert [value > 0 for value in bandwidths] == [True] * (not is_managed)
     assert _of(passes.evaluated[1].samples, "store_size") == []
     assert _of(passes.evaluated[1].samples, "memory_bandwidth") == []
     owner = harness.adapter(variant).key_owner(parameters, KeyRequest.of(relinearization=True))

@@ -36,9 +36,6 @@ TOLERANCE = 1e-4
 K5_MEMORY_BYTES = 3 * 2**30
 # Parameters that a library cannot take.
 REFUSED = {("openfhe", "lr-fixed-encrypted", "bgv"): "BGV supports plaintext moduli of at most 32 bits"}
-# What ckks cannot do there yet: HElib has no mod_switch without rescaling, and refuses to decrypt at the last prime. A
-# refusal or infinite scores, never a number; whoever mends it takes the line away.
-BEYOND = {("helib", name) for name in ("lmc-encrypted", "lr-k3-encrypted", "lr-k5-encrypted")}
 # The variants that must take all other parameters; one that somebody adds may have limits of its own.
 OURS = {"cleartext", "seal", "seal-hexl", "tenseal", "pyfhel", "openfhe", "helib"}
 
@@ -87,10 +84,6 @@ def _require_right(scheme: Scheme, found: Result, expected: Result) -> None:
         np.testing.assert_allclose(found.weights, expected.weights, rtol=0, atol=TOLERANCE)
 
 
-def _require_some_finite(found: Result, _: Result) -> None:
-    assert np.isfinite(found.scores).any()
-
-
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_small(variant: str, scheme: Scheme, name: str) -> None:
     workload, adapter = WORKLOADS[name], harness.adapter(variant)
@@ -112,10 +105,6 @@ def test_small(variant: str, scheme: Scheme, name: str) -> None:
             adapter.resolve(spec)
         except Unsupported as reason:
             pytest.skip(f"{variant} cannot take the workload's parameters: {reason}")
-    if scheme == "ckks" and (variant, name) in BEYOND:
-        with pytest.raises((Unsupported, AssertionError)):
-            _require_some_finite(*_evaluated(workload, adapter, spec, TASK))
-        return
     _require_right(scheme, *_evaluated(workload, adapter, spec, TASK))
 
 

@@ -154,7 +154,9 @@ class HElibEvaluator(DeclaredEvaluator):
         super().__init__(material.parameters, material.keys, declared)
         context = parameter_sets.context_of(material.parameters)
         self._slots = Slots(material.parameters, context.slot_exponents)
-        native = self._native = binding.module().Evaluator(context, material.public_key)
+        native = self._native = binding.module().Evaluator(
+            context, material.public_key, material.parameters.scale or 1.0
+        )
         self._encode = native.encode_reals if self._slots.are_real else native.encode_integers
         binders = self._binders_of(native)
         self._binders = {name: binders[name] for name in self._names if name not in declared.calls}
@@ -219,7 +221,7 @@ class HElibEvaluator(DeclaredEvaluator):
             "square": native.square,
             "relinearize": native.relinearize,
             "rescale": native.mod_down,
-            "mod_switch": native.mod_down,
+            "mod_switch": native.drop_prime if self._slots.are_real else native.mod_down,
             "rotate": self._bind_rotate,
             "substitute": self._bind_substitute,
             "rotate_columns": self._bind_conjugate,

@@ -69,6 +69,7 @@ class NativeEvaluator(Protocol):
     square: Binder
     relinearize: Binder
     mod_down: Binder
+    drop_prime: Binder
     automorphism: Binder
     # A plaintext at the primes of a ciphertext, or, without one, at those of a level; and the scale.
     encode_integers: Callable[[Vector, Handle | None, int, float], Handle]
@@ -88,8 +89,8 @@ class HElibModule(Protocol):
     build_facts: dict[str, str]
     # Generates keys: relinearization or not, exponents k of automorphisms X → X^k.
     KeyOwner: Callable[[HElibContext, bool, Sequence[int]], NativeKeyOwner]
-    # From a public key as `dump_public_key` writes it.
-    Evaluator: Callable[[HElibContext, bytes], NativeEvaluator]
+    # From a public key as `dump_public_key` writes it, and the scale of fresh ciphertexts.
+    Evaluator: Callable[[HElibContext, bytes, float], NativeEvaluator]
 
     def choose_context(self, m: int, p: int, bits: int, columns: int, /) -> HElibContext:
         """A bgv context whose primes HElib chooses: about ``bits`` bits, key switching in ``columns`` digits."""

@@ -29,7 +29,11 @@ DECLARATIONS = (
         license="Apache-2.0",
         operations={
             "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_ntt", "mul_plain_ntt"),
-            "ckks": (*_COMMON, "rescale", "conjugate"),
+            "ckks": (*_COMMON, "rescale", "mod_switch", "conjugate"),
+        },
+        # mod_switch is one call in bgv
+        composite={
+            "mod_switch": "CKKS: a product with the last prime, then division by it; HElib drops no prime"
         },
         manages_levels=("bgv",),
         compressions=("none",),
@@ -100,7 +104,15 @@ DECLARATIONS = (
             "substitute": "one automorphism, its key switching, and the division by the special prime",
             "conjugate": "one automorphism, its key switching, and the division by the special prime",
             "rescale": "bringToSet with one prime less",
-            "mod_switch": "bringToSet with the next smaller product of ciphertext primes",
+            "mod_switch": (
+                "BGV: bringToSet with the next smaller product of ciphertext primes. CKKS: multByConstant with the "
+                "last prime, then bringToSet"
+            ),
+            "bounds": (
+                "CKKS: after every operation the adapter sets HElib's bounds on noise and values to those of a fresh "
+                "ciphertext (bumpNoiseBound, setPtxtMag). Left alone they grow beyond the modulus, and HElib changes "
+                "moduli and refuses to decrypt"
+            ),
             "add_plain": "BGV multiplies the plaintext by a factor modulo t and transforms it to NTT form in "
             "every call",
             "sub_plain": "BGV multiplies the plaintext by a factor modulo t and transforms it to NTT form in "
@@ -122,7 +134,6 @@ DECLARATIONS = (
                 ("relinearization_keys", "rotation_keys"),
                 "HElib stores the random half of key matrices as a seed: it has no expanded form",
             ),
-            "mod_switch": "HElib's CKKS cannot drop a prime without dividing by it: use rescale",
             **dict.fromkeys(
                 ("key_pair", "relinearization_key", "rotation_key"),
                 "the native module generates all keys of a key set in one call",

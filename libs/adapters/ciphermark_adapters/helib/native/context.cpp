@@ -66,18 +66,46 @@ helib::IndexSet Context::primes_of_level(long level) const
     return helib_->getCtxtPrimes(level + 1);
 }
 
-void Context::encode(const Integers &values, double, double, helib::EncodedPtxt &out) const
+helib::FatEncodedPtxt Context::last_prime(long level) const
+{
+    const helib::IndexSet primes = primes_of_level(level);
+    const long prime = helib_->ithPrime(primes.last());
+    helib::zzX constant;
+    constant.append(prime);
+    helib::EncodedPtxt compact;
+    compact.resetCKKS(constant, 1.0, static_cast<double>(prime), 0.0, *helib_);
+    helib::FatEncodedPtxt expanded;
+    expanded.expand(compact, primes);
+    return expanded;
+}
+
+void Context::encode(const Integers &values, double, double, double, helib::EncodedPtxt &out) const
 {
     helib_->getView().encode(out, values);
 }
 
-void Context::encode(const Reals &values, double scale, double error, helib::EncodedPtxt &out) const
+void Context::encode(
+    const Reals &values, double scale, double error, double least_magnitude, helib::EncodedPtxt &out) const
 {
     const std::vector<helib::cx_double> slots(values.begin(), values.end());
     helib::zzX polynomial;
     helib::CKKS_embedInSlots(polynomial, slots, helib_->getZMStar(), scale);
-    const double magnitude = std::max(1.0, helib::Norm(slots)); // HElib refuses 0
+    const double magnitude = std::max(least_magnitude, helib::Norm(slots));
     out.resetCKKS(polynomial, magnitude, scale, error, *helib_);
+}
+
+double Keys::scale_keeping_error() const
+{
+    constexpr double probe_error = 0x1p40; // far above any bound on the noise of encryption
+    const helib::Context &helib = context->helib();
+    helib::EncodedPtxt zero;
+    context->encode(Reals(helib.getNSlots()), 1.0, probe_error, Context::usual_magnitude, zero);
+    helib::Ctxt encrypted(*key);
+    key->PubKey::Encrypt(encrypted, zero);
+    const double encryption = NTL::to_double(encrypted.getNoiseBound()) - probe_error;
+    const double phi = helib.getPhiM();
+    const double key_switching = 8 * helib.getScale() * phi * std::sqrt(std::log(phi) / 24);
+    return 1.01 * std::max(encryption, key_switching);
 }
 
 long Ciphertext::polynomials() const

@@ -47,13 +47,22 @@ public:
     // The first ciphertext primes, as many as a level leaves; throws for a level that there is not.
     helib::IndexSet primes_of_level(long level) const;
 
+    // ckks: the last prime of a level as a plaintext at that level, of scale as large and without error.
+    helib::FatEncodedPtxt last_prime(long level) const;
+
     // How many of the smaller ciphertext moduli (products of the first ciphertext primes) lie below the
     // ciphertext's, small primes counted, special primes not.
     long level(const helib::Ctxt &ciphertext) const;
 
-    // Encode; `scale` and `error`, a bound on what is added by rounding (and by encryption), are for ckks.
-    void encode(const Integers &values, double scale, double error, helib::EncodedPtxt &out) const;
-    void encode(const Reals &values, double scale, double error, helib::EncodedPtxt &out) const;
+    // The bound on values to declare for secret ones, and for results.
+    static constexpr double usual_magnitude = 1.0;
+
+    // Encode. For ckks: `scale`; `error`, a bound on what is added by rounding (and by encryption); and the least bound
+    // on the values to declare, above 0. Ciphertexts show it: the bound of secret values must not depend on them.
+    void encode(
+        const Integers &values, double scale, double error, double least_magnitude, helib::EncodedPtxt &out) const;
+    void encode(
+        const Reals &values, double scale, double error, double least_magnitude, helib::EncodedPtxt &out) const;
 
     // HElib's bound on the error of rounding to coefficients (ckks).
     double rounding_error() const { return helib_->getEA().getCx().defaultErr(); }
@@ -68,6 +77,12 @@ private:
 struct Keys {
     std::shared_ptr<const Context> context;
     std::unique_ptr<const helib::PubKey> key;
+
+    // ckks: the error bound to declare for a fresh plaintext, so that HElib leaves its scale as it is in two places.
+    // Encryption multiplies it by ⌈noise bound of encryption / error bound⌉, and the first key switching multiplies a
+    // ciphertext whose noise bound is below 8 · k · √(φ · ln φ · h / 12) (Ctxt::relin_CKKS_adjust, for a dense secret
+    // h = φ / 2).
+    double scale_keeping_error() const;
 };
 
 // HElib's ciphertexts refer to their public key, which must outlive them.

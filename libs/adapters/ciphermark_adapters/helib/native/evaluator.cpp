@@ -1,9 +1,27 @@
 #include "evaluator.hpp"
 
 #include "errors.hpp"
+#include <algorithm>
+#include <map>
 #include <utility>
 
 namespace ciphermark::he {
+
+Evaluator::Evaluator(std::shared_ptr<const Keys> keys, double scale)
+    : keys_(std::move(keys)),
+      scale_(scale),
+      noise_(keys_->context->is_real() ? keys_->scale_keeping_error() : 0)
+{
+}
+
+void Evaluator::hold_bounds(helib::Ctxt &out) const
+{
+    const double factor = std::max(1.0, NTL::to_double(out.getRatFactor()) / scale_);
+    if (out.getNoiseBound() > 0) {
+        out.bumpNoiseBound(NTL::to_double(noise_ * factor / out.getNoiseBound()));
+    }
+    out.setPtxtMag(std::min(out.getPtxtMag(), NTL::to_xdouble(Context::usual_magnitude)));
+}
 
 template <class Row, class Kernel>
 CiphertextBound Evaluator::in_place(std::vector<Row> rows, Kernel kernel) const
@@ -12,9 +30,12 @@ CiphertextBound Evaluator::in_place(std::vector<Row> rows, Kernel kernel) const
     for (const Row &row : rows) {
         destinations.push_back(*std::get<0>(row));
     }
-    auto on_copy = [kernel](const Row &row, Ciphertext &out) {
+    auto on_copy = [this, kernel, is_real = keys_->context->is_real()](const Row &row, Ciphertext &out) {
         out.ctxt = std::get<0>(row)->ctxt;
         kernel(row, out.ctxt);
+        if (is_real) {
+            hold_bounds(out.ctxt);
+        }
     };
     return bind(std::move(rows), std::move(destinations), std::move(on_copy));
 }
@@ -70,6 +91,24 @@ CiphertextBound Evaluator::automorphism(std::vector<AutomorphismRow> rows) const
 CiphertextBound Evaluator::mod_down(std::vector<UnaryRow> rows) const
 {
     return in_place(std::move(rows), [this](const UnaryRow &, helib::Ctxt &out) {
+        bring_down(out);
+    });
+}
+
+CiphertextBound Evaluator::drop_prime(std::vector<UnaryRow> rows) const
+{
+    std::map<long, helib::FatEncodedPtxt> primes;
+    for (const UnaryRow &row : rows) {
+        const long level = keys_->context->level(std::get<0>(row)->ctxt);
+        if (level > 0 && primes.count(level) == 0) {
+            primes.emplace(level, keys_->context->last_prime(level));
+        }
+    }
+    return in_place(std::move(rows), [this, primes = std::move(primes)](const UnaryRow &, helib::Ctxt &out) {
+        const auto prime = primes.find(keys_->context->level(out));
+        if (prime != primes.end()) {
+            out.multByConstant(prime->second);
+        }
         bring_down(out);
     });
 }

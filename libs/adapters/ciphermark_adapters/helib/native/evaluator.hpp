@@ -23,7 +23,8 @@ using CiphertextBound = BoundPointer<Ciphertext>;
 // A Bound refers to its Evaluator, which must outlive it.
 class Evaluator {
 public:
-    explicit Evaluator(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) {}
+    // `scale` is that of fresh ciphertexts, for ckks.
+    Evaluator(std::shared_ptr<const Keys> keys, double scale);
 
     const std::shared_ptr<const Keys> &keys() const { return keys_; }
 
@@ -32,6 +33,8 @@ public:
     CiphertextBound relinearize(std::vector<UnaryRow> rows) const;
     // To the next smaller ciphertext modulus: mod_switch in bgv, rescale in ckks.
     CiphertextBound mod_down(std::vector<UnaryRow> rows) const;
+    // ckks: the same without a change of scale. HElib has no call for it: multiplies by the prime, then divides by it.
+    CiphertextBound drop_prime(std::vector<UnaryRow> rows) const;
     CiphertextBound add(std::vector<BinaryRow> rows) const;
     CiphertextBound sub(std::vector<BinaryRow> rows) const;
     CiphertextBound mul(std::vector<BinaryRow> rows) const;
@@ -47,6 +50,10 @@ public:
 private:
     void bring_down(helib::Ctxt &out) const;
 
+    // ckks: set HElib's bounds on noise and values to those of a fresh ciphertext, in proportion to the scale. They are
+    // sums and products of maxima, soon far above the truth, and HElib would change moduli by them and refuse to decrypt.
+    void hold_bounds(helib::Ctxt &out) const;
+
     // HElib's operations work in place: the kernel gets a copy of the row's first operand. Destinations start as such
     // copies too, so that they have the memory for it.
     template <class Row, class Kernel>
@@ -55,6 +62,8 @@ private:
     CiphertextBound with_constant(std::vector<PlainRow> rows, bool is_negative) const;
 
     std::shared_ptr<const Keys> keys_;
+    double scale_;
+    double noise_; // ckks: the noise bound of fresh ciphertexts
 };
 
 } // namespace ciphermark::he

@@ -8,24 +8,6 @@ namespace ciphermark::he {
 
 namespace {
 
-// Far above any bound on the noise of encryption.
-constexpr double probe_error = 0x1p40;
-
-// The error bound to declare for a ckks plaintext, so that HElib leaves its scale as it is in two places. Encryption
-// multiplies it by ⌈noise bound of encryption / error bound⌉, and the first key switching multiplies a ciphertext whose
-// noise bound is below 8 · k · √(φ · ln φ · h / 12) (Ctxt::relin_CKKS_adjust, for a dense secret h = φ / 2).
-double scale_keeping_error(const Context &context, const helib::PubKey &key)
-{
-    helib::EncodedPtxt zero;
-    context.encode(Reals(context.helib().getNSlots()), 1.0, probe_error, zero);
-    helib::Ctxt encrypted(key);
-    key.Encrypt(encrypted, zero);
-    const double encryption = NTL::to_double(encrypted.getNoiseBound()) - probe_error;
-    const double phi = context.helib().getPhiM();
-    const double key_switching = 8 * context.helib().getScale() * phi * std::sqrt(std::log(phi) / 24);
-    return 1.01 * std::max(encryption, key_switching);
-}
-
 void read_slots(const helib::Context &context, const helib::SecKey &key, const helib::Ctxt &ctxt, Integers &out)
 {
     context.getView().decrypt(ctxt, key, out);
@@ -50,7 +32,7 @@ KeyOwner::KeyOwner(
     secret_ = secret.get();
     keys_ = std::make_shared<Keys>(Keys{ std::move(context), std::move(secret) });
     if (keys_->context->is_real()) {
-        error_ = scale_keeping_error(*keys_->context, *keys_->key);
+        error_ = keys_->scale_keeping_error();
     }
 }
 
@@ -59,7 +41,7 @@ CiphertextBound KeyOwner::encrypt(std::vector<std::tuple<Values>> rows, double s
 {
     std::vector<Ciphertext> destinations(rows.size(), Ciphertext(keys_));
     auto kernel = [this, scale, plain = helib::EncodedPtxt()](const std::tuple<Values> &row, Ciphertext &out) mutable {
-        keys_->context->encode(std::get<0>(row), scale, error_, plain);
+        keys_->context->encode(std::get<0>(row), scale, error_, Context::usual_magnitude, plain);
         keys_->key->PubKey::Encrypt(out.ctxt, plain); // not SecKey's, which encrypts with the secret key
     };
     return bind(std::move(rows), std::move(destinations), std::move(kernel));

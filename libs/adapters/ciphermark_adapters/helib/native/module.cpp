@@ -96,18 +96,19 @@ void define_key_owner(nb::module_ &module)
         .def("dump_rotation_keys", [](const KeyOwner &owner) { return dump_matrices(owner, false); });
 }
 
-void construct_evaluator(Evaluator *self, std::shared_ptr<const Context> context, const nb::bytes &public_key)
+void construct_evaluator(
+    Evaluator *self, std::shared_ptr<const Context> context, const nb::bytes &public_key, double scale)
 {
     BytesStream stream(public_key);
     std::unique_ptr<const helib::PubKey> key(
         new helib::PubKey(helib::PubKey::readFrom(stream, context->helib())));
-    new (self) Evaluator(std::make_shared<Keys>(Keys{ std::move(context), std::move(key) }));
+    new (self) Evaluator(std::make_shared<Keys>(Keys{ std::move(context), std::move(key) }), scale);
 }
 
 void define_evaluator(nb::module_ &module)
 {
     nb::class_<Evaluator>(module, "Evaluator")
-        .def("__init__", &construct_evaluator, "context"_a, "public_key"_a)
+        .def("__init__", &construct_evaluator, "context"_a, "public_key"_a, "scale"_a)
         .def("load", &load<Evaluator>, "data"_a)
         .def("encode_integers", &encode<std::int64_t>, "values"_a, "like"_a.none(), "level"_a, "scale"_a)
         .def("encode_reals", &encode<double>, "values"_a, "like"_a.none(), "level"_a, "scale"_a)
@@ -123,6 +124,7 @@ void define_evaluator(nb::module_ &module)
         .def("square", &Evaluator::square, "rows"_a, KeepOwner())
         .def("relinearize", &Evaluator::relinearize, "rows"_a, KeepOwner())
         .def("mod_down", &Evaluator::mod_down, "rows"_a, KeepOwner())
+        .def("drop_prime", &Evaluator::drop_prime, "rows"_a, KeepOwner())
         .def("automorphism", &Evaluator::automorphism, "rows"_a, KeepOwner());
 }
 

@@ -28,7 +28,8 @@ Plaintext encode(
     const Context &context = *evaluator.keys()->context;
     const double error = context.is_real() ? context.rounding_error() : 0.0;
     Plaintext plain;
-    context.encode(to_slots<Slots<Value>, Value>(values), scale, error, plain.compact);
+    // The server's values: a tight bound lets HElib decrypt after more products.
+    context.encode(to_slots<Slots<Value>, Value>(values), scale, error, 1 / scale, plain.compact);
     plain.expanded.expand(plain.compact, like ? like->ctxt.getPrimeSet() : context.primes_of_level(level));
     return plain;
 }
