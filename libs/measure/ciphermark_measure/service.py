@@ -190,7 +190,12 @@ class Service:
 def _profiled(outcome: Outcome, experiment: Experiment, names: Sequence[str]) -> Outcome:
     """The outcome with the values of the requested probes."""
     profile = profiling.profiled(experiment.phases if isinstance(experiment, Sampled) else (), names)
-    return replace(outcome, samples=(*outcome.samples, *profile.samples), unmeasured=profile.unmeasured)
+    return replace(
+        outcome,
+        samples=(*outcome.samples, *profile.samples),
+        unmeasured=profile.unmeasured,
+        stacks=profile.stacks,
+    )
 
 
 def refusal(error: Exception) -> protocol.Refused:

@@ -20,6 +20,7 @@ from ciphermark_core.model import Sample
 from ciphermark_core.run import Host
 from ciphermark_measure.interference import cpu_steal, reference_kernel
 from ciphermark_measure.probes.base import Probe, Span
+from ciphermark_measure.probes.stacks import Stacks
 
 
 def _found() -> Iterator[type[Probe]]:
@@ -122,6 +123,11 @@ class Meter:
     def region_s(self) -> float:
         """The minimum duration of a repetition."""
         return max(probe.region_s for probe in self._probes)
+
+    @property
+    def stacks(self) -> str:
+        """The call stacks of the last span; empty without a probe of them."""
+        return "".join(probe.text for probe in self._probes if isinstance(probe, Stacks))
 
     @property
     def repetitions(self) -> int:

@@ -475,7 +475,7 @@ class Suite(Strict):
     probes: Annotated[list[ProbeName], AfterValidator(distinct)] = Field(
         [],
         description="further probes, in repetitions of their own: see [Profile](../how-to/profile.md)",
-        examples=[["allocations"]],
+        examples=[["allocations", "stacks"]],
     )
     experiments: Annotated[list[AnyExperiment], Field(min_length=1)] = Field(
         description="experiments to measure; every combination of the lists of an experiment is a case"
