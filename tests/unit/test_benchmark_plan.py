@@ -325,6 +325,29 @@ def test_the_order_is_shuffled():
     assert [key for key, _ in order(plan_of(*WIDE))] != in_file_order
 
 
+def test_the_smallest_parameters_come_first_on_request():
+    """Every process of a ring before the next ring, and workloads by the time of a pass."""
+    suite = suite_of(
+        experiment(ring_dimension=[16384, 4096, 8192], operations=["add"]),
+        {
+            "kind": "micro",
+            "variants": ["seal"],
+            "workloads": ["sign", "matrix-product-packed", "logistic"],
+            "ring_dimension": [8192, 16384],
+            "modulus_bits": [50, *[40] * 10, 50],
+            "scale_bits": 40,
+            "security": "none",
+        },
+        processes=2,
+    ).model_copy(update={"order": "smallest-first"})
+    made = plan.make(RUN, suite, plan.cases(suite, available(suite)))
+    rings = [block.parameters.ring_dimension for block in made.blocks]
+    assert rings == sorted(rings)
+    assert Counter(rings) == {4096: 2, 8192: 4, 16384: 4}
+    passes = [[group.trials[0].case.operation for group in block.comparison_groups] for block in made.blocks]
+    assert passes.count(["matrix-product-packed", "sign", "logistic"]) == 4
+
+
 def test_the_ids_of_trials_are_stable_and_belong_to_the_run():
     ids = {trial.id for trial in plan_of(*WIDE, seed=1, processes=3).trials}
     assert ids == {trial.id for trial in plan_of(*WIDE, seed=2, processes=3).trials}

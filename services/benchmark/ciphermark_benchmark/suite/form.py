@@ -469,6 +469,12 @@ class Suite(Strict):
     seed: int = Field(
         1, ge=0, lt=2**63, description="seed of vectors, data splits and the order of cases", examples=[7]
     )
+    order: Literal["shuffled", "smallest-first"] = Field(
+        "shuffled",
+        description="order of parameter sets; smallest-first: by N, then by the length of the modulus chain, so that "
+        "an interrupted run has all smaller cases",
+        examples=["smallest-first"],
+    )
     budget: BudgetText = Field(
         BudgetText(), description="sampling budget of each trial", examples=[{"min_samples": 20}]
     )

@@ -163,7 +163,9 @@ def _candidates(
 
 
 def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
-    """Order the cases: blocks and comparison groups, shuffled by the suite's seed; leading groups come first."""
+    """Order the cases: blocks and comparison groups, shuffled by the suite's seed; leading groups come first. In the
+    order smallest-first, blocks with few primes in a small ring come first, and workloads with a short pass.
+    """
     budget = suite.trial_budget
     shuffle = random.Random(suite.seed).shuffle
     groups: dict[tuple[ParameterSpec, int, int, bool], dict[str, list[Trial]]] = {}
@@ -182,12 +184,26 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
         rest = _by_operands(rest)
         blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
     shuffle(blocks)
+    if suite.order == "smallest-first":
+        blocks = [_smallest_first(block, planned) for block in sorted(blocks, key=_size)]
     refused = tuple(
         Refused(_trial(run_id, item.case, 0, suite.seed, budget), item.reason, item.status)
         for item in planned
         if item.reason is not None
     )
     return Plan(tuple(blocks), refused)
+
+
+def _size(block: Block) -> tuple[int, int]:
+    spec = block.parameters
+    return spec.ring_dimension, len(spec.modulus_bits or ()) or spec.depth or 0
+
+
+def _smallest_first(block: Block, planned: Sequence[PlannedCase]) -> Block:
+    """The block with its workloads by the time of a pass. Other experiments share a worker: their order stays."""
+    pass_s = {item.case.comparison_group: item.pass_s or 0.0 for item in planned}
+    groups = sorted(block.comparison_groups, key=lambda item: pass_s[item.trials[0].case.comparison_group])
+    return replace(block, comparison_groups=tuple(groups)) if block.has_workloads else block
 
 
 def _leading(comparison_groups: Sequence[ComparisonGroup]) -> list[ComparisonGroup]:
