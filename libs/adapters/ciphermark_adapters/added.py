@@ -87,6 +87,7 @@ def declarations(shipped: Mapping[str, Declaration]) -> dict[str, Declaration]:
             environment=str(builds_folder() / name / ENVIRONMENT),
             hexl=build.hexl,
             look=None,
+            installation=None,
             remedy=f"ciphermark build refresh {name}",
         )
         for name, build in all_builds().items()

@@ -132,7 +132,9 @@ def availability(variant: str, cpu_flags: frozenset[str]) -> Availability:
         return Availability(declared)  # its modules were loaded when it was added
     missing = [name for name in declared.requires if not interpreters.has_module(declared.environment, name)]
     if missing:
-        return Availability(declared, f"module {', '.join(missing)} is not installed", declared.remedy)
+        absence = f"module {', '.join(missing)} is not installed", declared.remedy
+        fault = declared.installation(None) if declared.installation else None
+        return Availability(declared, *(fault or absence))
     return Availability(declared)
 
 

@@ -56,6 +56,11 @@ GENERATED: tuple[str, ...] = ("key_pair", "relinearization_key", "rotation_key")
 Call: TypeAlias = Callable[[Any], Callable[..., Any]]
 
 
+# Given the message with which a library fails, or ``None`` where its modules are missing: the fault of the user's
+# installation, and the next step. ``None`` where there is no installation.
+Installation: TypeAlias = Callable[[str | None], tuple[str, str] | None]
+
+
 def _refuses_nothing(_: ParameterSpec) -> str | None:
     return None
 
@@ -90,6 +95,7 @@ class Declaration:
       command that installs missing parts.
     - ``environment`` is the name or path of the virtual environment whose interpreter the library needs, where ours
       cannot load it: see :mod:`ciphermark_adapters.interpreters`.
+    - ``installation`` is for a library that users install: see :data:`Installation`.
     - ``built_from`` are the options of ``ciphermark build add`` that a user's build takes.
 
     Objects:
@@ -132,6 +138,7 @@ class Declaration:
     generates: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     remedy: str = "python3 setup/install.py"
+    installation: Installation | None = None
     isa: tuple[str, ...] = ()
     hexl: bool = False
     has_threads: bool = False

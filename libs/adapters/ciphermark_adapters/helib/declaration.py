@@ -1,6 +1,6 @@
 """Declaration of the HElib adapter."""
 
-from ciphermark_adapters.helib import limits
+from ciphermark_adapters.helib import installation, limits
 from ciphermark_contract.declaration import Declaration
 
 _COMMON = (
@@ -43,9 +43,10 @@ DECLARATIONS = (
         built_from=("prefix",),
         requires=("_ciphermark_helib",),
         remedy=(
-            "install HElib 2.2 or newer (from Homebrew, FreeBSD's ports or its own INSTALL.md), then run "
-            "HELIB_ROOT=<its prefix> python3 setup/install.py --only native-helib"
+            f"install HElib 2.2 or newer, such as {installation.WORKED}, then run "
+            f"{installation.VARIABLE}=<its prefix> python3 setup/install.py --only native-helib"
         ),
+        installation=installation.fault,
         chooses_primes=True,
         refusal=limits.refusal,
         adds={

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import typer
@@ -160,7 +161,17 @@ def _described(availability: Availability) -> Description:
         done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT_S, check=True)
         return Description(availability, wire.from_line(done.stdout, LibraryInfo), None)
     except subprocess.CalledProcessError as error:
-        last = error.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit {error.returncode}"]
-        return Description(availability, None, f"the library cannot be loaded: {last[0]}")
+        message = complaint(error.stderr, error.returncode)
     except (subprocess.TimeoutExpired, ValueError) as error:
-        return Description(availability, None, f"the library cannot be loaded: {error}")
+        message = str(error)
+    installation = availability.declaration.installation
+    fault = installation(message) if installation else None
+    remedy = fault[1] if fault else availability.remedy
+    return Description(replace(availability, remedy=remedy), None, f"the library cannot be loaded: {message}")
+
+
+def complaint(stderr: bytes, code: int) -> str:
+    """The last line that a failed process has written; without any, its exit code or the signal that ended it. Pure."""
+    last = stderr.decode(errors="replace").strip().splitlines()[-1:]
+    ending = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+    return last[0] if last else ending

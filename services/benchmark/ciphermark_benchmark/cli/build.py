@@ -27,6 +27,7 @@ from ciphermark_adapters import added, registry
 from ciphermark_adapters.added import AddedBuild
 from ciphermark_adapters.provenance import BINARY
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli.adapters import complaint
 from ciphermark_core import wire
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import LibraryInfo
@@ -275,8 +276,8 @@ def _checked(name: str, scratch: Path) -> LibraryInfo:
     except subprocess.TimeoutExpired:
         raise UserError(f"the checks exceeded {_CHECK_S} s; the build is not added") from None
     if done.returncode != 0:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit {done.returncode}"]
-        raise UserError(f"the checks failed; the build is not added: {last[0]}")
+        message = complaint(done.stderr, done.returncode)
+        raise UserError(f"the checks failed; the build is not added: {message}")
     return wire.from_line(done.stdout, LibraryInfo)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated
@@ -9,13 +11,17 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from ciphermark_adapters import registry
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli.adapters import complaint
 from ciphermark_benchmark.cli.suite import loaded
 from ciphermark_core import host as hosts
 from ciphermark_core.run import Host
 from ciphermark_measure import probes
 from ciphermark_present import terminal
 from ciphermark_present.console import styled
+
+_CHECK_S = 300  # under load, libraries take minutes
 
 app = typer.Typer(add_completion=False)
 
@@ -26,7 +32,10 @@ def doctor(
         Path | None, typer.Argument(help="Also check this suite's thread counts against the host.")
     ] = None,
 ) -> None:
-    """Check whether this host is fit for benchmarking: properties and sources of measurement error. Exits with 0."""
+    """Check whether this host is fit for benchmarking: properties and sources of measurement error. Exits with 0.
+
+    Also checks the libraries that users install, such as HElib, and gives the next step for each fault.
+    """
     experiments = loaded(suite).experiments if suite is not None else []
     facts = probes.host_facts()
     console = console_for()
@@ -35,7 +44,8 @@ def doctor(
     for line in terminal.named(probe_lines(), console.width):
         console.print(Text(line), soft_wrap=True)
     crowding = hosts.thread_warning({count for item in experiments for count in item.threads}, facts.cores)
-    warnings = [*facts.warnings, *([] if crowding is None else [crowding])]
+    faults = installation_faults(frozenset(facts.cpu_flags))
+    warnings = [*facts.warnings, *([] if crowding is None else [crowding]), *faults]
     if not warnings:
         console.print(styled("[green]No sources of measurement error found.[/green]"))
     for warning in warnings:
@@ -50,6 +60,31 @@ def probe_lines() -> list[tuple[str, str]]:
         (f"probe {name}", f"unavailable: {reasons[name]}" if name in reasons else "available")
         for name in names
     ]
+
+
+def installation_faults(cpu_flags: frozenset[str]) -> Iterator[str]:
+    """The fault of each library that users install, with the next step. Without an installation there is none.
+
+    Each library is loaded and computes in a separate process, which takes seconds.
+    """
+    for variant, declared in registry.declarations().items():
+        if declared.installation is None:
+            continue
+        available = registry.availability(variant, cpu_flags)
+        message = self_check_failure(variant) if available.is_installed else None
+        fault = None if available.is_installed and message is None else declared.installation(message)
+        if fault is not None:
+            yield f"{variant}: {fault[0]}; {fault[1]}"
+
+
+def self_check_failure(variant: str) -> str | None:
+    """Why a variant does not compute, in a line; ``None`` if it does."""
+    command = [registry.interpreter(variant), "-m", "ciphermark_measure.self_check", variant]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_CHECK_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"its check exceeded {_CHECK_S} s"
+    return complaint(done.stderr, done.returncode) if done.returncode else None
 
 
 def host_lines(host: Host) -> list[tuple[str, str]]:
