@@ -42,6 +42,7 @@ class Slow(base.Probe):
     )
     spans = frozenset({"profile"})
     region_s = 0.1
+    stops_process = True
     repetitions = 3
     is_on = False
     refusal: OSError | None = None

@@ -91,8 +91,8 @@ def found(workload: AnyWorkload, variant: str, scheme: Scheme, question: Questio
     _require_one_program(both, inputs)
     stage = both.programs[workload.stages[-1].name]
     layered = Layered(both.evaluator, stage, question.threads)
-    operands = _operands(both, inputs[0])
-    bounds = [*layered.bound(operands), _whole(both, stage.traced, operands, question.threads)]
+    operands = last_operands(both, inputs[0])
+    bounds = [*layered.bound(operands), whole(both, stage.traced, operands, question.threads)]
     *times, whole_s = (
         median(seconds for seconds, _ in turns) for turns in zip(*timed(bounds, question.passes), strict=True)
     )
@@ -128,7 +128,7 @@ def _require_one_program(both: InProcess, inputs: Sequence[Any]) -> None:
         )
 
 
-def _operands(both: InProcess, given: Any) -> list[Handle]:
+def last_operands(both: InProcess, given: Any) -> list[Handle]:
     """The operands of the last stage's program."""
     *before, last = both.workload.server_stages
     state: list[Handle] = []
@@ -141,7 +141,7 @@ def _operands(both: InProcess, given: Any) -> list[Handle]:
     return both.operands(last, given, state)
 
 
-def _whole(both: InProcess, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
+def whole(both: InProcess, traced: Traced, operands: Sequence[Handle], threads: int) -> Bound:
     """The undivided program, executed once."""
     prepared = both.evaluator.prepare_constants(traced.program, traced.constants, threads)
     bound = both.evaluator.bind_program(traced.program, operands, prepared, threads)
@@ -159,7 +159,7 @@ class _Differences:
 
 def _differences(both: InProcess, layered: Layered, given: Any) -> _Differences:
     clear = in_the_clear(both.workload, both.programs, given, both.parameters)
-    ends = layered.ends(layered.bound(_operands(both, given)))
+    ends = layered.ends(layered.bound(last_operands(both, given)))
     differences = [
         largest_of(both.decrypted(end), clear[layer.name])
         for layer, end in zip(layered.layers, ends, strict=True)

@@ -60,7 +60,7 @@ OVERHEADS = {
             "lower",
             0.02,
             f"overhead of {name}",
-            f"Minimum time of repetitions with the probe {name}, divided by that without it, less 1.",
+            f"Minimum CPU time of repetitions with the probe {name}, divided by that without it, less 1.",
             "difference",
             adds_up=False,
             probe=name,
@@ -123,6 +123,11 @@ class Meter:
     def region_s(self) -> float:
         """The minimum duration of a repetition."""
         return max(probe.region_s for probe in self._probes)
+
+    @property
+    def stops_process(self) -> bool:
+        """Whether overhead is no CPU time of this process."""
+        return any(probe.stops_process for probe in self._probes)
 
     @property
     def stacks(self) -> str:

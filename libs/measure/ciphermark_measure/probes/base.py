@@ -21,11 +21,13 @@ class Probe(ABC):
     belong in spans in which nothing is timed (``request``, ``alone``, ``repetition``).
 
     ``asked_as``: the name by which a suite asks for it; other probes are always used. ``region_s`` is the minimum
-    duration of a repetition, and ``repetitions`` their number.
+    duration of a repetition, and ``repetitions`` their number. ``stops_process``: its overhead is no CPU time of this
+    process.
     """
 
     metrics: ClassVar[tuple[Metric, ...]]
     asked_as: ClassVar[str | None] = None
+    stops_process: ClassVar[bool] = False
     region_s: ClassVar[float] = 0.02
     repetitions: ClassVar[int] = 7
     spans: ClassVar[frozenset[Span]] = frozenset({"primitive", "circuit", "step"})

@@ -23,7 +23,7 @@ from ciphermark_core.metrics import Metric, register
 from ciphermark_measure.probes.base import Probe
 
 R = TypeVar("R")
-_NAME = "stacks"
+STACKS = "stacks"
 _RATE = 50  # samples a second: each stops the process for some milliseconds
 _ATTACHING_S = 20.0  # reading the symbols of large libraries takes seconds
 _PR_SET_PTRACER = 0x59616D61
@@ -31,21 +31,14 @@ _MARK = "operation"  # the file of frames that :func:`marked` makes
 _MARKED = re.compile(rf"(.*) \({_MARK}\)")
 _ADDRESS = re.compile(r"0x[0-9a-f]+ \((.*)\)")
 _LEAST_SHARE = 1e-3
-# Frames between a mark and the library: of our loops, and of the bindings.
-_LOOP = (
-    "nanobind::",
-    "ciphermark::Bound",
-    "ciphermark::KernelBound",
-    "run (bound",
-    "run (bindings",
-    "once (bindings",
-)
+# Native frames between a mark and the library: of the bindings, and of our loop.
+_BINDINGS = ("nanobind::", "ciphermark::Bound", "ciphermark::KernelBound")
 
 
 class Stacks(Probe):
     """``text`` has the stacks since :meth:`start`, as in ``Outcome.stacks``."""
 
-    asked_as = _NAME
+    asked_as = STACKS
     metrics = (
         register(
             Metric(
@@ -56,11 +49,12 @@ class Stacks(Probe):
                 "stacks",
                 "Sampled call stacks.",
                 adds_up=False,
-                probe=_NAME,
+                probe=STACKS,
             )
         ),
     )
     spans = frozenset({"profile"})
+    stops_process = True
     region_s = 3.0
     repetitions = 1
 
@@ -161,20 +155,25 @@ def marked(name: str, action: Callable[..., R]) -> Callable[..., R]:
 def tidied(text: str) -> str:
     """The sampler's stacks from the innermost mark on, by decreasing count; rare ones are left out. Pure.
 
-    Names have neither template arguments nor parameters; frames of the loop itself are left out. A frame without a
-    name has that of its library.
+    Names have neither template arguments nor parameters. Frames between the mark and the library are left out. A frame
+    without a name has that of its library.
     """
     counts: Counter[tuple[str, ...]] = Counter()
     for frames, count in stacks_of(text):
         marks = [number for number, frame in enumerate(frames) if _MARKED.fullmatch(frame)]
         if marks:
             names = [_MARKED.sub(r"\1", frames[marks[-1]]), *map(_short, frames[marks[-1] + 1 :])]
-            kept = [name for name in names if not name.startswith(_LOOP)]
-            counts[tuple(name for name, _ in groupby(kept))] += count
+            kept = [name for name in names if not name.startswith(_BINDINGS)]
+            native = next((place for place, name in enumerate(kept[1:], 1) if not _is_python(name)), 1)
+            counts[tuple(name for name, _ in groupby([kept[0], *kept[native:]]))] += count
     least = _LEAST_SHARE * counts.total()
     return "".join(
         f"{';'.join(frames)} {count}\n" for frames, count in counts.most_common() if count >= least
     )
+
+
+def _is_python(name: str) -> bool:
+    return name.endswith(".py)")
 
 
 def _short(frame: str) -> str:

@@ -21,6 +21,7 @@ from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
 from ciphermark_benchmark.runner.two_parties import TwoParties
+from ciphermark_benchmark.runner.workload_profile import with_profile
 from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, ComparisonGroup, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial
 from ciphermark_measure import protocol
@@ -51,6 +52,7 @@ class Executor:
     ) -> None:
         self._report = report
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
+        self._data_directory = data_directory
         self._parties = http_party.chosen(os.environ, data_directory)
         self._level = level or ReferenceKernelBaseline()
 
@@ -110,6 +112,8 @@ class Executor:
 
     def _finish(self, runner: TrialRunner, peaks: Peaks) -> None:
         outcome = runner.close()
+        if isinstance(runner, TwoParties) and outcome.trial.budget.probes and outcome.status == "ok":
+            outcome = with_profile(outcome, runner.needs, self._data_directory)
         extra = peaks.get(outcome.trial.id, ())
         self._report(replace(outcome, samples=outcome.samples + extra))
 

@@ -84,7 +84,7 @@ class TwoParties(TrialRunner):
         level: ReferenceKernelBaseline | None = None,
     ) -> None:
         super().__init__(needs.timeout_s)
-        self._needs = needs
+        self.needs = needs
         self._make = make
         self._level = level or ReferenceKernelBaseline()
         self._parties: Parties | None = None
@@ -93,7 +93,7 @@ class TwoParties(TrialRunner):
 
     def start(self) -> None:
         if self._parties is None:
-            self._parties = self._make(replace(self._needs, baseline_ns=self._level.ns))
+            self._parties = self._make(replace(self.needs, baseline_ns=self._level.ns))
 
     def ready(self) -> None:
         """See :meth:`TrialRunner.ready`. Does not wait, since services may be at capacity."""
@@ -172,7 +172,7 @@ class TwoParties(TrialRunner):
         """:meth:`_prepared`, once both parties have capacity for the trial. A waiting trial occupies no party and
         restarts, so that no measured time includes the wait, which is limited to a trial's time.
         """
-        deadline_s = monotonic() + self._needs.timeout_s
+        deadline_s = monotonic() + self.needs.timeout_s
         while True:
             self.requests.require_interest()
             self.start()
