@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -62,12 +62,9 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         self._tag: str = self._public_key.GetKeyTag()
         if keys.relinearization:
             context.EvalMultKeyGen(self._secret_key)
-        steps = [*keys.steps]
-        if steps:
-            context.EvalAtIndexKeyGen(self._secret_key, steps)
+        steps = [context.FindAutomorphismIndex(step) for step in keys.steps]
         elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
-        if elements:
-            context.EvalAutomorphismKeyGen(self._secret_key, elements)
+        self._automorphism_keys = _AutomorphismKeys(context, self._secret_key, {*steps, *elements})
         if keys.bootstrapping:
             parameter_sets.set_up_bootstrapping(context, parameters)
             context.EvalBootstrapKeyGen(self._secret_key, parameters.slots)
@@ -88,22 +85,25 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         return None
 
     def public_material(self) -> Iterator[bytes]:
-        dumps = self._dumps()
-        dumped = {item: dumps[item]() for item in ("relinearization_keys", "rotation_keys") if item in dumps}
-        parameters = self.parameters
-        if "relinearization_keys" in dumped:
-            parameter_sets.require_special(dumped["relinearization_keys"], parameters)
+        """See the contract: keys of automorphisms are written one by one, those of bootstrapping together."""
+        dumps, parameters = self._dumps(), self.parameters
+        relinearization_keys = dumps["relinearization_keys"]() if self._keys.relinearization else None
+        if relinearization_keys is not None:
+            parameter_sets.require_special(relinearization_keys, parameters)
         material = PublicMaterial(
             parameters=parameters,
             key_tag=self._tag,
             context=dumps["parameters"](),
-            relinearization_keys=dumped.get("relinearization_keys"),
-            rotation_keys=dumped.get("rotation_keys"),
+            relinearization_keys=relinearization_keys,
+            rotation_keys=dumps["rotation_keys"]() if self._keys.bootstrapping else None,
+            automorphism_keys=0 if self._keys.bootstrapping else len(self._automorphism_keys),
             switching_key=self._switching_key and openfhe.Serialize(self._switching_key, openfhe.BINARY),
             second_key_tag=self._second_tag,
             keys=self._keys,
         )
         yield msgspec.msgpack.encode(material)
+        if not self._keys.bootstrapping:
+            yield from self._automorphism_keys.dumped()
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)
@@ -219,15 +219,40 @@ def _restore(kept: tuple[dict[str, Any], dict[str, Any]]) -> None:
         kind.InsertEvalAutomorphismKey(keys, tag)
 
 
+class _AutomorphismKeys:
+    """The keys of rotations and other automorphisms, each in a map of its own.
+
+    The first map that OpenFHE generates for a secret key is the one to which it adds all later keys: it is written at
+    once, while it has a single key.
+    """
+
+    def __init__(self, context: Any, secret_key: Any, elements: Collection[int]) -> None:
+        generate, ordered = context.EvalAutomorphismKeyGen, sorted(elements)
+        self._first = (
+            [openfhe.Serialize(generate(secret_key, ordered[:1]), openfhe.BINARY)] if ordered else []
+        )
+        self._rest = [generate(secret_key, [element]) for element in ordered[1:]]
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._rest)
+
+    def dumped(self) -> Iterator[bytes]:
+        """Each key in turn."""
+        yield from self._first
+        yield from (openfhe.Serialize(keys, openfhe.BINARY) for keys in self._rest)
+
+
 class OpenFheEvaluator(DeclaredEvaluator):
     """Computes with a context and evaluation keys."""
 
-    def __init__(self, material: PublicMaterial, declared: Declaration) -> None:
+    def __init__(self, parts: Iterable[bytes], declared: Declaration) -> None:
+        following = iter(parts)
+        material = msgspec.msgpack.decode(next(following), type=PublicMaterial)
         super().__init__(material.parameters, material.keys, declared)
         self._top = len(material.parameters.moduli) - 1
         self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
         self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
-        _take_keys(material)
+        _take_keys(material, following)
         self.offer(self._functions(material))
 
     def apply(self, operation: str, *operands: Any) -> Handle:
@@ -375,7 +400,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return self._context.LevelReduce(a, None, 1)
 
 
-def _take_keys(material: PublicMaterial) -> None:
+def _take_keys(material: PublicMaterial, automorphism_keys: Iterable[bytes]) -> None:
     """Add the evaluation keys to OpenFHE's maps, unless they contain keys of this tag.
 
     They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
@@ -385,6 +410,15 @@ def _take_keys(material: PublicMaterial) -> None:
         openfhe.DeserializeEvalMultKeyString(material.relinearization_keys, binary)
     if material.rotation_keys and tag not in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
         openfhe.DeserializeEvalAutomorphismKeyString(material.rotation_keys, binary)
+    is_ours = tag in openfhe.CryptoContext.GetAllEvalAutomorphismKeys()
+    count = 0
+    for part in automorphism_keys:
+        count += 1
+        if not is_ours:
+            keys = openfhe.DeserializeEvalKeyMapString(part, binary)
+            openfhe.CryptoContext.InsertEvalAutomorphismKey(keys, tag)
+    if count != material.automorphism_keys:
+        raise ValueError(f"{count} keys of automorphisms came, and there are {material.automorphism_keys}")
 
 
 class OpenFheAdapter(DeclaredAdapter):
@@ -402,9 +436,7 @@ class OpenFheAdapter(DeclaredAdapter):
         return OpenFheKeyOwner(parameters, keys)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
-        return OpenFheEvaluator(
-            msgspec.msgpack.decode(b"".join(public_material), type=PublicMaterial), self._declared
-        )
+        return OpenFheEvaluator(public_material, self._declared)
 
 
 def version() -> str:
