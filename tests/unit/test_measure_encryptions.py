@@ -38,3 +38,20 @@ def test_what_is_full_starts_again():
 def test_what_is_too_large_is_not_kept():
     kept = made(max_bytes=99)
     assert [number(kept.of(np.zeros(1))) for _ in range(2)] == [0, 1]
+
+
+def test_a_level_is_brought_down_once():
+    lowerings = []
+
+    def lower(data, level):
+        lowerings.append(level)
+        return data + bytes([level])
+
+    kept, vector = Encryptions(lambda _: b"fresh", lower=lower), np.arange(8)
+    assert [kept.of(vector, level) for level in (None, 2, 1, 2)] == [
+        b"fresh",
+        b"fresh\x02",
+        b"fresh\x01",
+        b"fresh\x02",
+    ]
+    assert lowerings == [2, 1]

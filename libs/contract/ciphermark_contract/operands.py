@@ -50,13 +50,18 @@ def made(source: Source, call: Call, *, is_managed: bool = False) -> Operands:
     if transformed_by is not None:
         return _prepared(source, call, transformed_by)
     maker = _Maker(source, call, is_managed)
-    pairs = [maker.operand(kind) for kind in call.operation.operands for _ in range(call.count)]
+    pairs = maker.pairs()
     vectors = [vector for _, vector in pairs]
     return Operands(
         row=(*(handle for handle, _ in pairs), *call.operands),
         expected=_as_list(call, call.meaning(source.ring, *vectors)),
         ciphertexts=maker.ciphertexts,
     )
+
+
+def row(source: Source, call: Call) -> Row:
+    """The row of :func:`made` without the expected slots, for a primitive that takes no other operation's result."""
+    return (*(handle for handle, _ in _Maker(source, call, is_managed=False).pairs()), *call.operands)
 
 
 def _prepared(source: Source, call: Call, name: str) -> Operands:
@@ -80,8 +85,11 @@ class _Maker:
         self._numbers = count()
         self.ciphertexts: list[tuple[Handle, Vector]] = []
 
-    def operand(self, kind: Kind) -> tuple[Any, Any]:
-        """A handle and its full slots."""
+    def pairs(self) -> list[tuple[Any, Any]]:
+        """A handle and its full slots for each operand, in order."""
+        return [self._pair(kind) for kind in self._call.operation.operands for _ in range(self._call.count)]
+
+    def _pair(self, kind: Kind) -> tuple[Any, Any]:
         return {
             Kind.CIPHERTEXT: self._ciphertext,
             Kind.TRANSFORMED: self._transformed,

@@ -563,8 +563,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "residency",
         str,
-        "cached: each execution has the operands of the one before; streamed: operands from a pool of at least four "
-        "times the last-level cache, read from memory; NULL where the case does not choose it",
+        "cached: each execution has the operands of the one before; streamed: operands and results of a pool of at "
+        "least four times the last-level cache, read from memory; NULL where the case does not choose it",
         (f"{_OF_FAMILY}.residency",),
         label="Residency",
         phrase="{} operands",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_contract.declaration import Declaration
@@ -24,7 +25,7 @@ def reason_at(operation: str, level: int, parameters: Parameters, declared: Decl
     if level < top and not _takes_ciphertext(call):
         return f"{operation} takes no ciphertext: it is at level {top}"
     try:
-        _result(call, parameters, level)
+        result_shape(call, parameters, level)
     except Exhausted as error:
         return f"{operation} does not exist at level {level}: {error}"
     return None
@@ -36,21 +37,24 @@ def possible(operation: str, parameters: Parameters, declared: Declaration) -> l
     return [level for level in levels if reason_at(operation, level, parameters, declared) is None]
 
 
-def _takes_ciphertext(call: Call) -> bool:
-    return bool({Kind.CIPHERTEXT, Kind.TRANSFORMED} & {*call.operation.operands})
-
-
-def _result(call: Call, parameters: Parameters, level: int) -> Shape:
-    """The shape of a result for operands at a level; raises ``Exhausted`` where there is none."""
+def operand_shapes(call: Call, parameters: Parameters, level: int) -> list[tuple[Kind, Shape]]:
+    """The kind and shape of each operand at a level; raises ``Exhausted`` where an operand does not exist."""
     row = call.operation
     if row.transformed_by is not None:
-        operand = _result(Call(OPERATIONS[row.transformed_by]), parameters, level)
-        return row.shape_after(parameters, operand, *call.operands)
+        return [(Kind.CIPHERTEXT, result_shape(Call(OPERATIONS[row.transformed_by]), parameters, level))]
     fresh = Shape(level, parameters.scale)
-    of_kind: dict[Kind, Any] = {
-        Kind.PLAINTEXT: Shape(level, parameters.scale, 1),
-        Kind.NTT_PLAINTEXT: Shape(level, parameters.scale, 1),
-        Kind.NUMBER: 1.0,
-    }
-    handles = [of_kind.get(kind, fresh) for kind in row.operands for _ in range(call.count)]
-    return row.shape_after(parameters, *handles, *call.operands)
+    plain = replace(fresh, polynomials=1)
+    of_kind = dict.fromkeys((Kind.PLAINTEXT, Kind.NTT_PLAINTEXT, Kind.VECTOR, Kind.NUMBER), plain)
+    return [(kind, of_kind.get(kind, fresh)) for kind in row.operands for _ in range(call.count)]
+
+
+def result_shape(call: Call, parameters: Parameters, level: int) -> Shape:
+    """The shape of a result for operands at a level; raises ``Exhausted`` where there is none."""
+    shapes: list[Any] = [
+        1.0 if kind is Kind.NUMBER else shape for kind, shape in operand_shapes(call, parameters, level)
+    ]
+    return call.operation.shape_after(parameters, *shapes, *call.operands)
+
+
+def _takes_ciphertext(call: Call) -> bool:
+    return bool({Kind.CIPHERTEXT, Kind.TRANSFORMED} & {*call.operation.operands})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ciphermark_contract import operands
-from ciphermark_contract.interfaces import Handle, Row, Vector, lowered
+from ciphermark_contract.interfaces import Handle, Row, Vector
 from ciphermark_contract.operands import Source
 from ciphermark_contract.operations import Call, Kind, Ring, read, where
 from ciphermark_core.descriptor import LEVEL
 from ciphermark_core.model import Case
-from ciphermark_measure.session import Session
+from ciphermark_measure.session import Session, digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,8 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
 
     Raises ``Exhausted`` where an operand itself cannot be made, such as a product for ``relinearize``.
     """
-    slots, call, level = session.parameters.slots, read(case.operation), LEVEL.of(case.dimensions)
-
-    @cache
-    def drawn(number: int) -> Sequence[Vector]:
-        values = operand(case, seed, 2 * index + min(number, 1), more=number - 1)
-        return chunks(values, slots)
-
+    call, level = read(case.operation), LEVEL.of(case.dimensions)
+    drawn = _draw(session, case, seed, index)
     whole = drawn(0)
     numbers = [_distinct(number, whole) for number in range(len(whole[:most]))]
     chunk_operands = [operands.made(_sourced(session, drawn, number, level), call) for number in numbers]
@@ -57,6 +52,39 @@ def build(session: Session, case: Case, seed: int, index: int, most: int | None 
         [item.row for item in chunk_operands],
         [slots for item in chunk_operands for slots in item.expected],
     )
+
+
+def _draw(session: Session, case: Case, seed: int, index: int) -> Callable[[int], Sequence[Vector]]:
+    """The vectors of an operand set by their number, each cut into ciphertexts."""
+
+    @cache
+    def drawn(number: int) -> Sequence[Vector]:
+        values = operand(case, seed, 2 * index + min(number, 1), more=number - 1)
+        return chunks(values, session.parameters.slots)
+
+    return drawn
+
+
+def streamed(session: Session, case: Case, seed: int, first: OperandSet, rows: int) -> list[Row]:
+    """So many rows with the values of the first row of the operand set ``first``, which is number 0, with every operand
+    in memory of its own. Later trials of the same level share the ciphertexts.
+    """
+    call, level, evaluator = read(case.operation), LEVEL.of(case.dimensions), session.evaluator
+    if call.operation.transformed_by is not None:
+        handle, *arguments = first.rows[0]
+        data = evaluator.dump(handle, session.compression)
+        return [(evaluator.load(data), *arguments) for _ in range(rows)]
+    copies: dict[int, Iterator[Handle]] = {}  # by the identity of the drawn vectors, which stay
+
+    def encrypted(values: Vector) -> Handle:
+        if id(values) not in copies:
+            data = session.encryptions.of(values, level)
+            copies[id(values)] = session.copies.of(level, digest(values), lambda: evaluator.load(data))
+        return next(copies[id(values)])
+
+    drawn = _draw(session, case, seed, 0)
+    source = Source(evaluator, ring_of(session), encrypted, lambda number: drawn(number)[0])
+    return [operands.row(source, call) for _ in range(rows)]
 
 
 def _distinct(number: int, chunks: Sequence[Vector]) -> int:
@@ -103,8 +131,8 @@ def _sourced(
 
 
 def _encrypted(session: Session, level: int | None, values: Vector) -> Handle:
-    (handle,) = session.to_evaluator([values])
-    return handle if level is None else lowered(session.evaluator, handle, level)
+    (handle,) = session.to_evaluator([values], level)
+    return handle
 
 
 # Factors of ckks stay within [0.9, 1], so that a product repeated to the end of any chain neither grows nor vanishes.

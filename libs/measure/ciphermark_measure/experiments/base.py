@@ -18,7 +18,7 @@ from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import OPERATIONS, multiplies, read
 from ciphermark_core import experiments
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import LEVEL, REPETITIONS, Dimension
+from ciphermark_core.descriptor import LEVEL, REPETITIONS, RESIDENCY, Dimension
 from ciphermark_core.model import Accuracy, Case, Parameters, ParameterSpec, Sample, Scheme, Status, Trial
 from ciphermark_measure.clock import Clock
 from ciphermark_measure.interference import cache_detection
@@ -271,10 +271,12 @@ class ExperimentKind:
     chooses_operands: bool = False
     searched: tuple[str, ...] = ("evaluate",)
 
-    @property
-    def has_phases_alone(self) -> bool:
-        """Whether it has phases whose memory is measured, in addition to the shared keys."""
-        return self.experiment.memory is not Experiment.memory
+    def has_phases_alone(self, case: Case) -> bool:
+        """Whether a case has phases whose memory is measured, in addition to the shared keys. A case that chooses the
+        level or the residency of operands has none: the same operation on fresh ones needs at least as much.
+        """
+        is_chosen = not {LEVEL.name, RESIDENCY.name}.isdisjoint(case.dimensions)
+        return self.experiment.memory is not Experiment.memory and not is_chosen
 
     @property
     def recorded(self) -> experiments.Experiment:

@@ -9,13 +9,13 @@ from typing import Any
 
 from ciphermark_contract import checking
 from ciphermark_contract.interfaces import Bound, Handle, Vector
-from ciphermark_contract.operations import read, where
+from ciphermark_contract.operations import read, top_level, where
 from ciphermark_core import host
 from ciphermark_core.budget import Budget
-from ciphermark_core.descriptor import LEVEL
+from ciphermark_core.descriptor import LEVEL, RESIDENCY
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Case, Sample
-from ciphermark_measure import levels, operands
+from ciphermark_measure import levels, operands, residency
 from ciphermark_measure.experiments import subsampling
 from ciphermark_measure.experiments.base import (
     CIPHERTEXT_S,
@@ -35,6 +35,7 @@ from ciphermark_measure.experiments.base import (
 )
 from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.operands import OperandSet
+from ciphermark_measure.residency import Pool
 from ciphermark_measure.sampling import Phase, make_ready, target
 from ciphermark_measure.session import Session
 
@@ -44,6 +45,7 @@ _OPERAND_BYTES = 1 << 30  # limit of all operand sets together
 _FRESH_SETS = 2
 _ROWS_TIMED = 2
 _SINGLES = 3
+_TOUCH_NS = 50_000_000
 
 
 class Latency(Sampled):
@@ -64,10 +66,12 @@ class Latency(Sampled):
         self._bounds: list[Bound] = []
         self._client = ClientPhases(setting, 1.0)
         self._single: list[Sample] = []  # executions that cannot be repeated
+        self._residency = RESIDENCY.of(self.case.dimensions)
 
     def open(self) -> None:
         """See :meth:`Experiment.open`. An incorrect result ends the trial before anything is timed."""
         self._require_possible()
+        pool = self._pool()
         self._executed = self._count_that_tells()
         self._sets = [self._build(index) for index in range(self._set_count())]
         self._bounds = [self.session.evaluator.bind(self._call.name, item.rows) for item in self._sets]
@@ -80,10 +84,13 @@ class Latency(Sampled):
                 return
         self.facts["executed_ciphertexts"] = self._executed
         with self.spent("calibration_s"):
-            self.phases = self._made_phases()
+            self.phases = self._made_phases(pool)
             for phase in self.phases:
                 known_ns = executed_ns if phase.bounds is self._bounds else 0
-                make_ready(phase, known_ns, self.setting.trial.budget.warmups)
+                if pool is not None and phase.name == "evaluate":
+                    phase.warm_up(self.setting.trial.budget.warmups)
+                else:
+                    make_ready(phase, known_ns, self.setting.trial.budget.warmups)
 
     def _require_possible(self) -> None:
         self.session.require_possible(self.case.operation)
@@ -94,6 +101,26 @@ class Latency(Sampled):
             )
             if reason is not None:
                 raise Unsupported(reason)
+
+    def _pool(self) -> Pool | None:
+        """The pool of streamed operands; ``None`` for others. Raises ``Unsupported`` where there can be none."""
+        caches, parameters = host.caches(), self.session.parameters
+        if self._residency is not None and self._ciphertexts > 1:
+            raise Unsupported(
+                "the residency of operands is measured with vectors of one ciphertext: use full"
+            )
+        if self._residency != "streamed":
+            return None
+        if not caches:
+            raise Unsupported("the host does not report its caches, so the size of a pool is unknown")
+        level = LEVEL.of(self.case.dimensions)
+        level = top_level(parameters) if level is None else level
+        pool = residency.pool_of(self._call, parameters, level, caches)
+        reason = pool.reason_against(self.setting.trial.budget.memory_mb)
+        if reason is not None:
+            raise Unsupported(reason)
+        self.facts["pool_bytes"] = float(pool.size)
+        return pool
 
     def _count_that_tells(self) -> int:
         """The number of ciphertexts that are timed: a few, where timing one shows that caches do not matter."""
@@ -171,8 +198,10 @@ class Latency(Sampled):
 
     def _set_count(self) -> int:
         """The number of operand sets that fit the memory set aside for them: at least two. Long vectors need no more,
-        since their ciphertexts differ.
+        since their ciphertexts differ. One for cases that choose the residency: it is repeated, or copied.
         """
+        if self._residency is not None:
+            return 1
         most = _MAX_SETS if self._executed == 1 else _MIN_SETS
         return max(_MIN_SETS, min(most, _OPERAND_BYTES // (self._row_bytes() * self._executed)))
 
@@ -202,19 +231,38 @@ class Latency(Sampled):
     def _tolerance(self, session: Session) -> float:
         return checking.tolerance(session.parameters, max(2, self._call.count), self._call.operation)
 
-    def _made_phases(self) -> list[Phase]:
-        setting, count = self.setting, subsampling.executed_by_client(self._executed)
-        self._client = ClientPhases(setting, self._ciphertexts / count)
-        aim = target(setting.trial.budget, setting.resolution_ns)
+    def _made_phases(self, pool: Pool | None) -> list[Phase]:
+        count = subsampling.executed_by_client(self._executed)
+        self._client = ClientPhases(self.setting, self._ciphertexts / count)
         scale = self._ciphertexts / self._executed
         return [
             *self._client.encrypt(lambda: [item.vectors[:count] for item in self._sets]),
-            Phase("evaluate", self._bounds, aim, setting.clock, gate=setting.gate, scale=scale),
+            self._evaluation(self._bounds, scale) if pool is None else self._streamed(pool),
             *self._client.decrypt(
                 lambda: [self._for_owner(bound.results()[:count]) for bound in self._bounds],
                 form(self.session, self._revealed(self._bounds[0].results()[:1])[0]),
             ),
         ]
+
+    def _evaluation(self, bounds: Sequence[Bound], scale: float) -> Phase:
+        setting = self.setting
+        aim = target(setting.trial.budget, setting.resolution_ns)
+        return Phase("evaluate", bounds, aim, setting.clock, gate=setting.gate, scale=scale)
+
+    def _streamed(self, pool: Pool) -> Phase:
+        """The operation on each part of the pool in turn. A part is as many rows as fill a sample, which executes each
+        of them once: a second execution would find its operands in the cache.
+        """
+        rows = operands.streamed(self.session, self.case, self.setting.trial.seed, self._sets[0], pool.rows)
+        row_ns = min(self._bounds[0].run(1) for _ in range(_ROWS_TIMED))
+        sample_ns = target(self.setting.trial.budget, self.setting.resolution_ns).sample_ns
+        size = min(pool.rows, -(-sample_ns // row_ns))
+        parts = [rows[start : start + size] for start in range(0, pool.rows - size + 1, size)]
+        bounds = [self.session.evaluator.bind(self._call.name, part) for part in parts]
+        if pool.rows * row_ns < _TOUCH_NS:
+            for bound in bounds:
+                bound.run(1)  # the first touch of results is no sample
+        return self._evaluation(bounds, 1 / size)
 
     def _for_owner(self, results: Sequence[Any]) -> list[Handle]:
         """Results as ciphertexts that the owner holds."""
@@ -228,10 +276,15 @@ class Latency(Sampled):
             "decrypt": lambda results: results,
         }
         for phase in self.phases:
-            item, actual = self._sets[phase.last_index], shown[phase.name](phase.last_results)
+            item = self._sets[
+                phase.last_index % len(self._sets)
+            ]  # of a pool, all rows have the values of one set
+            actual = shown[phase.name](phase.last_results[: len(item.rows)])
             expected = item.vectors if phase.name == "encrypt" else item.expected
             if not self._is_right(phase.name, actual, expected[: len(actual)]):
                 return
+        if self._residency == "streamed":
+            return  # every sample had operands of its own
         set_count = len(self._sets)
         self.check_computed(lambda look: self._times_of_fresh(set_count + look * _FRESH_SETS))
 

@@ -184,7 +184,7 @@ class _Measuring:
         try:
             if kind.has_memory_worker:
                 return self._footprint(trial)
-            return self._in_branch(trial) if kind.has_phases_alone else self._of_keys()
+            return self._in_branch(trial) if kind.has_phases_alone(trial.case) else self._of_keys()
         except (TrialFailed, WorkerDied):
             return ()
 

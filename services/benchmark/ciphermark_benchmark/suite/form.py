@@ -170,8 +170,8 @@ class Matrix(Strict):
     )
     residency: Several[Literal["cached", "streamed"]] | None = Field(
         None,
-        description="cached: one operand set for all executions; streamed: operands from a pool of at least four times "
-        "the last-level cache; default: a few operand sets by turns",
+        description="cached: one operand set for all executions; streamed: operands and results of a pool of at "
+        "least four times the last-level cache; default: a few operand sets by turns",
         examples=[["cached", "streamed"]],
     )
     threads: Threads = Field([1])
