@@ -12,6 +12,7 @@ from ciphermark_adapters import registry
 from ciphermark_core.model import Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.inference import chebyshev_model
 from ciphermark_workloads.inference.inputs import Image
 from ciphermark_workloads.inference.networks import stored
 from ciphermark_workloads.parameters import recommended
@@ -37,6 +38,23 @@ def test_digits(variant: str, scheme: Scheme, name: str) -> None:
     both = _together(name, variant, scheme)
     for number in (0, 60, 199) if (variant, name) == ("seal", "digits") else (60,):
         assert harness.judgement(both, _image(name, number)).complaint is None, number
+
+
+@each("name", lambda _: ["cifar-chebyshev", "cifar-chebyshev-published"])
+def test_chebyshev_model(variant: str, scheme: Scheme, name: str) -> None:
+    images = chebyshev_model.images()
+    both = harness.in_process(WORKLOADS[name], variant, scheme, images.image(3))
+    assert harness.judgement(both, images.image(3)).complaint is None
+
+
+@pytest.mark.extended
+@pytest.mark.variants("seal")
+def test_chebyshev_model_on_a_hundred_images(variant: str, scheme: Scheme) -> None:
+    """No class differs from that of the same polynomials in the clear."""
+    images = chebyshev_model.images()
+    both = harness.in_process(WORKLOADS["cifar-chebyshev"], variant, scheme, images.image(0))
+    for number in range(100):
+        assert harness.judgement(both, images.image(number)).results["agreement"] == 1, number
 
 
 def test_a_small_network_of_two_convolutions(variant: str, scheme: Scheme) -> None:
