@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ciphermark_analysis.stopping import Rule
+from ciphermark_contract import bound
 from ciphermark_contract.interfaces import PythonBound
 from ciphermark_measure.clock import MonotonicClock
 from ciphermark_measure.sampling import Phase, Target, make_ready
@@ -25,3 +26,24 @@ def test_what_fills_a_sample_by_itself_is_not_calibrated(sample_ns, executed_ns,
     assert len([sample for sample in phase.times if sample.is_warmup]) == 3
     assert (phase.loops == 1) is is_spared
     assert (len(calls) == 3) is is_spared  # the warm-ups alone
+
+
+class Result:
+    """Reports when it is freed."""
+
+    def __init__(self, events):
+        self.events = events
+
+    def __del__(self):
+        self.events.append("freed")
+
+
+def test_results_of_several_rows_are_freed_on_the_clock(monkeypatch):
+    events = []
+    monkeypatch.setattr(bound, "perf_counter_ns", lambda: events.append("clock") or 0)
+    several = bound.PythonBound(lambda _: Result(events), [(0,), (1,)])
+    several.run(1)
+    events.clear()
+    several.run(1)
+    assert events == ["clock", "freed", "freed", "clock"]
+    monkeypatch.undo()

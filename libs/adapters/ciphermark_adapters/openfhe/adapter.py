@@ -323,6 +323,9 @@ class OpenFheEvaluator(DeclaredEvaluator):
             "add_scalar": lambda a, number: context.EvalAdd(a, float(number)),
             "mul_scalar": self._scaled_by_number,
             "encode": self._encode_at_top,
+            "encode_at_level": lambda values, like: context.MakeCKKSPackedPlaintext(
+                values, 1, like.GetLevel()
+            ),
             "mod_switch": context.ModReduce if self._scheme == "bgv" else self._level_reduce,
         }
         return functions | self._keyed_functions(material)

@@ -35,7 +35,15 @@ DECLARATIONS = (
             "bgv": (*_COMMON, "mod_switch", "rotate_columns", "add_plain_ntt"),
             "ckks": (
                 *(name for name in _COMMON if not name.endswith("_ntt")),
-                *("rescale", "mod_switch", "conjugate", "add_scalar", "mul_scalar", "bootstrap"),
+                *(
+                    "rescale",
+                    "mod_switch",
+                    "conjugate",
+                    "add_scalar",
+                    "mul_scalar",
+                    "bootstrap",
+                    "encode_at_level",
+                ),
             ),
         },
         compressions=("none",),
@@ -120,6 +128,7 @@ DECLARATIONS = (
                 "EvalBootstrap of all slots, and the Rescale that FIXEDMANUAL leaves to the caller. "
                 "Its keys are rotation keys and are serialized as such"
             ),
+            "encode_at_level": "MakeCKKSPackedPlaintext from a numpy vector; the time includes the lookup of the level",
             "key_switch": "KeySwitch, and a call that names the key of the result",
             "rescale": "Rescale, and a call that sets the exact scale",
             "mod_switch": "BGV: ModReduce. CKKS: LevelReduce, which drops a prime without dividing by it",

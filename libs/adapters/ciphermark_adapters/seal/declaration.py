@@ -10,7 +10,7 @@ _COMMON = (
 )
 _EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "transform_plain", "mul_plain_ntt")
 _OF_COEFFICIENTS = (*_EXACT, "mul_monomial", "mul_word", "transform_ciphertext", "transform_back")
-_APPROXIMATE = (*_COMMON, "rescale", "conjugate")
+_APPROXIMATE = (*_COMMON, "rescale", "conjugate", "encode_at_level")
 
 _COMPOSITE = {
     "mul_word": (
@@ -70,6 +70,7 @@ _NOTES = {
     "polynomial",
     "add_many": "copies the first ciphertext and adds the others to it, as SEAL's add_many does",
     "encode": "from a vector of C++ integers or doubles",
+    "encode_at_level": "from a numpy vector, called from Python; the time includes the lookup of the level",
     "encode_coefficients": "copies a vector of C++ integers to the coefficients of a plaintext",
     "mod_switch": "CKKS drops a prime without dividing by it",
     "key_pair": "constructs a KeyGenerator, which draws the secret key, and calls create_public_key",
@@ -122,6 +123,7 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         hexl=hexl,
         programs_have_threads=True,
         composite=_COMPOSITE,
+        calls={"encode_at_level": lambda evaluator: evaluator.encode},
         reasons=_REASONS,
         notes=_NOTES,
     )

@@ -51,6 +51,11 @@ def encoded(parameters: Parameters, *_: Any) -> Shape:
     return replace(fresh(parameters), polynomials=1)
 
 
+def encoded_at(parameters: Parameters, _: Any, like: Shape) -> Shape:
+    """A plaintext at the level of a ciphertext and the default scale."""
+    return Shape(like.level, parameters.scale, polynomials=1)
+
+
 def kept(_: Parameters, a: Shape, *__: Any) -> Shape:
     """The shape of the first operand."""
     return a

@@ -266,6 +266,17 @@ _ROWS = (
         absence="has no plaintext objects: its operations encode their operands",
     ),
     Operation(
+        "encode_at_level",
+        "A vector of values encoded as a plaintext, at the level of a ciphertext and the default scale.",
+        (Kind.VECTOR, Kind.CIPHERTEXT),
+        meaning.same,
+        shapes.encoded_at,
+        result=Kind.PLAINTEXT,
+        schemes=("ckks",),
+        not_in="encodings of BFV and BGV are measured at the top level: use encode",
+        absence="has no call that encodes at a lower level",
+    ),
+    Operation(
         "encode_coefficients",
         "A vector encoded as the coefficients of a plaintext: slots get the values of that polynomial.",
         (Kind.VECTOR,),
