@@ -106,13 +106,13 @@ def test_the_overhead_of_a_probe_is_in_its_row() -> None:
 
 def test_what_a_host_lacks_has_a_reason_and_no_value() -> None:
     profile = profiled([phase(Work())], ["absent"])
-    assert (profile.samples, profile.unmeasured) == ([], {"absent": "there is no such counter here"})
+    assert (profile.samples, profile.unmeasured) == ((), {"absent": "there is no such counter here"})
 
 
 def test_what_a_kernel_refuses_later_has_a_reason_and_no_value() -> None:
     Slow.refusal = PermissionError(13, "Permission denied")
     profile = profiled([phase(Work())], ["slow"])
-    assert (profile.samples, profile.unmeasured) == ([], {"slow": "[Errno 13] Permission denied"})
+    assert (profile.samples, profile.unmeasured) == ((), {"slow": "Permission denied"})
 
 
 def test_only_those_asked_for_are_used() -> None:

@@ -20,26 +20,18 @@ from ciphermark_contract.interfaces import Bound, Evaluator, Handle, ProgramBoun
 from ciphermark_core import containment
 from ciphermark_core.descriptor import DATA_SET
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Sample, Trial
-from ciphermark_measure import confinement
+from ciphermark_core.model import Trial
+from ciphermark_measure import confinement, protocol
 from ciphermark_measure.clock import MonotonicClock
 from ciphermark_measure.layers import last_operands, whole
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_measure.parties.inputs import Finder, finder
 from ciphermark_measure.probes.stacks import STACKS, marked
-from ciphermark_measure.profiling import Profile, profiled
+from ciphermark_measure.profiling import profiled, together
 from ciphermark_measure.sampling import Phase, Target
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
 from ciphermark_workloads.options import of_case
-
-
-class Found(msgspec.Struct, frozen=True):
-    """The parts of :class:`~ciphermark_measure.profiling.Profile`."""
-
-    samples: tuple[Sample, ...] = ()
-    unmeasured: dict[str, str] = {}
-    stacks: dict[str, str] = {}
 
 
 class Marked:
@@ -64,7 +56,7 @@ class Marked:
         return call(*operands)
 
 
-def found(trial: Trial, workloads: Mapping[str, AnyWorkload], find: Finder) -> Profile:
+def found(trial: Trial, workloads: Mapping[str, AnyWorkload], find: Finder) -> protocol.Profiled:
     """The profile of the last stage of a trial's workload. Raises ``Unsupported`` and ``UserError`` like a run."""
     case, names = trial.case, trial.budget.probes
     workload = workloads[case.operation].with_options(of_case(case.dimensions))
@@ -77,16 +69,15 @@ def found(trial: Trial, workloads: Mapping[str, AnyWorkload], find: Finder) -> P
     def phase(bound: Bound) -> Phase:
         return Phase(stage, [bound], Target(1, Rule(1)), MonotonicClock())
 
-    profile = Profile()
+    profiles = []
     if others := [name for name in names if name != STACKS]:
-        profile = profiled([phase(whole(both, made, operands, case.threads))], others)
+        profiles.append(profiled([phase(whole(both, made, operands, case.threads))], others))
     if STACKS in names:
         evaluator: Evaluator = Marked(both.evaluator)  # type: ignore[assignment]
         constants = encoded_constants(both.evaluator, made.program, made.constants)
-        profile = profile.with_(
-            profiled([phase(ProgramBound(evaluator, made.program, operands, constants))], [STACKS])
-        )
-    return profile
+        bound = ProgramBound(evaluator, made.program, operands, constants)
+        profiles.append(profiled([phase(bound)], [STACKS]))
+    return together(profiles)
 
 
 def main() -> None:
@@ -108,8 +99,8 @@ def main() -> None:
         profile = found(given.trial, workloads, finder(given.data_sets))
     except (Unsupported, UserError, MemoryError) as error:
         reason = str(error) or "the memory limit was reached"
-        profile = Profile(unmeasured=dict.fromkeys(given.trial.budget.probes, reason))
-    confinement.send(replies, Found(tuple(profile.samples), profile.unmeasured, profile.stacks))
+        profile = protocol.Profiled(unmeasured=dict.fromkeys(given.trial.budget.probes, reason))
+    confinement.send(replies, profile)
 
 
 if __name__ == "__main__":

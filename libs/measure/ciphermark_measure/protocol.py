@@ -12,7 +12,7 @@ import msgspec
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import LibraryInfo, Outcome, Parameters, ParameterSpec, Sample, Status, Trial
 
-VERSION = 4
+VERSION = 5
 
 
 class Prepare(msgspec.Struct, tag="prepare", frozen=True):
@@ -36,6 +36,10 @@ class Turn(msgspec.Struct, tag="turn", frozen=True):
 
 class Close(msgspec.Struct, tag="close", frozen=True):
     """End the open trial."""
+
+
+class Profile(msgspec.Struct, tag="profile", frozen=True):
+    """Repeat the loops of the trial that was closed last with the probes that it asks for."""
 
 
 class Branch(msgspec.Struct, tag="branch", frozen=True):
@@ -64,7 +68,7 @@ class Footprint(msgspec.Struct, tag="footprint", frozen=True):
     keys: KeyRequest
 
 
-Request = Prepare | Open | Turn | Close | Branch | Memory | Join | Footprint
+Request = Prepare | Open | Turn | Close | Profile | Branch | Memory | Join | Footprint
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True):
@@ -123,13 +127,21 @@ class Closed(msgspec.Struct, tag="closed", frozen=True):
     monotonic_ns: int
 
 
+class Profiled(msgspec.Struct, tag="profiled", frozen=True):
+    """The values of probes; for each probe that has none, or not all, the reason; and call stacks by stage."""
+
+    samples: tuple[Sample, ...] = ()
+    unmeasured: dict[str, str] = {}
+    stacks: dict[str, str] = {}
+
+
 class Peaks(msgspec.Struct, tag="peaks", frozen=True):
     """Peak memory of each phase."""
 
     samples: tuple[Sample, ...] = ()
 
 
-Reply = Hello | Prepared | Refused | Turned | Closed | Branched | Joined | Peaks
+Reply = Hello | Prepared | Refused | Turned | Closed | Branched | Joined | Profiled | Peaks
 
 
 def plain_text(reply: Refused) -> str:

@@ -7,7 +7,6 @@ import os
 import traceback
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timezone
 from time import perf_counter
 
@@ -36,6 +35,7 @@ class Service:
         self._library: LibraryInfo | None = None
         self._resolution_ns = resolution_ns(self.clock)
         self._experiment: Experiment | None = None
+        self._closed: Experiment | None = None
         self._trial: Trial | None = None
         self._started_at = ""
         self._started = 0.0
@@ -63,6 +63,7 @@ class Service:
             protocol.Open: self._open,
             protocol.Turn: self._turn,
             protocol.Close: self._close,
+            protocol.Profile: self._profile,
             protocol.Branch: self._branch,
             protocol.Memory: self._memory,
             protocol.Join: self._join,
@@ -91,7 +92,7 @@ class Service:
         return session
 
     def _open(self, request: protocol.Open) -> protocol.Reply:
-        self._trial = request.trial
+        self._trial, self._closed = request.trial, None
         self._started_at = datetime.now(timezone.utc).isoformat()
         self._started = perf_counter()
         self._gate.begin_trial(request.baseline_ns)
@@ -109,12 +110,14 @@ class Service:
         assert self._experiment is not None
         assert self._trial is not None
         self._gate.settle()
-        findings, experiment = self._experiment.close(), self._experiment
-        self._experiment = None
-        outcome, names = self._outcome(self._trial, findings), self._trial.budget.probes
-        if names and findings.status == "ok":
-            outcome = _profiled(outcome, experiment, names)
-        return protocol.Closed(outcome, self.clock.now_ns())
+        findings = self._experiment.close()
+        self._closed, self._experiment = self._experiment, None
+        return protocol.Closed(self._outcome(self._trial, findings), self.clock.now_ns())
+
+    def _profile(self, request: protocol.Profile) -> protocol.Reply:
+        assert self._trial is not None
+        phases = self._closed.phases if isinstance(self._closed, Sampled) else ()
+        return profiling.profiled(phases, self._trial.budget.probes)
 
     def _branch(self, request: protocol.Branch) -> protocol.Reply:
         """Prepare in a fork where that is safe, so that this process stays without keys for the next request."""
@@ -185,17 +188,6 @@ class Service:
         """The state of the host around the samples of the trial, as facts."""
         gate_facts = self._gate.facts()
         return self._steal.facts() | (gate_facts | counts(samples) if gate_facts else {})
-
-
-def _profiled(outcome: Outcome, experiment: Experiment, names: Sequence[str]) -> Outcome:
-    """The outcome with the values of the requested probes."""
-    profile = profiling.profiled(experiment.phases if isinstance(experiment, Sampled) else (), names)
-    return replace(
-        outcome,
-        samples=(*outcome.samples, *profile.samples),
-        unmeasured=profile.unmeasured,
-        stacks=profile.stacks,
-    )
 
 
 def refusal(error: Exception) -> protocol.Refused:

@@ -24,6 +24,7 @@ from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Case, Outcome, Sample, Scheme
 from ciphermark_measure import probes
 from ciphermark_measure.experiments import KINDS
+from ciphermark_measure.experiments.base import Sampled
 from ciphermark_present import formats, speedscope, terminal
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads import user_workloads
@@ -105,7 +106,7 @@ def _suite(
     operation = target.partition("(")[0]
     experiment: dict[str, Any] = {"variants": [*variants] or ["seal"]}
     if operation in OPERATIONS:
-        kinds = [row for row in KINDS.values() if row.has_phases_alone and not row.has_memory_worker]
+        kinds = [row for row in KINDS.values() if issubclass(row.experiment, Sampled) and not row.varied]
         kind = next((row.name for row in kinds if operation in row.operations), None)
         if kind is None:
             raise UserError(f"{operation} is part of other operations: profile one of these")

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
+from ciphermark_benchmark.runner.workload_profile import profiled
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.parties.blobs import DiskFull
@@ -252,7 +253,24 @@ class InWorker(TrialRunner):
             return replace(closed.outcome, status=death.status, error=str(death))
         self._level.learn(closed.outcome.facts)
         facts = prepared.facts | closed.outcome.facts | {"is_pinned": float(worker.is_pinned)}
-        return _declared(replace(closed.outcome, facts=facts))
+        return self._profiled(_declared(replace(closed.outcome, facts=facts)))
+
+    def _profiled(self, outcome: Outcome) -> Outcome:
+        """The outcome with the probes that its suite asks for, within a trial's time of their own: whatever becomes of
+        them, the trial counts.
+        """
+        names = outcome.trial.budget.probes
+        if not names or outcome.status != "ok":
+            return outcome
+        self.requests.begin()
+        try:
+            return profiled(outcome, self._asked(protocol.Profile(), protocol.Profiled))
+        except TrialFailed as failed:
+            reason = failed.reply.error
+        except WorkerDied as death:
+            reason = self.requests.explained(death)
+            self.leave()
+        return profiled(outcome, protocol.Profiled(unmeasured=dict.fromkeys(names, reason)))
 
     def _failed(self, outcome: Outcome) -> Outcome:
         if self._last_prepared is None:

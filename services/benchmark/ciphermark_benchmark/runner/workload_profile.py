@@ -11,24 +11,28 @@ from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.containment import Limits
 from ciphermark_core.model import Outcome
+from ciphermark_measure import protocol
 from ciphermark_measure.processes import executed
-from ciphermark_measure.program_profile import Found
 
 _MODULE = "ciphermark_measure.program_profile"
 
 
 def with_profile(outcome: Outcome, needs: WorkerNeeds, data_directory: DataDirectory | None) -> Outcome:
     """The outcome with the values of the probes that its suite asks for, or the reasons."""
-    found = _found(outcome, needs, data_directory)
+    return profiled(outcome, _found(outcome, needs, data_directory))
+
+
+def profiled(outcome: Outcome, profile: protocol.Profiled) -> Outcome:
+    """The outcome with a profile."""
     return replace(
         outcome,
-        samples=(*outcome.samples, *found.samples),
-        unmeasured=found.unmeasured,
-        stacks=found.stacks,
+        samples=(*outcome.samples, *profile.samples),
+        unmeasured=profile.unmeasured,
+        stacks=profile.stacks,
     )
 
 
-def _found(outcome: Outcome, needs: WorkerNeeds, data_directory: DataDirectory | None) -> Found:
+def _found(outcome: Outcome, needs: WorkerNeeds, data_directory: DataDirectory | None) -> protocol.Profiled:
     trial, limits = outcome.trial, needs.confinement
     command = [registry.interpreter(trial.case.variant), "-m", _MODULE]
     command += ["--trial", msgspec.json.encode(trial).decode(), "--memory-mb", str(limits.memory_mb)]
@@ -38,10 +42,10 @@ def _found(outcome: Outcome, needs: WorkerNeeds, data_directory: DataDirectory |
         command += ["--data-sets", str(data_directory.data_sets)]
     try:
         ended = executed(command, Limits(needs.timeout_s, limits.memory_mb))
-        return msgspec.json.decode(ended.output, type=Found)
+        return msgspec.json.decode(ended.output, type=protocol.Profiled)
     except (TimeoutError, MemoryError) as error:
         reason = str(error)
     except msgspec.MsgspecError:
         lines = ended.errors.strip().splitlines()
         reason = f"the process ended with exit code {ended.code}: {lines[-1] if lines else 'no output'}"
-    return Found(unmeasured=dict.fromkeys(trial.budget.probes, reason))
+    return protocol.Profiled(unmeasured=dict.fromkeys(trial.budget.probes, reason))
