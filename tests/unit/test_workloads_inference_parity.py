@@ -293,7 +293,7 @@ def planned(memory_mb):
 
 
 def test_memory_is_told_and_too_little_refused_before_any_work():
-    (told,) = planned(5873)
+    (told,) = planned(6400)  # with keys and ciphertexts
     assert (told.server_mb, told.reason) == (5873, None)
     (refused,) = planned(5872)
     assert (refused.status, refused.server_mb) == ("out_of_memory", 5873)

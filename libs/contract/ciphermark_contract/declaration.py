@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from ciphermark_contract.footprint import Footprint
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -115,6 +116,7 @@ class Declaration:
       prime last.
     - ``budget_schemes`` are the schemes whose noise budget the library reports. From these three, plans predict
       ``unsupported`` cases.
+    - ``footprint`` is the library's memory, from which plans predict that of parties. ``None``: it is unknown.
 
     Presentation:
 
@@ -157,6 +159,7 @@ class Declaration:
     refusal: Callable[[ParameterSpec], str | None] = _refuses_nothing
     default_chain: Callable[[ParameterSpec], tuple[int, ...] | None] = _tells_no_chain
     budget_schemes: tuple[Scheme, ...] = EXACT_SCHEMES
+    footprint: Footprint | None = None
     adds: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -6,6 +6,7 @@ follow from the resolved primes, and no values. Its program therefore serves all
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -99,17 +100,27 @@ def _traced(
 def _depth_needed(
     circuit: Circuit, parameters: Parameters, inputs: Sequence[Shape], able: tuple[str, ...]
 ) -> str:
-    """Return the required depth as text, determined on chains extended by primes like the last one."""
-    more = 1
-    while more <= _DEEPEST:
+    """Return the required depth as text, that of the shortest chain that suffices, extended by primes like the last
+    one: a circuit may begin below the first level of a longer chain.
+    """
+
+    def depth_with(more: int) -> int | None:
         longer = replace(parameters, moduli=parameters.moduli + parameters.moduli[-1:] * more)
         raised = [replace(shape, level=shape.level + more) for shape in inputs]
         try:
-            return f"it needs a depth of {_traced(circuit, longer, raised, able, AS_NEEDED).program.depth}"
+            return _traced(circuit, longer, raised, able, AS_NEEDED).program.depth
         except Exhausted:
-            more *= 2
-        except ValueError:  # scales may not match on a hypothetical chain: the depth stays unknown
-            break
+            return None
+
+    try:
+        enough = next((1 << i for i in range(_DEEPEST.bit_length()) if depth_with(1 << i) is not None), None)
+        if enough is not None:
+            least = bisect_left(
+                range(enough), True, enough // 2, key=lambda more: depth_with(more) is not None
+            )
+            return f"it needs a depth of {depth_with(least)}"
+    except ValueError:  # scales may not match on a hypothetical chain: the depth stays unknown
+        pass
     return "its depth is not known"
 
 

@@ -2,6 +2,7 @@
 
 from ciphermark_adapters.openfhe import limits
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
+from ciphermark_contract.footprint import Footprint
 
 _COMMON = (
     "negate",
@@ -57,6 +58,7 @@ DECLARATIONS = (
         chooses_primes=True,
         lacks_recommended=None,
         refusal=limits.refusal,
+        footprint=Footprint(per_prime=68, owner_keeps_keys=True, switching=limits.switching),
         budget_schemes=(),
         slot_generator=limits.SLOT_GENERATOR,
         adds={

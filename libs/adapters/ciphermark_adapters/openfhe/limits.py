@@ -7,11 +7,13 @@ digits is :func:`default_decomposition_digits`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from ciphermark_contract.footprint import Switching
 from ciphermark_core import security
 from ciphermark_core.key_switching import KeySwitching
-from ciphermark_core.model import ParameterSpec
+from ciphermark_core.model import Parameters, ParameterSpec
 
 SPECIAL_BITS = 60
 # The largest size of a digit for which OpenFHE needs only one special prime.
@@ -117,6 +119,28 @@ def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
         if _is_possible(primes, decomposition_digits)
     )
     return [KeySwitching(method(spec), decomposition_digits) for decomposition_digits in counts]
+
+
+def switching(parameters: Parameters) -> Switching:
+    """Digits and special primes for these data primes: the first choice with the requested security, else the last."""
+    spec, bits = parameters.spec, [prime.bit_length() for prime in parameters.moduli]
+    found = Switching(len(bits), 1)
+    for choice in choices(spec, len(bits)):
+        special = special_primes(bits, choice)
+        found = Switching(choice.decomposition_digits, special)
+        log_qp = parameters.log_q + special * SPECIAL_BITS
+        if security.level(spec.security_table, spec.ring_dimension, log_qp) >= spec.security:
+            break
+    return found
+
+
+def special_primes(bits: Sequence[int], switching: KeySwitching) -> int:
+    """The number of special primes: their product exceeds a digit by 4 bits."""
+    if switching.method == "bv":
+        return 0
+    size = -(-len(bits) // switching.decomposition_digits)
+    largest = max(sum(bits[start : start + size]) for start in range(0, len(bits), size))
+    return -(-(largest + 4) // SPECIAL_BITS)
 
 
 def default_decomposition_digits(primes: int) -> int:

@@ -306,7 +306,7 @@ def explain(
     suite, text = _read(file)
     facts = hosts.collect()
     available = runs.available(suite, facts)
-    planned = plan.cases(suite, available)
+    planned = plan.cases(suite, available, host_mb=plan.capacity_of(facts).memory_mb)
     took = durations.expected(data_directories.find(), text, suite, planned, facts)
     refusal = plan.reason_against_suite(suite, available, (), plan.capacity_of(facts))
     if format == "json":
@@ -426,10 +426,12 @@ def as_dict(item: PlannedCase) -> dict[str, object]:
         "dimensions": dict(case.dimensions),
         "threads": case.threads,
         "server_mb": item.server_mb,
+        "party_mb": item.party_mb,
         "skipped": item.reason,
     }
 
 
+_MUCH_MB = 1024
 _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
     "operation": lambda item: _operation(item.case),
     "experiment": lambda item: item.case.experiment,
@@ -460,7 +462,8 @@ _COLUMNS: dict[str, Callable[[PlannedCase], object]] = {
 
 def as_table(planned: Sequence[PlannedCase]) -> Printed:
     """A row per case, by number; common properties are in the heading. Optional columns: unusual tunings and
-    parameters, memory if any case is known to need much, and reasons if any case is skipped.
+    parameters, memory if any case is known to need much, and reasons if any case is skipped. ``party MB`` is the larger
+    of the peaks of client and server, ``server MB`` the part of it without keys and ciphertexts.
     """
     texts = {
         name: ["" if value(item) is None else str(value(item)) for item in planned]
@@ -477,6 +480,9 @@ def as_table(planned: Sequence[PlannedCase]) -> Printed:
         ),
     ]
     rows = [(str(number), *row) for number, row in enumerate(zip(*columns.values(), strict=True), 1)]
+    if any((item.party_mb or 0) >= _MUCH_MB for item in planned):
+        heads.append(Head("party MB", is_number=True, drop=1))
+        rows = [(*row, str(item.party_mb or "")) for row, item in zip(rows, planned, strict=True)]
     if any(item.server_mb for item in planned):
         heads.append(Head("server MB", is_number=True, drop=1))
         rows = [(*row, str(item.server_mb or "")) for row, item in zip(rows, planned, strict=True)]

@@ -190,7 +190,11 @@ def planned(request: Request, suite: Suite, run: Run) -> Plan:
     belong to this host's run.
     """
     runs.require_variants(suite, request.variants)
-    return belonging_to(run.id, plan.make(request.id, suite, runs.cases(suite, run.host, request.variants)))
+    cases, host_mb = (
+        runs.cases(suite, run.host, request.variants),
+        plan.capacity_of(run.host).memory_mb,
+    )
+    return belonging_to(run.id, plan.make(request.id, suite, cases, host_mb))
 
 
 def belonging_to(run_id: str, whole: Plan) -> Plan:

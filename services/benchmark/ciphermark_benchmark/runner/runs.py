@@ -133,7 +133,7 @@ def new(
     planned = cases(suite, facts, variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name may be invalid UTF-8
     catalogue.provide(data_set.name for data_set in own.values())
-    whole = plan.make(run.id, suite, planned)
+    whole = plan.make(run.id, suite, planned, plan.capacity_of(facts).memory_mb)
     header = Header(
         run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), whole.outcomes
     )
@@ -189,7 +189,8 @@ def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None
     require_room(suite, header.variants, facts)
     planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
-    rest = plan.without(plan.make(header.run.id, suite, planned), done)
+    whole = plan.make(header.run.id, suite, planned, plan.capacity_of(facts).memory_mb)
+    rest = plan.without(whole, done)
     return Prepared(data_directory, Record(header.run.id, journal, members(rest)), suite, rest, len(done))
 
 
@@ -204,7 +205,7 @@ def require_variants(suite: Suite, variants: Sequence[str]) -> None:
 
 def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
     """The cases of a suite on a host, for some variants, or for all if none is named."""
-    planned = plan.cases(suite, available(suite, facts))
+    planned = plan.cases(suite, available(suite, facts), host_mb=plan.capacity_of(facts).memory_mb)
     return [item for item in planned if not variants or item.case.variant in variants]
 
 

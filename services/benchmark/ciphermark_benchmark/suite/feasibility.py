@@ -20,6 +20,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.footprint import PartyBytes
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, read, within_row
 from ciphermark_contract.program import Program
@@ -152,12 +153,13 @@ _PASS_S = 0.01  # of every pass in addition: messages, tracing, comparing
 
 
 class Examination(NamedTuple):
-    """The reason why a case of a workload cannot be executed, else the rough time of a pass by its programs; ``None``
-    if unknown.
+    """The reason why a case of a workload cannot be executed, else the rough time of a pass by its programs, and the
+    memory of the parties; ``None`` if unknown.
     """
 
     reason: str | None = None
     pass_s: float | None = None
+    memory: PartyBytes | None = None
 
 
 class ProgramFeasibility:
@@ -223,7 +225,13 @@ def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data:
         return Examination()
     needed = keys_of(programs.values()) if requested is None else requested
     reason = _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
-    return Examination(reason, _PASS_S + sum(_stage_s(item.program) for item in programs.values()))
+    pass_s = _PASS_S + sum(_stage_s(item.program) for item in programs.values())
+    memory = None
+    if declared.footprint is not None:
+        traced = [item.program for item in programs.values()]
+        sizes = (vector.nbytes for item in programs.values() for vector in item.traced.constants.values())
+        memory = declared.footprint.parties(traced, sizes, needed, workload.server_bytes(parameters))
+    return Examination(reason, pass_s, memory)
 
 
 def _stage_s(program: Program) -> float:
@@ -284,6 +292,18 @@ def reason_against_memory(needed_mb: int | None, memory_mb: int | None) -> str |
         f"the server needs about {needed_mb:,} MB in addition to keys and ciphertexts; the budget allows "
         f"{memory_mb:,} MB per party (memory_mb)"
     )
+
+
+def reason_against_parties(memory: PartyBytes, memory_mb: int, host_mb: int | None) -> str | None:
+    """The reason why the parties exceed what each may have, or the host has; ``None`` if they fit."""
+    client, server, keys = (-(-size >> 20) for size in memory)
+    most, party = max((server, "server"), (client, "client"))
+    contents = f"the {party} needs about {most:,} MB, of which evaluation keys take {keys:,} MB"
+    if most > memory_mb:
+        return f"{contents}; the budget allows {memory_mb:,} MB per party (memory_mb)"
+    if host_mb is not None and client + server > host_mb:
+        return f"client and server need about {client + server:,} MB; the host has {host_mb:,} MB"
+    return None
 
 
 def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: Declaration) -> str | None:

@@ -21,11 +21,13 @@ from ciphermark_benchmark.suite.feasibility import (
     ParameterFeasibility,
     ProgramFeasibility,
     reason_against_memory,
+    reason_against_parties,
     reason_against_variant,
 )
 from ciphermark_benchmark.suite.fields import as_list, asked_security, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.footprint import PartyBytes
 from ciphermark_contract.operations import OPERATIONS, read
 from ciphermark_core import chains, primes
 from ciphermark_core.budget import Budget
@@ -59,9 +61,11 @@ _UNKNOWN_LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case; ``reason`` why it cannot be executed here, with its resulting ``status``; its server's memory in MiB, if
-    known. ``expected`` are its parameters, as far as known without the library; with ``is_estimate``, the library may
-    choose others. ``pass_s`` is the time of a workload's pass by its programs.
+    """A case; ``reason`` why it cannot be executed here, with its resulting ``status``. ``server_mb`` is what a server
+    keeps besides keys and ciphertexts in MiB, ``memory`` the peaks of both parties, as far as known.
+
+    ``expected`` are its parameters, as far as known without the library; with ``is_estimate``, the library may choose
+    others. ``pass_s`` is the time of a workload's pass by its programs.
     """
 
     case: Case
@@ -71,6 +75,12 @@ class PlannedCase:
     expected: Parameters | None = None
     is_estimate: bool = False
     pass_s: float | None = None
+    memory: PartyBytes | None = None
+
+    @property
+    def party_mb(self) -> int | None:
+        """The larger of the two peaks, in MiB."""
+        return None if self.memory is None else -(-max(self.memory.client, self.memory.server) >> 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +133,13 @@ class _Candidate(NamedTuple):
 
 
 def cases(
-    suite: Suite, available: Mapping[str, Availability], deadline_s: float = DEADLINE_S
+    suite: Suite,
+    available: Mapping[str, Availability],
+    deadline_s: float = DEADLINE_S,
+    host_mb: int | None = None,
 ) -> list[PlannedCase]:
     """Every case of a suite once, in file order. ``available`` covers all its variants. Calls into a user's file take
-    at most ``deadline_s``.
+    at most ``deadline_s``. ``host_mb`` is the host's memory.
     """
     by_key: dict[str, PlannedCase] = {}
     parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s, suite.budget.memory_mb)
@@ -135,7 +148,7 @@ def cases(
         if case.key in by_key:
             continue
         declared, status, needed_mb = available[case.variant].declaration, _UNSUPPORTED, None
-        expected, pass_s = None, None
+        expected, pass_s, memory = None, None, None
         if reason is None and workload is None:
             reason = parameters.reason_against(case, declared)
             expected = parameters.expected(case, declared)
@@ -144,9 +157,12 @@ def cases(
             reason = reason_against_memory(needed_mb, suite.budget.memory_mb)  # before a program is traced
             status = "out_of_memory" if reason else status
             if reason is None:
-                reason, pass_s = programs.examined(workload, case, declared, data)
+                reason, pass_s, memory = programs.examined(workload, case, declared, data)
+            if reason is None and memory is not None:
+                reason = reason_against_parties(memory, suite.budget.memory_mb, host_mb)
+                status = "out_of_memory" if reason else status
         by_key[case.key] = PlannedCase(
-            case, reason, status, needed_mb, expected, declared.chooses_primes, pass_s
+            case, reason, status, needed_mb, expected, declared.chooses_primes, pass_s, memory
         )
     return list(by_key.values())
 
@@ -162,9 +178,10 @@ def _candidates(
             yield from _cases_of(experiment, available, parameters)
 
 
-def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
+def make(run_id: str, suite: Suite, planned: list[PlannedCase], host_mb: int | None = None) -> Plan:
     """Order the cases: blocks and comparison groups, shuffled by the suite's seed; leading groups come first. In the
-    order smallest-first, blocks with few primes in a small ring come first, and workloads with a short pass.
+    order smallest-first, blocks with few primes in a small ring come first, and workloads with a short pass. Variants
+    whose parties do not fit the host together are not interleaved.
     """
     budget = suite.trial_budget
     shuffle = random.Random(suite.seed).shuffle
@@ -175,9 +192,16 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
             has_workloads = item.case.experiment in WORKLOAD_KINDS
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_group, []).append(trial)
+    needed_mb = {
+        item.case.key: item.memory.client + item.memory.server >> 20 for item in planned if item.memory
+    }
     blocks = []
     for (parameters, threads, _, has_workloads), comparison_groups in groups.items():
-        ordered = [ComparisonGroup(tuple(trials)) for trials in comparison_groups.values()]
+        ordered = [
+            ComparisonGroup(part)
+            for trials in comparison_groups.values()
+            for part in _fitting(trials, needed_mb, host_mb)
+        ]
         first = _leading(ordered)
         rest = [item for item in ordered if item not in first]
         shuffle(rest)
@@ -192,6 +216,20 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase]) -> Plan:
         if item.reason is not None
     )
     return Plan(tuple(blocks), refused)
+
+
+def _fitting(
+    trials: Sequence[Trial], needed_mb: Mapping[str, int], host_mb: int | None
+) -> Iterator[tuple[Trial, ...]]:
+    """The trials of a comparison group in parts that the host can hold."""
+    part: list[Trial] = []
+    for trial in trials:
+        together = sum(needed_mb.get(item.case.key, 0) for item in [*part, trial])
+        if part and host_mb is not None and together > host_mb:
+            yield tuple(part)
+            part = []
+        part.append(trial)
+    yield tuple(part)
 
 
 def _size(block: Block) -> tuple[int, int]:
