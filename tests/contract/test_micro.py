@@ -27,6 +27,8 @@ SMALL: Mapping[str, Mapping[str, Value]] = {
     "logistic-published": {"values": 500},
     "sign": {"values": 700},
     "sign-published": {"values": 500},
+    "chi-square": {"people": 12, "markers": 700},
+    "chi-square-published": {"people": 12, "markers": 500},
 }
 SMALL_RING = Override(ring_dimension=1024, security=0)
 # TenSEAL insists on security: ten seconds for one, a minute for the other.
@@ -81,7 +83,9 @@ def _require_lacking(variant: str, reason: str) -> None:
 
 
 @pytest.mark.variants("seal")
-@pytest.mark.parametrize("name", ["matrix-product", "matrix-product-packed", "logistic", "sign"])
+@pytest.mark.parametrize(
+    "name", ["matrix-product", "matrix-product-packed", "logistic", "sign", "chi-square"]
+)
 def test_full_size(variant: str, name: str) -> None:
     """With the recommended parameters: as large as the published values, at 128 bits by both tables."""
     judgement = _judged(WORKLOADS[name], variant, NOTHING)
