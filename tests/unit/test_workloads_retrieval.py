@@ -21,7 +21,7 @@ from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload
-from ciphermark_workloads.parameters import recommended
+from ciphermark_workloads.parameters import Override, recommended
 from ciphermark_workloads.programs import StageProgram, all_traced
 from ciphermark_workloads.retrieval import columns
 from ciphermark_workloads.retrieval.columns import Layout, max_bytes, symbol_bits
@@ -270,6 +270,16 @@ def test_seeded_queries_have_room_in_the_small_ring(scheme):
     assert found["seal"].modulus_bits == (50, 56)
     layout = Layout(1 << 20, 256, 2048, 16)
     assert columns.noise_ratio(layout, 50, 65537, columns.secret_deviation(4096)) >= 8
+
+
+def test_a_library_that_chooses_primes_and_levels_gets_its_default_chain() -> None:
+    """HElib in bgv goes by bounds on the noise, which leave nothing of shorter chains. Chosen primes stay."""
+    helib, seal = registry.declaration("helib"), registry.declaration("seal")
+    assert recommended(FAST_PIR, "bgv", helib).modulus_bits is None
+    assert recommended(FAST_PIR, "bgv", seal).modulus_bits is not None
+    own = Override(modulus_bits=(54, 54, 60))
+    assert recommended(FAST_PIR, "bgv", helib, own).modulus_bits == own.modulus_bits
+    assert recommended(FAST_PIR, "bgv", helib, Override(security=0)).modulus_bits is not None
 
 
 # --- What cannot be --------------------------------------------------------------------------------------------------

@@ -44,13 +44,20 @@ def recommended(
 ) -> ParameterSpec:
     """The parameter set that a workload recommends for a library, with changes.
 
+    A library that chooses its primes and its levels goes by bounds on the noise, which need more room. It gets its
+    default chain, the longest with the requested security.
+
     Raises ``Unsupported`` for a scheme that the workload does not support. Raises it also for a ring dimension that is
     no power of two or has no plaintext modulus of the required size.
     """
     own = workload.roomy_parameters if declared.chooses_primes else workload.parameters
     if sends_seeded(workload, declared):
         own = workload.seeded_parameters
-    return changed(own(scheme), override)
+    spec = changed(own(scheme), override)
+    chooses_all = declared.chooses_primes and scheme in declared.manages_levels
+    if chooses_all and override.modulus_bits is None and spec.security:
+        return replace(spec, modulus_bits=None)
+    return spec
 
 
 def sends_seeded(workload: Workload[Any, Any], declared: Declaration) -> bool:

@@ -31,6 +31,7 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.operations import OPERATIONS
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
@@ -207,6 +208,7 @@ class HElibEvaluator(DeclaredEvaluator):
         return HElibManaged(self)
 
     def _binders_of(self, native: NativeEvaluator) -> dict[str, Binder]:
+        is_real = self._slots.are_real
         return {
             "negate": native.negate,
             "add": native.add,
@@ -221,7 +223,13 @@ class HElibEvaluator(DeclaredEvaluator):
             "square": native.square,
             "relinearize": native.relinearize,
             "rescale": native.mod_down,
-            "mod_switch": native.drop_prime if self._slots.are_real else native.mod_down,
+            "mod_switch": native.drop_prime if is_real else native.mod_down,
+            "add_scalar": native.add_real
+            if is_real
+            else partial(_bind_integers, "add_scalar", native.add_integer),
+            "mul_scalar": native.mul_real
+            if is_real
+            else partial(_bind_integers, "mul_scalar", native.mul_integer),
             "rotate": self._bind_rotate,
             "substitute": self._bind_substitute,
             "rotate_columns": self._bind_conjugate,
@@ -240,6 +248,13 @@ class HElibEvaluator(DeclaredEvaluator):
         """X → X^(−1): it swaps the rows of bgv."""
         exponent = parameter_sets.exponent(self.parameters.ring_dimension, -1)
         return self._native.automorphism([(a, exponent) for (a,) in rows])
+
+
+def _bind_integers(operation: str, bind: Binder, rows: Sequence[Row]) -> NativeBound:
+    """An operation of bgv with a number; raises ``Unsupported`` for a fraction."""
+    for row in rows:
+        OPERATIONS[operation].require_arguments("bgv", row)
+    return bind([(a, int(number)) for a, number in rows])
 
 
 class HElibManaged(Managed):

@@ -70,6 +70,10 @@ class NativeEvaluator(Protocol):
     relinearize: Binder
     mod_down: Binder
     drop_prime: Binder
+    add_integer: Binder
+    add_real: Binder
+    mul_integer: Binder
+    mul_real: Binder
     automorphism: Binder
     # A plaintext at the primes of a ciphertext, or, without one, at those of a level; and the scale.
     encode_integers: Callable[[Vector, Handle | None, int, float], Handle]

@@ -16,6 +16,8 @@ _COMMON = (
     "relinearize",
     "rotate",
     "substitute",
+    "add_scalar",
+    "mul_scalar",
 )
 
 _NOT_BOUND = "HElib has it ({}), but the adapter's native module does not bind it"
@@ -97,6 +99,11 @@ DECLARATIONS = (
             "mul_plain_ntt": (
                 "multByConstant of a DoubleCRT: the same call as mul_plain, because HElib encodes to NTT form"
             ),
+            "add_scalar": "addConstant of a number",
+            "mul_scalar": (
+                "BGV: multByConstant of a number, which HElib only notes in the ciphertext's factor. CKKS: "
+                "multByConstant of a constant polynomial, because that of a number only notes another scale"
+            ),
             "square": "multLowLvl, without relinearization. It first switches to the modulus that the "
             "noise requires",
             "relinearize": "reLinearize, and the division by the special prime, which HElib would postpone",
@@ -139,9 +146,7 @@ DECLARATIONS = (
                 ("key_pair", "relinearization_key", "rotation_key"),
                 "the native module generates all keys of a key set in one call",
             ),
-            "rotate_hoisted": _NOT_BOUND.format("BasicAutomorphPrecon"),
-            "add_scalar": _NOT_BOUND.format("addConstant of a number"),
-            "mul_scalar": _NOT_BOUND.format("multByConstant of a number"),
+            "rotate_hoisted": "HElib has it inside its matrix products only (BasicAutomorphPrecon is not public)",
             "mul_monomial": _NOT_BOUND.format("multByConstant of a polynomial"),
             "encode": "the adapter reorders slots before HElib encodes, so the time would not be that of "
             "HElib alone",

@@ -66,17 +66,32 @@ helib::IndexSet Context::primes_of_level(long level) const
     return helib_->getCtxtPrimes(level + 1);
 }
 
+helib::EncodedPtxt Context::number(double value, double scale) const
+{
+    const double coefficient = std::round(value * scale);
+    if (std::abs(coefficient) >= 0x1p62) {
+        throw std::invalid_argument("a number times its scale must be below 2^62");
+    }
+    const double error = std::abs(coefficient - value * scale);
+    return constant(static_cast<long>(coefficient), std::max(std::abs(value), 1 / scale), scale, error);
+}
+
 helib::FatEncodedPtxt Context::last_prime(long level) const
 {
     const helib::IndexSet primes = primes_of_level(level);
     const long prime = helib_->ithPrime(primes.last());
-    helib::zzX constant;
-    constant.append(prime);
-    helib::EncodedPtxt compact;
-    compact.resetCKKS(constant, 1.0, static_cast<double>(prime), 0.0, *helib_);
     helib::FatEncodedPtxt expanded;
-    expanded.expand(compact, primes);
+    expanded.expand(constant(prime, 1.0, static_cast<double>(prime), 0.0), primes);
     return expanded;
+}
+
+helib::EncodedPtxt Context::constant(long coefficient, double magnitude, double scale, double error) const
+{
+    helib::zzX polynomial;
+    polynomial.append(coefficient);
+    helib::EncodedPtxt encoded;
+    encoded.resetCKKS(polynomial, magnitude, scale, error, *helib_);
+    return encoded;
 }
 
 void Context::encode(const Integers &values, double, double, double, helib::EncodedPtxt &out) const

@@ -47,7 +47,10 @@ public:
     // The first ciphertext primes, as many as a level leaves; throws for a level that there is not.
     helib::IndexSet primes_of_level(long level) const;
 
-    // ckks: the last prime of a level as a plaintext at that level, of scale as large and without error.
+    // ckks: a number in every slot, which is a constant polynomial.
+    helib::EncodedPtxt number(double value, double scale) const;
+
+    // ckks: the last prime of a level as a plaintext at that level: the number 1 at a scale as large, without error.
     helib::FatEncodedPtxt last_prime(long level) const;
 
     // How many of the smaller ciphertext moduli (products of the first ciphertext primes) lie below the
@@ -68,6 +71,7 @@ public:
     double rounding_error() const { return helib_->getEA().getCx().defaultErr(); }
 
 private:
+    helib::EncodedPtxt constant(long coefficient, double magnitude, double scale, double error) const;
     std::vector<long> primes(const helib::IndexSet &indices) const;
 
     std::unique_ptr<const helib::Context> helib_;

@@ -171,4 +171,31 @@ CiphertextBound Evaluator::mul_plain(std::vector<PlainRow> rows) const
     });
 }
 
+template <class Number>
+CiphertextBound Evaluator::add_number(std::vector<NumberRow<Number>> rows) const
+{
+    return in_place(std::move(rows), [](const NumberRow<Number> &row, helib::Ctxt &out) {
+        out.addConstant(std::get<1>(row));
+    });
+}
+
+template <>
+CiphertextBound Evaluator::mul_number(std::vector<NumberRow<long>> rows) const
+{
+    return in_place(std::move(rows), [](const NumberRow<long> &row, helib::Ctxt &out) {
+        out.multByConstant(std::get<1>(row));
+    });
+}
+
+template <>
+CiphertextBound Evaluator::mul_number(std::vector<NumberRow<double>> rows) const
+{
+    return in_place(std::move(rows), [this](const NumberRow<double> &row, helib::Ctxt &out) {
+        out.multByConstant(keys_->context->number(std::get<1>(row), scale_));
+    });
+}
+
+template CiphertextBound Evaluator::add_number(std::vector<NumberRow<long>>) const;
+template CiphertextBound Evaluator::add_number(std::vector<NumberRow<double>>) const;
+
 } // namespace ciphermark::he

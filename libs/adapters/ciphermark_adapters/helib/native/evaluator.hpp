@@ -18,6 +18,9 @@ using BinaryRow = std::tuple<CiphertextPointer, CiphertextPointer>;
 using PlainRow = std::tuple<CiphertextPointer, PlaintextPointer>;
 using AutomorphismRow = std::tuple<CiphertextPointer, long>; // the exponent k of X → X^k
 
+template <class Number>
+using NumberRow = std::tuple<CiphertextPointer, Number>; // in every slot: long in bgv, double in ckks
+
 using CiphertextBound = BoundPointer<Ciphertext>;
 
 // A Bound refers to its Evaluator, which must outlive it.
@@ -45,6 +48,12 @@ public:
     // bgv, with the plaintext in NTT form: noise grows by up to t.
     CiphertextBound add_plain_ntt(std::vector<PlainRow> rows) const;
     CiphertextBound mul_plain(std::vector<PlainRow> rows) const;
+    template <class Number>
+    CiphertextBound add_number(std::vector<NumberRow<Number>> rows) const;
+    // ckks: with the number as a constant polynomial at the scale of fresh ciphertexts. HElib's own product with a
+    // double only notes another scale. bgv's only notes another factor.
+    template <class Number>
+    CiphertextBound mul_number(std::vector<NumberRow<Number>> rows) const;
     CiphertextBound automorphism(std::vector<AutomorphismRow> rows) const;
 
 private:

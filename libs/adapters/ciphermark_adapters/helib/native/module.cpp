@@ -125,6 +125,10 @@ void define_evaluator(nb::module_ &module)
         .def("relinearize", &Evaluator::relinearize, "rows"_a, KeepOwner())
         .def("mod_down", &Evaluator::mod_down, "rows"_a, KeepOwner())
         .def("drop_prime", &Evaluator::drop_prime, "rows"_a, KeepOwner())
+        .def("add_integer", &Evaluator::add_number<long>, "rows"_a, KeepOwner())
+        .def("add_real", &Evaluator::add_number<double>, "rows"_a, KeepOwner())
+        .def("mul_integer", &Evaluator::mul_number<long>, "rows"_a, KeepOwner())
+        .def("mul_real", &Evaluator::mul_number<double>, "rows"_a, KeepOwner())
         .def("automorphism", &Evaluator::automorphism, "rows"_a, KeepOwner());
 }
 
