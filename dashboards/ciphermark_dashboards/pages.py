@@ -9,11 +9,13 @@ from ciphermark_present import catalogue, page
 from ciphermark_present.catalogue import (
     case,
     comparing,
+    costs,
     distribution,
     memory,
     noise,
     passes,
     programs,
+    published,
     repetitions,
     scaling,
     thread_counts,
@@ -46,6 +48,21 @@ OPERATIONS_PAGE = Page(
     (times.LATENCY, scaling.SCALING, times.LATENCY_BY_SIZE, times.BY_DATA, thread_counts.THREAD_COUNTS),
     question="How long does it take to {operation} " + _AT_LEVEL,
     place=10,
+)
+COST_PAGE = Page(
+    "/cost",
+    "Cost",
+    "The time of each operation at each level of the modulus chain.",
+    (
+        *(page.SCHEME, page.TABLE, page.SECURITY, page.ONE_RING_DIMENSION, page.OPERATION, page.VARIANT),
+        *(page.SIZE, page.DATA, page.THREADS, page.RESIDENCY),
+        *(item for item in page.OTHERS if item.name != page.RESIDENCY.name),
+    ),
+    (costs.COSTS, published.OPERATIONS),
+    question="How long does it take to {operation} at each level, with {threads}, in {scheme} at N = {n} and "
+    "{security} by the {table}?",
+    suite="primitives",
+    place=15,
 )
 HEXL_PAGE = Page(
     "/hexl",
@@ -116,6 +133,7 @@ COMPARE_PAGE = Page(
 _OF_OPERATIONS = (
     RANKING_PAGE,
     OPERATIONS_PAGE,
+    COST_PAGE,
     HEXL_PAGE,
     NOISE_PAGE,
     MEMORY_PAGE,
@@ -152,11 +170,10 @@ def _section(title: str, *paths: str) -> Section:
     return Section(title, tuple((path, titles[path]) for path in paths))
 
 
-_NAMED = (RANKING_PAGE, OPERATIONS_PAGE, HEXL_PAGE, NOISE_PAGE, MEMORY_PAGE, WORKLOADS_PAGE, PROGRAMS_PAGE)
-_FAMILIES = [each.path for each in PAGES if each.path not in {named.path for named in _NAMED}]
+_FAMILIES = [each.path for each in PAGES if each.path not in {named.path for named in _OF_OPERATIONS}]
 SECTIONS: tuple[Section, ...] = (
     Section("Overview", ((OVERVIEW_PATH, "Overview"),)),
-    _section("Operations", OPERATIONS_PAGE.path, RANKING_PAGE.path),
+    _section("Operations", OPERATIONS_PAGE.path, COST_PAGE.path, RANKING_PAGE.path),
     _section("Workloads", *_FAMILIES, WORKLOADS_PAGE.path, PROGRAMS_PAGE.path),
     _section("Limits", NOISE_PAGE.path, MEMORY_PAGE.path),
     _section("Builds", HEXL_PAGE.path),

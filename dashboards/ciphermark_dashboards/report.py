@@ -193,7 +193,8 @@ def _sections(store: Store, run_id: str, choices: Sequence[Row], times: str) -> 
             new = tuple(item for item in figures if item.rows and item.sql not in statements)
             # A figure that does not depend on the data set appears once.
             statements |= {item.sql for item in figures}
-            if new:
+            # Published values exist for every run.
+            if any(item.figure.subject is not None for item in new):
                 yield Section(_heading(page, selection), _scope(selection), new, page.path in of_answers)
 
 

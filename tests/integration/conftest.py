@@ -78,6 +78,15 @@ class Maker:
         spec = ParameterSpec("bfv", 8192, None, 65537)
         return replace(Case(variant, "arithmetic", "add", spec, 10_000, "random"), **changes)
 
+    def costs(self, operation: str, medians_ms: dict[str, tuple[float, ...]]) -> Iterator[dict[str, Any]]:
+        """Arguments of :meth:`outcome`: the costs of an operation by variant, at the levels from 0 on."""
+        spec = ParameterSpec("ckks", 8192, None, None, 40)
+        place: dict[str, Any] = {"operation": operation, "parameters": spec, "vector_length": 4096}
+        for variant, medians in medians_ms.items():
+            for level, median in enumerate(medians):
+                case = self.case(variant, **place, dimensions={"level": level, "residency": "cached"})
+                yield {"case": case, "samples": self.times([median / 1000] * 8)}
+
     def parameters(self, spec: ParameterSpec, moduli: tuple[int, ...] = PRIMES) -> Parameters:
         scale = None if spec.scale_bits is None else 2.0**spec.scale_bits
         return Parameters(

@@ -341,8 +341,13 @@ def answered(client: TestClient, url: str, run_id: str, name: str) -> list[dict[
 
 # Pages of what the run here has nothing of: test_figures_any_family and test_retrievals have runs for them.
 _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
-# Figures of several N or numbers of threads, and of the times of both parties.
-_NOTHING_OF = {"scaling", "threads", *(f"learning-{name}" for name in ("profile", "link-speed", "threads"))}
+# Figures of several N, levels or numbers of threads, and of the times of both parties.
+_NOTHING_OF = {
+    "scaling",
+    "costs",
+    "threads",
+    *(f"learning-{name}" for name in ("profile", "link-speed", "threads")),
+}
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,7 @@ _ACROSS = {
     "latency-by-size": {"vector_length", "ring_dimension"},
     "published": {*FIELDS},
     "published-inferences": {*FIELDS},
+    "published-operations": {*FIELDS},
     "security-map": {*FIELDS},  # a row per parameter set
     **{
         f"{family}threads": {"threads"}

@@ -13,6 +13,7 @@ from ciphermark_dashboards.pages import PAGES
 from ciphermark_dashboards.rendering import Figures, Filled
 from ciphermark_dashboards.selections import Selections
 from ciphermark_dashboards.store import Store
+from ciphermark_db.database import Database
 from ciphermark_present import charting
 from ciphermark_present.page import SCHEME
 
@@ -31,12 +32,15 @@ MAX_WORDS = 25
 
 
 @pytest.fixture(scope="module", params=ARCHIVES)
-def items(request: Any, reference: Any, tmp_path_factory: Any) -> list[tuple[str, Filled]]:
+def items(request: Any, reference: Any, tmp_path_factory: Any, make: Any) -> list[tuple[str, Filled]]:
     """The figures with a chart, of each run, page and scheme, with names."""
     url = reference(*request.param)
     Ciphermark(tmp_path_factory.mktemp("rules"), url)(
         "runs", "import", str(REPOSITORY / f"{EVERY_PAGE}.jsonl.xz")
     )
+    with Database.open(url) as database:
+        medians = {"seal": (1.0, 2.0, 3.0), "openfhe": (2.0, 4.0, 5.0)}
+        make.record(database, *make.costs("mul", medians), *make.costs("rotate(1)", medians))
     with Store(url) as store:
         return list(_filled(store))
 

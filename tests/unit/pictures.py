@@ -6,6 +6,7 @@ from typing import Any
 
 from ciphermark_present import noise_lines
 from ciphermark_present.catalogue import (
+    costs,
     distribution,
     link_speed,
     profile,
@@ -149,8 +150,22 @@ def state(variant: str, repetitions: int, bits: float, **columns: Any) -> dict[s
     return row(variant, **{**place, "repetitions": repetitions, "bits": bits, **columns})
 
 
+def cost(variant: str, level: int, median: float, **columns: Any) -> dict[str, Any]:
+    """The cost of an operation at a level of a chain with four."""
+    place = {"level": level, "top_level": 3, "residency": "cached", "comparison_group": f"level {level}"}
+    return row(variant, median, **place | columns)
+
+
 PAIR = ("seal", "tenseal")
 CHARTS = {
+    "costs": (
+        costs.draw_costs,
+        [
+            cost(name, level, 0.001 * (level + 1) ** power)
+            for power, name in enumerate(PAIR, 1)
+            for level in range(4)
+        ],
+    ),
     "noise": (
         noise_lines.draw,
         [state(name, count, 90.0 - 40 * count) for name in PAIR for count in (0, 1, 2)],
@@ -169,6 +184,7 @@ CHARTS = {
     "distribution": (distribution.draw_distribution, distributed(*sampled("seal", [1.0, 1.1, 1.2, 9.0]))),
 }
 WITHOUT_LEGEND = {
+    "costs",
     "profile",
     "scaling",
     "threads",

@@ -9,6 +9,7 @@ import pytest
 from pictures import (
     PAIR,
     answer,
+    cost,
     distributed,
     grown,
     passing,
@@ -29,6 +30,7 @@ from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
 from ciphermark_present import noise_lines, theme
 from ciphermark_present.catalogue import (
+    costs,
     distribution,
     link_speed,
     noise,
@@ -90,6 +92,61 @@ def test_n_log_n_begins_at_the_shortest_time_of_the_smallest_n() -> None:
     text = drawn(scaling.draw_growth(rows))
     assert "N log N" in text
     assert "seal 1.20 ±" in text
+
+
+# Cost against level
+
+
+def test_a_cost_is_stated_at_both_ends_of_the_chain() -> None:
+    rows = [cost("seal", level, 0.001 * (level + 1)) for level in range(4)]
+    slow = [cost("tenseal", level, 0.002 * (level + 1)) for level in (0, 3)]
+    assert costs.finding(rows) == "mul takes 4.00 ms at level 3 and 1.00 ms at level 0 (seal)"
+    assert costs.finding([*slow, *rows]) == costs.finding(rows), "of one operation, the fastest variant"
+    other = [cost("seal", level, 0.5 * (level + 1), label="add") for level in (1, 3)]
+    assert costs.finding([*rows, *other]) == "add takes 2.00 s at level 3 and 1.00 s at level 1 (seal)"
+    assert costs.finding(rows[:1]) == ""
+    chosen = {"scheme": "bfv", "security_compared": 128}
+    assert list(costs.tell([*rows, *slow], chosen)) == [
+        "BFV at 128 bits (2018): the highest level costs 4.00× as much as the lowest."
+    ]
+
+
+def test_a_cost_line_breaks_where_a_level_is_missing_and_the_slowest_operation_is_first() -> None:
+    fast = [cost("seal", level, 0.001, label="add") for level in (0, 1, 3)]
+    rows = [*fast, *(cost("tenseal", level, 0.001, label="add") for level in range(4))]
+    rows += [cost("seal", level, 0.01) for level in range(4)]
+    chart = costs.draw_costs(rows)
+    assert chart is not None
+    assert chart.to_dict(validate=False)["facet"]["sort"] == ["mul", "add"]
+    segments = {
+        (point["variant"], point["level"]): point["segment"]
+        for point in shown(chart)
+        if point["panel"] == "add"
+    }
+    assert (segments["seal", 1], segments["seal", 3]) == (0, 1)
+    assert segments["tenseal", 3] == 0
+
+
+def test_a_table_of_costs_states_what_its_rows_share() -> None:
+    rows = [cost(name, 2, 0.001, log_qp=218.0) for name in ("seal", "tenseal")]
+    printed = costs.table(rows)
+    assert printed.title == "mul, BFV, N = 8192, level 2 of 3, 1 thread, cached operands"
+    assert [head.text for head in printed.heads[:3]] == ["library", "median", "95% interval"]
+    assert printed.rows[0] == ("seal", "1.00 ms", "[0.900, 1.10]", "128 bits", "below 128 bits", "218")
+    several = costs.table([*rows, cost("seal", 1, 0.0005)])
+    assert [head.text for head in several.heads[:2]] == ["level", "library"]
+
+
+def test_the_nearest_costs_agree_in_threads_first_then_in_n_then_in_level() -> None:
+    wanted = {"ring_dimension": 8192, "level": 1, "threads": 1, "scheme": None, "residency": "cached"}
+    near, high, ring, threads = (
+        cost("seal", 2, 1.0),
+        cost("seal", 3, 1.0),
+        cost("seal", 1, 1.0, ring_dimension=16384),
+        cost("seal", 1, 1.0, threads=2),
+    )
+    assert costs.nearest([threads, ring, high, near], wanted) == [near, high, ring, threads]
+    assert costs.nearest([threads, near], wanted, 1) == [near]
 
 
 # Noise over consecutive operations

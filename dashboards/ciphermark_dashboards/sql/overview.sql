@@ -28,7 +28,7 @@ order by place;
 
 -- name: overview_cases
 -- The compared cases, with the number of variants, once for each table of security levels. For a workload, the stage in
--- which the client decrypts.
+-- which the client decrypts. Operations have fresh operands, or those of the top level, and cached ones.
 select
     run_id,
     experiment,
@@ -59,6 +59,8 @@ where
         experiment = any (%(operations)s) and stage = 'evaluate'
         or experiment <> all (%(others)s)
     )
+    and coalesce(ratios.level = ratios.top_level, ratios.level is null)
+    and residency is distinct from 'streamed'
 group by
     run_id,
     experiment,

@@ -1,6 +1,7 @@
 create view results as
 select
     i.*,
+    cardinality(i.modulus_bits) - i.special_primes - 1 as top_level,
     r.suite,
     r.started_at,
     h.hostname as host,

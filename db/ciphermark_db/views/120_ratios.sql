@@ -3,6 +3,7 @@ create view ratios as
 select
     r.kind,
     i.*,
+    cardinality(i.modulus_bits) - i.special_primes - 1 as top_level,
     phase_of(r.stage, r.party, r.step) as phase,
     r.stage,
     r.party,

@@ -558,6 +558,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         unit="number",
         label="Level",
         phrase="level {}",
+        tells_apart=True,
         is_filter=True,
     ),
     Dimension(
@@ -568,6 +569,7 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         (f"{_OF_FAMILY}.residency",),
         label="Residency",
         phrase="{} operands",
+        tells_apart=True,
         is_filter=True,
     ),
 )

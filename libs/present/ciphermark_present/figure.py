@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ciphermark_core import descriptor
 from ciphermark_present import formats
 from ciphermark_present.query import Answer, Row, is_disturbed
-from ciphermark_present.subject import Subject
+from ciphermark_present.subject import OPERATION, Subject
 
 if TYPE_CHECKING:  # a command line that draws no chart does not load Altair
     from ciphermark_present.charting import Chart
@@ -144,7 +144,8 @@ class Figure:
     how to read it; pages and reports have the latter at their end. ``empty`` is the text for a figure without rows.
     ``is_table_open``: the table is more informative than the chart. ``on_page`` is an addition for pages, where readers
     can follow links and choose. ``noted_by`` has the kind of subject of the notes below the figure (see
-    ``Note.about``), and the column with these subjects.
+    ``Note.about``), and the column with these subjects. ``covers_levels``: without a choice, its rows have every level
+    and residency of operands.
     """
 
     name: str
@@ -171,6 +172,12 @@ class Figure:
     reading: str = ""
     on_page: str = ""
     noted_by: tuple[str, str] = ("", "")
+    covers_levels: bool = False
+
+    @property
+    def has_fresh_operands(self) -> bool:
+        """Whether its rows have fresh or cached operands at the top level, unless a reader chooses others."""
+        return self.subject == OPERATION and "level" in self.narrowed_by and not self.covers_levels
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
         """The chart of rows; ``None`` where there is nothing to draw."""

@@ -19,7 +19,7 @@ _YEARS = range(2000, 2200)
 OUT_OF_RANGE = "date out of range"
 NOTHING = "–"
 DISTURBED = "!"  # before a time with disturbed samples only
-_ELSEWHERE = ("repetitions", "data_set")  # dimensions with a column of their own
+_ELSEWHERE = ("repetitions", "data_set", "level", "residency")  # dimensions with a column of their own
 
 
 @dataclass(frozen=True, slots=True)

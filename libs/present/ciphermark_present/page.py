@@ -89,7 +89,7 @@ _HOW: dict[str, dict[str, Any]] = {
     "variant": {"many": True},
     "vector_length": {"many": True},
     "data_pattern": {"name": "data", "preferred": "random"},
-    "threads": {"preferred": "1"},
+    "threads": {"preferred": "1", "phrase": lambda count: f"{count} thread{'' if count == 1 else 's'}"},
 }
 _DECLARED = {
     dimension.name: of(dimension, **_HOW.get(dimension.name, {"many": True, "is_optional": True}))
@@ -114,6 +114,8 @@ VARIANT = _DECLARED["variant"]
 SIZE = _DECLARED["vector_length"]
 DATA = _DECLARED["data_pattern"]
 THREADS = _DECLARED["threads"]
+ONE_RING_DIMENSION = replace(RING_DIMENSION, many=False, preferred="16384", narrows=True)
+RESIDENCY = replace(_DECLARED["residency"], many=False, is_optional=False, preferred="cached")
 OTHERS = tuple(item for name, item in _DECLARED.items() if name not in _HOW)  # of dimensions declared since
 VECTOR = (SIZE, DATA, THREADS, *OTHERS)
 LEVELS = Filter("levels", "Security", preferred="equal", values=("equal", "any"))

@@ -23,8 +23,12 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+_OWN = ("level", "residency")  # dimensions with words of their own
+
+
 def _dimensions(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
+    own = (name for name in sorted(values) if name not in _OWN)
+    return ", ".join(f"{name} {values[name]}" for name in own)
 
 
 # Of several formats of a value, the first that distinguishes the values is used.
@@ -87,7 +91,9 @@ def with_apart(rows: Sequence[Row], place: Callable[[Row], Any]) -> list[Row]:
 
 def _label(cases: Mapping[str, Row], key: str, writers: Mapping[str, Write]) -> str:
     texts = {
-        each: ", ".join(write(row[name]) for name, write in writers.items() if row.get(name) is not None)
+        each: ", ".join(
+            filter(None, (write(row[name]) for name, write in writers.items() if row.get(name) is not None))
+        )
         for each, row in cases.items()
     }
     is_told = len(set(texts.values())) == len(texts)

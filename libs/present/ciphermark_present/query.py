@@ -27,6 +27,13 @@ def is_disturbed(row: Mapping[str, Any], column: str) -> bool:
     return column in (row.get(DISTURBED_TIMES) or ())
 
 
+# Rows of operations without a choice of the column: operands are fresh or at the top level, and not streamed.
+_FRESH = {
+    "level": "coalesce(level = top_level, level is null)",
+    "residency": "residency is distinct from 'streamed'",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A statement in psycopg's form, and its parameters by name. ``is_uncorrected``: it reads the views of the schema
@@ -58,6 +65,9 @@ def of(figure: Figure, run_id: str | None, chosen: Mapping[str, Any]) -> Query:
     conditions = ["run_id is null" if run_id is None else "run_id = %(run_id)s"]
     conditions += [] if figure.subject is None else [figure.subject.condition]
     conditions += [_condition(name, value, figure) for name, value in narrowed.items()]
+    conditions += [
+        text for name, text in _FRESH.items() if figure.has_fresh_operands and name not in narrowed
+    ]
     where = "\n    and ".join(conditions)
     return Query(
         f"select {', '.join(figure.read)}\nfrom (\n{text}\n) as found\nwhere\n    {where}\norder by {figure.order}",

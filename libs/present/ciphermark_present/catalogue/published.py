@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import formats, parameters
+from ciphermark_present import formats, parameters, subject
 from ciphermark_present.catalogue.columns import SCHEME, opened
 from ciphermark_present.figure import Column, Figure
 from ciphermark_present.printed import Head, Printed, grouped, told_once
 from ciphermark_present.query import Answer, Row
-from ciphermark_present.subject import Subject
 
 _TOGETHER = (
     *("source", "year", "published_host", "system", "scheme", "result", "metric", "unit"),
@@ -30,7 +29,7 @@ def with_threads(answer: Answer, _: Row) -> Answer:
             (
                 group[0]
                 | {
-                    "thread_counts": [row["published_threads"] for row in group],
+                    "thread_counts": [row["published_threads"] for row in group if row["published_threads"]],
                     "published_values": [row["published_value"] for row in group],
                 }
             )[name]
@@ -56,12 +55,12 @@ def _values(row: Row) -> str:
 
 
 def _thread_counts(row: Row) -> str:
-    return ", ".join(str(count) for count in row["thread_counts"] if count is not None)
+    return ", ".join(map(str, row["thread_counts"]))
 
 
 def _ends(row: Row) -> Row:
     """The row with its first and last number of threads alone, for little room."""
-    return {**row, **{name: list(dict.fromkeys((row[name][0], row[name][-1]))) for name in _LISTS}}
+    return {**row, **{name: list(dict.fromkeys((*row[name][:1], *row[name][-1:]))) for name in _LISTS}}
 
 
 PUBLISHED = Figure(
@@ -96,12 +95,23 @@ PUBLISHED = Figure(
 )
 
 
-def about(name: str, subject: Subject, **own: Any) -> Figure:
-    """The figure, with the values about a subject and those without a case of ours. It has rows for every run."""
-    where = {"experiment": list(subject.experiments)}
-    return replace(PUBLISHED, name=name, where=where, may_lack=("experiment",), **own)
+def about(name: str, *experiments: str, **own: Any) -> Figure:
+    """The figure, with the values about some experiments. It has rows for every run."""
+    return replace(PUBLISHED, name=name, where={"experiment": [*experiments]}, **own)
 
 
+OPERATIONS = about(
+    "published-operations",
+    *(*subject.OPERATION.experiments, *subject.REPETITION.experiments),
+    title="Published costs",
+    lead="From papers, each with host and security. They are never ranked.",
+    reading=(
+        "Values of one result by threads share a row; a row with ours has one number of threads. Ours have the same "
+        "operation, N, level, threads and security. CryptOracle (2026) times OpenFHE without HEXL at the top level of "
+        "11 primes, from fresh processes, and decrypts no result. Spread is the range of its three runs divided by "
+        "their median. docs/explanation/published-primitives.md states what differs."
+    ),
+)
 ABOUT = "Hosts differ, and parameters may differ: do not compare libraries by these values."
 _UNSTATED = "unstated"
 _HEADS = (

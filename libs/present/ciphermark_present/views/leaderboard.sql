@@ -4,6 +4,7 @@
 -- libs/present/ciphermark_present/ranks.py. Operations that a variant has composed are ranked apart, in rows of their own,
 -- and so is each tuning; with recommended tuning, a case is of the level that was asked for: the highest not above the one shown. A
 -- level of the 2018 table says nothing of the 2024 table.
+-- Operands are fresh, or of the top level and cached.
 -- What was never resolved is of the levels that others resolved the case to.
 with chosen as (
     select coalesce(%(security_compared_2024)s::integer, %(security_compared)s::integer) as level
@@ -50,6 +51,8 @@ compared as (
         and ring_dimension = any (%(ring_dimension)s)
         and operation = any (%(operation)s)
         and variant = any (%(variant)s)
+        and coalesce(level = top_level, level is null)
+        and residency is distinct from 'streamed'
 ),
 marked as (
     select
@@ -127,6 +130,8 @@ states as (
         and i.ring_dimension = any (%(ring_dimension)s)
         and i.operation = any (%(operation)s)
         and i.variant = any (%(variant)s)
+        and coalesce(i.level = cardinality(i.modulus_bits) - i.special_primes - 1, i.level is null)
+        and i.residency is distinct from 'streamed'
         and i.is_reference is not true
     group by i.variant, i.tuning, coalesce(t.facts @> '{"is_composite": 1}', false)
 )

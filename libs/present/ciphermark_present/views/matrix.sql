@@ -5,6 +5,7 @@ select
     i.*,
     case when cell.is_composite then i.operation || ' (composite)' else i.operation end as label,
     i.requested_ring_dimension as asked_ring_dimension,
+    cardinality(c.modulus_bits) - c.special_primes - 1 as top_level,
     cell.phase,
     cell.repetitions,
     cell.is_composite,

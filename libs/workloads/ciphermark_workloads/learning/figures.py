@@ -333,7 +333,7 @@ LEARNING = Figure(
     ),
     empty="This run has no learning workload.",
 )
-PUBLISHED_LEARNING = published.about("published", SUBJECT)
+PUBLISHED_LEARNING = published.about("published", *SUBJECT.experiments, may_lack=("experiment",))
 PAGE = Page(
     "/learning",
     "Learning",
