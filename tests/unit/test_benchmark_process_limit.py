@@ -120,6 +120,8 @@ def test_only_what_was_chosen_counts(door):
         "retrieval-large",
         "inference",
         "inference-large",
+        "primitives",
+        "primitives-large",
     ],
 )
 def test_what_is_shipped_fits_on_one_core(path):

@@ -59,6 +59,8 @@ def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
         "inference-large",
         "micro",
         "pir-report",
+        "primitives",
+        "primitives-large",
         "quick",
         "retrieval",
         "retrieval-large",

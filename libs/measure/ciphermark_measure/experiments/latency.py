@@ -325,16 +325,30 @@ class Latency(Sampled):
 _RING_OF_A_PRIME = 2048
 _USUAL_CACHES = {"L3": 32 << 20}
 _EXECUTIONS_BESIDE = 8
+# A trial whose operands are shared, and what its copies and checks take for each ciphertext at N = 4096.
+_SHARED_S = 0.05
+_SHARED_CIPHERTEXT_S = 0.01
 _MEMORY_S = 0.005
 
 
 def trial_s(case: Case, budget: Budget, growth: float) -> float:
     """Seconds of a trial, given the factor ``growth`` of all times over those at N = 4096."""
+    if not {LEVEL.name, RESIDENCY.name}.isdisjoint(case.dimensions):
+        return _cost_s(case, budget, growth)
     executed = _told_by(case)
     once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth * executed
     timed_s = sampled_s(budget, once_s, budget.min_time_s) + _EXECUTIONS_BESIDE * once_s
     whole_s = _MEMORY_S * growth * -(-case.vector_length // case.parameters.slots)
     return TRIAL_S + CIPHERTEXT_S * growth * executed + timed_s + whole_s
+
+
+def _cost_s(case: Case, budget: Budget, growth: float) -> float:
+    """The same of a case that chooses its operands: it shares them with others, and its memory is not measured."""
+    level, chain = LEVEL.of(case.dimensions), case.parameters.modulus_bits
+    if level is not None and chain is not None:
+        growth *= (level + 1) / max(1, len(chain) - 1)
+    once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth
+    return _SHARED_S + _SHARED_CIPHERTEXT_S * growth + sampled_s(budget, once_s, budget.min_time_s)
 
 
 def vector_s(case: Case, budget: Budget, growth: float) -> float:
