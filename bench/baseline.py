@@ -26,8 +26,9 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, TrialRunner
 from ciphermark_contract.interfaces import Bound
-from ciphermark_contract.operations import keys_of, read
+from ciphermark_contract.operations import keys_of, read, top_level
 from ciphermark_core.budget import Budget
+from ciphermark_core.descriptor import LEVEL, Value
 from ciphermark_core.model import Case, Outcome, ParameterSpec, Scheme, Trial
 from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
@@ -38,6 +39,7 @@ SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)")
 _MIN_S = 10e-6  # shorter operations have no target
 _SEED = 1
+_LOW_RING, _LOW_LEVEL = 16384, 2
 # glibc adapts the size from which a block gets separate pages to the blocks that a process freed. That changes the
 # relative alignment of operands: up to 8% of an addition's time, in either direction. A fixed threshold, glibc's
 # default, gives all three processes the same alignment.
@@ -57,11 +59,13 @@ class Place:
 
     variant: str
     spec: ParameterSpec
+    level: int | None = None
 
     @property
     def name(self) -> str:
-        """Variant, scheme and ring dimension."""
-        return f"{self.variant} {self.spec.scheme} {self.spec.ring_dimension}"
+        """Variant, scheme, ring dimension and level."""
+        at = "" if self.level is None else f" level {self.level}"
+        return f"{self.variant} {self.spec.scheme} {self.spec.ring_dimension}{at}"
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -77,15 +81,25 @@ class Place:
     def trial(self, operation: str) -> Trial:
         """The trial that the platform executes."""
         kind = next(row.name for row in latency.KINDS if read(operation).name in row.operations)
-        case = Case(self.variant, kind, operation, self.spec, self.spec.slots, "random")
+        dimensions: dict[str, Value] = {} if self.level is None else {LEVEL.name: self.level}
+        case = Case(
+            self.variant, kind, operation, self.spec, self.spec.slots, "random", dimensions=dimensions
+        )
         return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, self.budget)
+
+
+def places() -> Iterator[Place]:
+    """The matrix: fresh operands at every ring dimension, and a low level."""
+    for scheme, ring_dimension, variant in product(SCHEMES, RING_DIMENSIONS, VARIANTS):
+        yield Place(variant, specification(scheme, ring_dimension))
+    for scheme, variant in product(SCHEMES, VARIANTS):
+        yield Place(variant, specification(scheme, _LOW_RING), _LOW_LEVEL)
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
     """Measure the whole matrix."""
     ratios, failures = [], 0
-    for scheme, ring_dimension, variant in product(SCHEMES, RING_DIMENSIONS, VARIANTS):
-        place = Place(variant, specification(scheme, ring_dimension))
+    for place in places():
         progress(f"{place.name}: keys for three processes")
         with _processes(place) as (seat, loops):
             for operation in place.operations:
@@ -120,7 +134,8 @@ def _result(
 def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
     """The platform's trial runner and two plain loops with the same parameters on the same CPU."""
     parameters = registry.load(place.variant).resolve(place.spec)
-    command = native_build.of_seal("plain_loop", place.variant, parameters, SETS)
+    dropped = 0 if place.level is None else top_level(parameters) - place.level
+    command = native_build.of_seal("plain_loop", place.variant, parameters, SETS, dropped)
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ, ALLOCATOR))
         loops = [stack.enter_context(closing(Program(command, {measuring_cpu()}))) for _ in range(2)]
