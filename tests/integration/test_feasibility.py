@@ -40,7 +40,7 @@ def planned(name: str) -> list[PlannedCase]:
 
 SUITES = [
     pytest.param(name, marks=pytest.mark.extended)
-    if name.endswith(("-large", "-report")) or "-vs-" in name
+    if name.endswith(("-large", "-report")) or "-vs-" in name or name == "cryptoracle"
     else name
     for name in shipped.names()
 ]

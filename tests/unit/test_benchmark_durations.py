@@ -107,7 +107,14 @@ def test_several_suites_are_asked_for_at_once(data_directory: DataDirectory) -> 
     assert took == {TEXT: durations.Duration(150.0, False), "another": durations.Duration(7.0, True)}
 
 
-_SLOW = ("inference", "inference-large", "retrieval", "seal-vs-openfhe", "tenseal-ml")  # to plan
+_SLOW = (
+    "cryptoracle",
+    "inference",
+    "inference-large",
+    "retrieval",
+    "seal-vs-openfhe",
+    "tenseal-ml",
+)  # to plan
 
 
 @pytest.mark.parametrize(

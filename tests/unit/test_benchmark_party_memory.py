@@ -143,6 +143,20 @@ def test_variants_that_do_not_fit_together_are_not_interleaved() -> None:
     assert sorted(map(len, groups(1500))) == [1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("variant", "needed", "limit"),
+    [("seal", "592.0 bits", 214), ("openfhe", "at least 590 bits", 214)],
+)
+def test_a_point_below_the_security_level_is_refused_with_its_bits(
+    variant: str, needed: str, limit: int
+) -> None:
+    """N that the suite gives is not raised."""
+    (item,) = planned(suite_of(variants=[variant], security={"bits": 128, "table": 2024}))
+    assert item.status == "unsupported"
+    assert item.reason is not None
+    assert (needed in item.reason, str(limit) in item.reason) == (True, True), item.reason
+
+
 def test_a_library_that_declares_no_footprint_is_not_refused() -> None:
     (item,) = planned(suite_of(variants=["pyfhel"], memory_mb=512), host_mb=512)
     assert (item.reason, item.party_mb) == (None, None)

@@ -113,6 +113,7 @@ def test_only_what_was_chosen_counts(door):
     [
         "quick",
         "smoke",
+        "cryptoracle",
         "pir-report",
         "seal-vs-openfhe",
         "tenseal-ml",

@@ -55,6 +55,8 @@ def test_a_bare_name_is_that_of_a_shipped_suite_wherever_one_is(tmp_path, monkey
 
 def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
     known = {
+        "cryptoracle",
+        "cryptoracle-small",
         "inference",
         "inference-large",
         "micro",

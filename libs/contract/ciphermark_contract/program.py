@@ -13,7 +13,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import islice
 from operator import or_
 from typing import TypeAlias, TypeVar
@@ -29,6 +29,7 @@ from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
 # The last use of an unused value or input.
 UNUSED = -1
+_LONG = 1024  # from here on, comparing values takes less time than hashing them
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +213,19 @@ class Program:
 
 def digest_of(values: Vector) -> str:
     """SHA-256 of a vector's type and values, in hexadecimal digits."""
-    digest = hashlib.sha256(values.dtype.str.encode())
-    digest.update(np.ascontiguousarray(values).data)
+    if values.ndim == 1 and len(values) >= _LONG and (values == values[0]).all():
+        return _digest_of_equal(values.dtype.str, values[:1].tobytes(), len(values))
+    return _digest(values.dtype.str, np.ascontiguousarray(values).data)
+
+
+@lru_cache(1 << 14)  # circuits have the same coefficients on every modulus chain
+def _digest_of_equal(kind: str, value: bytes, count: int) -> str:
+    return _digest(kind, memoryview(value * count))
+
+
+def _digest(kind: str, data: memoryview) -> str:
+    digest = hashlib.sha256(kind.encode())
+    digest.update(data)
     return digest.hexdigest()
 
 

@@ -116,8 +116,8 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         compressions=("none", "zlib", "zstd"),
         lacks_recommended=None,
         default_chain=default_chain,
-        # measured: a context for every level of the chain, each with tables of all its primes; HEXL's are additional
-        footprint=Footprint(per_prime=330 if hexl else 100, per_square=32, has_pools=True),
+        # measured: a context for every level of the chain, each with tables of all its primes, and the tables of HEXL
+        footprint=Footprint(per_prime=330, per_square=32, has_pools=True),
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,
         generates=GENERATED,

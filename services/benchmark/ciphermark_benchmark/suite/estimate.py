@@ -60,8 +60,10 @@ def _trial_s(item: PlannedCase, budget: Budget) -> float:
     if case.experiment in KINDS:
         return KINDS[case.experiment].trial_s(case, budget, growth)
     workload, inputs_per_pass = WORKLOADS[case.operation], INPUTS_PER_PASS.of(case.dimensions) or 1
-    is_own = user_workloads.is_in_file(type(workload).__module__) and type(workload).pass_s == Workload.pass_s
-    pass_s = item.pass_s if is_own and item.pass_s is not None else growth * workload.pass_s
+    pass_s = growth * workload.pass_s
+    if item.pass_s is not None and type(workload).pass_s == Workload.pass_s:
+        is_own = user_workloads.is_in_file(type(workload).__module__)
+        pass_s = item.pass_s if is_own else max(pass_s, item.pass_s)
     passes_s = max(
         budget.min_time_s, (budget.min_samples + max(1, budget.warmups)) * inputs_per_pass * pass_s
     )

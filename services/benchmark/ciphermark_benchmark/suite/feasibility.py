@@ -178,7 +178,14 @@ class ProgramFeasibility:
     ) -> Examination:
         """The known facts of a case of the workload."""
         has_several_inputs = INPUTS_PER_PASS.of(case.dimensions) is not None
-        key = (workload.name, workload.options, case.parameters, declared.variant, data, has_several_inputs)
+        abilities = (
+            declared.library,
+            declared.operations.get(case.parameters.scheme),
+            declared.manages_levels,
+            declared.chooses_primes,
+            declared.footprint,
+        )  # builds of a library share them
+        key = (workload.name, workload.options, case.parameters, abilities, data, has_several_inputs)
         if key not in self._known:
             examination = self._asked(workload, lambda: _examination(workload, case, declared, data))
             self._known[key] = examination or Examination()
