@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ciphermark_present import catalogue, page
+from ciphermark_present import catalogue, page, subject
 from ciphermark_present.catalogue import (
     case,
     comparing,
@@ -14,6 +14,7 @@ from ciphermark_present.catalogue import (
     memory,
     noise,
     passes,
+    probes,
     programs,
     published,
     repetitions,
@@ -170,12 +171,13 @@ def _section(title: str, *paths: str) -> Section:
     return Section(title, tuple((path, titles[path]) for path in paths))
 
 
-_FAMILIES = [each.path for each in PAGES if each.path not in {named.path for named in _OF_OPERATIONS}]
+_NAMED = (*_OF_OPERATIONS, probes.PAGE)
+_FAMILIES = [each.path for each in PAGES if each.path not in {named.path for named in _NAMED}]
 SECTIONS: tuple[Section, ...] = (
     Section("Overview", ((OVERVIEW_PATH, "Overview"),)),
     _section("Operations", OPERATIONS_PAGE.path, COST_PAGE.path, RANKING_PAGE.path),
     _section("Workloads", *_FAMILIES, WORKLOADS_PAGE.path, PROGRAMS_PAGE.path),
-    _section("Limits", NOISE_PAGE.path, MEMORY_PAGE.path),
+    _section("Limits", NOISE_PAGE.path, MEMORY_PAGE.path, probes.PAGE.path),
     _section("Builds", HEXL_PAGE.path),
     Section("Runs", ((RUNS_PATH, "Runs"),), is_about_runs=True),
     Section("Compare", ((COMPARE_PAGE.path, COMPARE_PAGE.title),), is_about_runs=True),
@@ -190,7 +192,8 @@ def measured(rows: Iterable[Row]) -> Iterator[Page]:
     experiments = {row["experiment"] for row in rows}
     subjects: set[Subject] = set()
     for each in PAGES:
-        new = {figure.subject for figure in each.figures if figure.subject is not None} - subjects
-        if any(subject.covers(name) for subject in new for name in experiments):
+        new = {figure.subject for figure in each.figures if figure.subject is not None}
+        new -= subjects | {subject.ANYTHING}  # which says nothing of what a run measured
+        if any(about.covers(name) for about in new for name in experiments):
             yield each
             subjects |= new

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
 
 VARIANTS = {"seal": 4.0, "seal-hexl": 2.0, "tenseal": 8.0}
+STACKS = "evaluate;add;allocate 1\nevaluate;add 6\nevaluate;copy 3\n"
 CKKS = ParameterSpec("ckks", 8192, None, scale_bits=40)
 
 
@@ -86,10 +87,11 @@ def recorded_run(
             Sample("first_touch_time", cost * 2.0, "evaluate", ordinal=0),
             Sample("peak_memory", cost * 1e7, "evaluate", ordinal=0),
             Sample("noise_budget", 100.0 - cost, "evaluate", ordinal=0),
+            Sample("heap_allocations", 10.0 * cost, "evaluate", ordinal=0),
         )
-        outcomes.append(
-            make.outcome(run, make.case(variant, operation="add", vector_length=8192), untimed, process=1)
-        )
+        profile = {"unmeasured": {"energy": "no powercap"}, "stacks": {"evaluate": STACKS}}
+        case = make.case(variant, operation="add", vector_length=8192)
+        outcomes.append(make.outcome(run, case, untimed, process=1, **profile))
         bits = tuple(
             Sample("noise_budget", 100.0 - 9 * count, "evaluate", ordinal=count, repetitions=count)
             for count in (0, 1, 2, 4)

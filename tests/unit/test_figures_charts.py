@@ -24,6 +24,7 @@ from ciphermark_present.catalogue import (
     layers,
     memory,
     noise,
+    probes,
     programs,
     repetitions,
     times,
@@ -88,6 +89,23 @@ CHARTS = {
     ),
     "by data": (times.draw_by_data, of_variants(*PAIR, **RATIO)),
     **pictures.CHARTS,
+    "flame graph": (
+        probes.draw_flame,
+        of_variants(
+            "seal",
+            function="seal::ntt",
+            place="evaluate › seal::ntt",
+            phase="evaluate",
+            depth=2,
+            start=0.0,
+            end=0.5,
+            share=0.5,
+            own_share=0.4,
+            case_info_id=1,
+            threads=1,
+        )
+        * 3,
+    ),
     "remaining bits": (noise.draw_remaining_bits, of_variants(*PAIR, bits=30.5)),
     "depth": (noise.draw_depth, of_variants(*PAIR, depth=4, is_at_max_repetitions=False)),
     "memory": (memory.draw_memory, of_variants(*PAIR, peak_bytes=5e7)),
@@ -193,6 +211,7 @@ def test_what_archives_name_cannot_control_who_reads_a_chart(name):
 
 
 WITHOUT_LEGEND = {
+    "flame graph",
     "leaderboard",
     "speedup",
     "layers",

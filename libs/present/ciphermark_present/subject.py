@@ -50,3 +50,5 @@ def all_but(*subjects: Subject) -> Subject:
 
 # An experiment that this module does not name is a family of workloads.
 WORKLOAD = all_but(OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
+# Every experiment, for figures about what any of them may have.
+ANYTHING = Subject((), is_rest=True)

@@ -15,6 +15,7 @@ from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_notes, storage
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
+from ciphermark_benchmark.cli.figure import figure
 from ciphermark_benchmark.cli.run import progress_of, say_that_it_waits
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files
@@ -36,7 +37,7 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark profile rotate --n 16384 --probe stacks --speedscope rotate.json
 
-  ciphermark profile lola-mnist
+  ciphermark profile lola-mnist --flame lola.svg
 
   ciphermark profile quick --probe allocations
 """
@@ -57,6 +58,9 @@ def profile(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     probe: Annotated[list[str] | None, typer.Option("--probe", help="Only this probe. Repeatable.")] = None,
     scheme: Annotated[Scheme | None, typer.Option(help="Scheme of an operation or workload.")] = None,
     n: Annotated[int, typer.Option("--n", help="Ring dimension of an operation.")] = 8192,
+    flame: Annotated[
+        Path | None, typer.Option(help="Write the flame graph of the first case (.svg, .pdf, .png).")
+    ] = None,
     to_speedscope: Annotated[
         Path | None, typer.Option("--speedscope", help="Write all call stacks for speedscope (.json).")
     ] = None,
@@ -81,6 +85,8 @@ def profile(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         console.print(line, soft_wrap=True)
     if to_speedscope is not None:
         _write(to_speedscope, json.dumps(speedscope.document(dict(_stacks(ended.outcomes)))).encode())
+    if flame is not None:
+        figure("flame-graph", ended.run.id, output=flame)
     console.print(f"Data: run {ended.run.id} in {storage.place(data_directory)}", soft_wrap=True)
 
 

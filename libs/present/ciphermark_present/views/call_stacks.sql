@@ -1,0 +1,5 @@
+select
+    *,
+    stage as phase,
+    stage = 'evaluate' as is_evaluation
+from stacks
