@@ -596,3 +596,41 @@ def test_cases_of_one_level_and_residency_follow_each_other():
     ]
     changes = sum(a != b for a, b in pairwise(places))
     assert changes == len(set(places)) - 1
+
+
+# Memory of workers
+
+LARGE = {
+    "schemes": ["ckks"],
+    "ring_dimension": [131072],
+    "modulus_bits": [60] + [50] * 14 + [60],
+    "scale_bits": 50,
+    "variants": ["seal", "seal-hexl"],
+    "operations": ["add", "relinearize", "rotate(1)"],
+    "security": {"bits": 128, "table": 2024},
+}
+
+
+def test_a_worker_whose_keys_do_not_fit_is_refused_with_the_bytes():
+    suite = suite_of(experiment(**LARGE), memory_mb=2048)
+    found = {(item.case.variant, item.case.operation): item for item in plan.cases(suite, available(suite))}
+    assert {key for key, item in found.items() if item.reason is None} == {
+        ("seal", "add"),
+        ("seal-hexl", "add"),
+    }
+    refused = found["seal", "relinearize"]
+    assert refused.status == "out_of_memory"
+    # two keys of 15 digits, each of two polynomials of 16 primes
+    assert f"evaluation keys take {2 * 15 * 2 * 16 * 131072 * 8 >> 20:,} MB" in refused.reason
+    assert refused.reason.endswith("the budget allows 2,048 MB (memory_mb)")
+
+
+@pytest.mark.parametrize(("host_mb", "blocks"), [(None, 1), (64_000, 1), (16_000, 2)])
+def test_variants_that_do_not_fit_the_host_together_have_blocks_of_their_own(host_mb, blocks):
+    suite = suite_of(experiment(**LARGE))
+    made = plan.make(RUN, suite, plan.cases(suite, available(suite)), host_mb)
+    assert len(made.blocks) == blocks
+    assert len(made.trials) == 6
+    assert Counter(len(group.trials) for block in made.blocks for group in block.comparison_groups) == (
+        {2: 3} if blocks == 1 else {1: 6}
+    )

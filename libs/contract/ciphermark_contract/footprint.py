@@ -65,8 +65,7 @@ class Footprint:
             return None
         parameters = programs[0].parameters
         key, context = self.key_bytes(parameters), self.context_bytes(parameters)
-        count = len(keys.steps) + len(keys.elements)
-        count += (keys.relinearization is not None) + (keys.switching is not None)
+        count = _count(keys)
         plaintexts = sum(program.plaintext_bytes for program in programs) + sum(constants)
         live = max(live_bytes(program, has_pools=self.has_pools) for program in programs)
         sent = sum(_bytes(program, shape) for program in programs for shape in program.inputs)
@@ -76,6 +75,20 @@ class Footprint:
             server=_PROCESS + context + count * key + max(plaintexts, stored) + live,
             keys=count * key,
         )
+
+    def worker(self, parameters: Parameters, keys: KeyRequest) -> PartyBytes | None:
+        """The peak of a worker, which is both parties in one process, as that of a server; without operands."""
+        if keys.bootstrapping is not None:
+            return None
+        key, count = self.key_bytes(parameters), _count(keys)
+        kept = count * key * (2 if self.owner_keeps_keys else 1)
+        transit = _IN_TRANSIT * key if count else 0
+        return PartyBytes(0, _PROCESS + self.context_bytes(parameters) + kept + transit, kept)
+
+
+def _count(keys: KeyRequest) -> int:
+    evaluation = (keys.relinearization is not None) + (keys.switching is not None)
+    return len(keys.steps) + len(keys.elements) + evaluation
 
 
 class PartyBytes(NamedTuple):

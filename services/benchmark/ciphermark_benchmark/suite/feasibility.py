@@ -313,6 +313,17 @@ def reason_against_parties(memory: PartyBytes, memory_mb: int, host_mb: int | No
     return None
 
 
+def reason_against_worker(memory: PartyBytes, memory_mb: int) -> str | None:
+    """The reason why a worker exceeds what it may have; ``None`` if it fits."""
+    _, worker, keys = (-(-size >> 20) for size in memory)
+    if worker <= memory_mb:
+        return None
+    return (
+        f"a worker needs about {worker:,} MB, of which evaluation keys take {keys:,} MB; the budget allows "
+        f"{memory_mb:,} MB (memory_mb)"
+    )
+
+
 def _reason_against_keys(needed: KeyRequest, parameters: Parameters, declared: Declaration) -> str | None:
     able: Any = declared.key_kinds(parameters.spec.scheme)
     lacking = [words for name, words in _KEYS.items() if getattr(needed, name) and not getattr(able, name)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
@@ -22,12 +22,14 @@ from ciphermark_benchmark.suite.feasibility import (
     reason_against_memory,
     reason_against_parties,
     reason_against_variant,
+    reason_against_worker,
 )
 from ciphermark_benchmark.suite.fields import as_list, asked_security, defaults, kind_of
 from ciphermark_benchmark.suite.form import ExperimentText, Suite, WorkloadText
 from ciphermark_benchmark.suite.requests import Point, requested
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.footprint import PartyBytes
+from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, LEVEL, REPETITIONS, RESIDENCY, Value
 from ciphermark_core.errors import Unsupported
@@ -35,6 +37,7 @@ from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Sche
 from ciphermark_core.run import Host
 from ciphermark_measure import levels as level_rules
 from ciphermark_measure.experiments import KINDS
+from ciphermark_measure.session import possible
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
 from ciphermark_workloads.options import INPUTS_PER_PASS, to_case
 from ciphermark_workloads.parameters import Override, reason_against, recommended
@@ -46,6 +49,7 @@ MB_EACH = 128  # for an interpreter with a library and the keys of a small ring;
 WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
 _UNSUPPORTED: Status = "unsupported"
 Dimensions: TypeAlias = dict[str, Value]
+_TWINS = 2  # a worker, and the one that measures its memory at the same time
 _NOT_CHOSEN: tuple[Dimensions, str | None] = ({}, None)
 _UNKNOWN_LEVELS = (
     "the levels of {library}'s modulus chain are unknown before a run: write modulus_bits with prime sizes"
@@ -157,7 +161,45 @@ def cases(
         by_key[case.key] = PlannedCase(
             case, reason, status, needed_mb, expected, declared.chooses_primes, pass_s, memory
         )
-    return list(by_key.values())
+    return _within_memory(list(by_key.values()), available, suite.budget.memory_mb)
+
+
+def _within_memory(
+    planned: Sequence[PlannedCase], available: Mapping[str, Availability], memory_mb: int
+) -> list[PlannedCase]:
+    """The cases with the memory of their workers, which have the keys of all their cases. Where these do not fit, cases
+    with keys are refused.
+    """
+    keys: dict[object, KeyRequest] = {}
+    for item in planned:
+        if item.reason is None and item.case.experiment in KINDS:
+            worker = _worker(item.case)
+            keys[worker] = keys.get(worker, NO_KEYS) | _keys_of(item.case)
+    return [
+        _fitted(item, available[item.case.variant].declaration, keys[_worker(item.case)], memory_mb)
+        if item.reason is None and item.case.experiment in KINDS
+        else item
+        for item in planned
+    ]
+
+
+def _fitted(item: PlannedCase, declared: Declaration, keys: KeyRequest, memory_mb: int) -> PlannedCase:
+    if item.expected is None or declared.footprint is None:
+        return item
+    for made in (keys, _keys_of(item.case)):
+        memory = declared.footprint.worker(item.expected, possible(made, declared, item.expected))
+        reason = None if memory is None else reason_against_worker(memory, memory_mb)
+        if reason is None or _keys_of(item.case):
+            break
+    return replace(item, memory=memory, reason=reason, status="out_of_memory" if reason else item.status)
+
+
+def _worker(case: Case) -> tuple[str, ParameterSpec, int]:
+    return case.variant, case.parameters, case.threads
+
+
+def _keys_of(case: Case) -> KeyRequest:
+    return KINDS[case.experiment].experiment.keys(case)
 
 
 def _candidates(
@@ -186,20 +228,25 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase], host_mb: int | N
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_group, []).append(trial)
     needed_mb = {
-        item.case.key: item.memory.client + item.memory.server >> 20 for item in planned if item.memory
+        item.case.key: (_TWINS if item.case.experiment in KINDS else 1) * sum(item.memory[:2]) >> 20
+        for item in planned
+        if item.memory
     }
     blocks = []
     for (parameters, threads, _, has_workloads), comparison_groups in groups.items():
-        ordered = [
-            ComparisonGroup(part)
-            for trials in comparison_groups.values()
-            for part in _fitting(trials, needed_mb, host_mb)
-        ]
-        first = _leading(ordered)
-        rest = [item for item in ordered if item not in first]
-        shuffle(rest)
-        rest = _by_operands(rest)
-        blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
+        for together in (
+            [None] if has_workloads else _together(comparison_groups.values(), needed_mb, host_mb)
+        ):
+            ordered = [
+                ComparisonGroup(part)
+                for trials in comparison_groups.values()
+                for part in _fitting(_among(trials, together), needed_mb, host_mb)
+            ]
+            first = _leading(ordered)
+            rest = [item for item in ordered if item not in first]
+            shuffle(rest)
+            rest = _by_operands(rest)
+            blocks.append(Block(parameters, threads, (*first, *rest), has_workloads))
     shuffle(blocks)
     if suite.order == "smallest-first":
         blocks = [_smallest_first(block, planned) for block in sorted(blocks, key=_size)]
@@ -222,7 +269,26 @@ def _fitting(
             yield tuple(part)
             part = []
         part.append(trial)
-    yield tuple(part)
+    if part:
+        yield tuple(part)
+
+
+def _together(
+    comparison_groups: Iterable[Sequence[Trial]], needed_mb: Mapping[str, int], host_mb: int | None
+) -> list[set[str]]:
+    """The variants in sets whose workers, which exist at the same time, the host can hold."""
+    largest: dict[str, Trial] = {}
+    for trial in (trial for trials in comparison_groups for trial in trials):
+        before = largest.setdefault(trial.case.variant, trial)
+        if needed_mb.get(trial.case.key, 0) > needed_mb.get(before.case.key, 0):
+            largest[trial.case.variant] = trial
+    return [
+        {trial.case.variant for trial in part} for part in _fitting([*largest.values()], needed_mb, host_mb)
+    ]
+
+
+def _among(trials: Sequence[Trial], variants: Collection[str] | None) -> Sequence[Trial]:
+    return [trial for trial in trials if variants is None or trial.case.variant in variants]
 
 
 def _size(block: Block) -> tuple[int, int]:
