@@ -11,6 +11,7 @@ from ciphermark_present.catalogue import (
     comparing,
     costs,
     distribution,
+    hexl,
     memory,
     noise,
     passes,
@@ -59,7 +60,7 @@ COST_PAGE = Page(
         *(page.SIZE, page.DATA, page.THREADS, page.RESIDENCY),
         *(item for item in page.OTHERS if item.name != page.RESIDENCY.name),
     ),
-    (costs.COSTS, published.OPERATIONS),
+    (costs.COSTS, thread_counts.AT_LEVELS, published.OPERATIONS),
     question="How long does it take to {operation} at each level, with {threads}, in {scheme} at N = {n} and "
     "{security} by the {table}?",
     suite="primitives",
@@ -70,7 +71,7 @@ HEXL_PAGE = Page(
     "HEXL",
     ("Speedup from Intel HEXL: one library built with and without it, sampled alternately."),
     (*_PLACE, page.PHASE, *page.VECTOR),
-    (times.SPEEDUP,),
+    (times.SPEEDUP, hexl.HEXL),
     question="How much does HEXL help to {operation} " + _AT_LEVEL,
     place=20,
 )

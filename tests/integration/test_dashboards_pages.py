@@ -346,6 +346,7 @@ _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
 # Figures of several N, levels or numbers of threads, and of the times of both parties.
 _NOTHING_OF = {
     "scaling",
+    "cost-threads",
     "costs",
     "threads",
     *(f"learning-{name}" for name in ("profile", "link-speed", "threads")),

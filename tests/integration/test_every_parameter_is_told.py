@@ -241,10 +241,11 @@ _ACROSS = {
     "published": {*FIELDS},
     "published-inferences": {*FIELDS},
     "published-operations": {*FIELDS},
+    "hexl": {"vector_length", "ring_dimension"},
     "security-map": {*FIELDS},  # a row per parameter set
     **{
         f"{family}threads": {"threads"}
-        for family in ("", "learning-", "retrieval-", "inference-", "workload-")
+        for family in ("", "cost-", "learning-", "retrieval-", "inference-", "workload-")
     },
 }
 # Of no single case, or about one that is asked for.

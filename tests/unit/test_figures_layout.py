@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ciphermark_present import markup, terminal
 from ciphermark_present.catalogue import comparing, published
 from ciphermark_present.printed import Head, Pivot, Printed, pivoted
+from ciphermark_present.query import Answer
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=9)
 PROSE = st.lists(WORDS, max_size=40).map(" ".join)
@@ -137,6 +138,13 @@ def test_a_table_of_published_values_has_the_columns_that_have_a_text():
         for count in (1, 2, 4)
     ]
     assert len(next(published.tables([{**each, "note": str(each["id"])} for each in of_threads])).rows) == 3
+    answer = Answer(tuple(row), [tuple(each.values()) for each in of_threads])
+    (together,) = published.with_threads(answer, {}).mappings
+    assert (together["thread_counts"], together["published_values"]) == ([1, 2, 4], [8.0, 4.0, 2.0])
+    assert (
+        next(column for column in published.PUBLISHED.columns if column.name == "speedup").cell(together)
+        == "4.00× at 4"
+    )
     (table,) = published.tables(of_threads)
     assert [head.text for head in table.heads][2:5] == ["result", "threads", "published"]
     assert table.rows[0][2:5] == ("300 additions", "1 to 4", "8 to 2 s")

@@ -32,6 +32,7 @@ from ciphermark_present import noise_lines, theme
 from ciphermark_present.catalogue import (
     costs,
     distribution,
+    hexl,
     link_speed,
     noise,
     profile,
@@ -147,6 +148,44 @@ def test_the_nearest_costs_agree_in_threads_first_then_in_n_then_in_level() -> N
     )
     assert costs.nearest([threads, ring, high, near], wanted) == [near, high, ring, threads]
     assert costs.nearest([threads, near], wanted, 1) == [near]
+
+
+# Does HEXL help?
+
+
+def paired(ring: int, ratio: float, verdict: str = "faster", **columns: Any) -> dict[str, Any]:
+    ends = {"ratio": ratio, "ci_low": 0.9 * ratio, "ci_high": 1.1 * ratio, "verdict": verdict, "cpu": "EPYC"}
+    place = {"ring_dimension": ring, "vector_length": ring, "comparison_group": f"N = {ring}"}
+    return row("seal", **place | {"variant_on": "seal-hexl", "variant_off": "seal"} | ends | columns)
+
+
+def test_hexl_has_a_speedup_at_every_n_and_a_verdict() -> None:
+    rows = [paired(4096, 2.5), paired(8192, 2.0), paired(4096, 9.0, vector_length=16)]
+    rows += [
+        paired(ring, 1.0, verdict, operation="add")
+        for ring, verdict in ((4096, "faster"), (8192, "no difference"), (16384, "too few samples"))
+    ]
+    product, addition = hexl.with_rings(answer(rows), {}).mappings
+    assert (product["n_4096"], product["n_8192"], product["n_16384"]) == (2.5, 2.0, None)
+    assert (product["helps"], product["intervals"]) == ("yes", "N = 4096 [2.25, 2.75]; N = 8192 [1.80, 2.20]")
+    assert addition["helps"] == "yes at 4096; no at 8192; undecided at 16384"
+    by_name = {column.name: column for column in hexl.HEXL.columns}
+    assert [by_name[f"n_{ring}"].cell(addition) for ring in (4096, 8192, 16384)] == [
+        "1.00×",
+        "1.00× ≈",
+        "1.00× ?",
+    ]
+    assert by_name["n_32768"].cell(addition) == "–"
+    assert (
+        hexl.finding([product, addition])
+        == "On EPYC, HEXL speeds up 1 of 2 operations at every N; 1 undecided"
+    )
+
+
+def test_hexl_keeps_requests_apart() -> None:
+    rows = [paired(4096, 2.5), paired(4096, 2.0, tuning="recommended", comparison_group="recommended")]
+    assert [each["ratios"] for each in hexl.with_rings(answer(rows), {}).mappings] == [[2.5], [2.0]]
+    assert hexl.with_rings(answer(rows[:1]), {}).mappings[0]["helps"] == "yes"
 
 
 # Noise over consecutive operations

@@ -17,26 +17,23 @@ _TOGETHER = (
     *("note", "provenance", "published_security"),
 )
 _LISTS = ("thread_counts", "published_values")
+_ADDED = (*_LISTS, "speedup")
 
 
 def with_threads(answer: Answer, _: Row) -> Answer:
     """The rows, those that differ in their threads alone and have none of ours as one, with the ``thread_counts`` and
     the ``published_values`` of all. Pure.
     """
-    names = (*answer.columns, *_LISTS)
-    rows = [
-        tuple(
-            (
-                group[0]
-                | {
-                    "thread_counts": [row["published_threads"] for row in group if row["published_threads"]],
-                    "published_values": [row["published_value"] for row in group],
-                }
-            )[name]
-            for name in names
-        )
-        for group in grouped(answer.mappings, _together)
-    ]
+    names = (*answer.columns, *_ADDED)
+    rows = []
+    for group in grouped(answer.mappings, _together):
+        values = [row["published_value"] for row in group]
+        own = {
+            "thread_counts": [row["published_threads"] for row in group if row["published_threads"]],
+            "published_values": values,
+            "speedup": values[0] / min(values) if len(values) > 1 and group[0]["unit"] == "s" else None,
+        }
+        rows.append(tuple((group[0] | own)[name] for name in names))
     return Answer(names, rows)
 
 
@@ -56,6 +53,16 @@ def _values(row: Row) -> str:
 
 def _thread_counts(row: Row) -> str:
     return ", ".join(map(str, row["thread_counts"]))
+
+
+def _speedup(row: Row) -> str:
+    """The largest speedup over one thread, with its number of threads."""
+    if row["speedup"] is None:
+        return ""
+    if row["speedup"] == 1:
+        return "none"
+    least = min(row["published_values"])
+    return f"{formats.ratio(row['speedup'])} at {row['thread_counts'][row['published_values'].index(least)]}"
 
 
 def _ends(row: Row) -> Row:
@@ -79,6 +86,7 @@ PUBLISHED = Figure(
         Column("system", "System"),
         Column("thread_counts", "Threads", text=_thread_counts),
         Column("published_value", "Published", is_number=True, text=_values),
+        Column("speedup", "Speedup by threads", is_number=True, text=_speedup, detail=3),
         Column("median", "Ours", is_number=True, unit="unit"),
         Column("variant", "Our variant", formats.text),
         Column("operation", "Our case", formats.text),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, parameters, plots, subject, theme
@@ -167,4 +168,11 @@ THREAD_COUNTS = Figure(
         columns.interval(lambda _, *ends: formats.ratio_interval(*ends), "speedup_low", "speedup_high"),
     ),
     empty="This run has no case with several numbers of threads: the suites micro and inference have.",
+)
+AT_LEVELS = replace(
+    THREAD_COUNTS,
+    name="cost-threads",
+    order="label, level desc, options, scheme, stage, variant, threads",
+    covers_levels=True,
+    empty="This run has no operation with several numbers of threads: the suite primitives has.",
 )
