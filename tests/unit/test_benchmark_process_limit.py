@@ -114,6 +114,7 @@ def test_only_what_was_chosen_counts(door):
         "quick",
         "smoke",
         "cryptoracle",
+        "cryptoracle-workloads",
         "pir-report",
         "seal-vs-openfhe",
         "tenseal-ml",

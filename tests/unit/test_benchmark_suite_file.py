@@ -57,6 +57,7 @@ def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
     known = {
         "cryptoracle",
         "cryptoracle-small",
+        "cryptoracle-workloads",
         "inference",
         "inference-large",
         "micro",
