@@ -17,7 +17,7 @@ from ciphermark_adapters import added
 # Shared libraries without Python, which workers load in any interpreter. They are next to their sources, where
 # ciphermark_measure looks for them. They are for any CPU of its kind: images run on other machines.
 _NATIVE = ROOT / "libs" / "measure" / "ciphermark_measure" / "native"
-_NATIVE_SOURCES = (_NATIVE / "reference_kernel.cpp", _NATIVE / "allocations.cpp")
+_NATIVE_SOURCES = tuple(_NATIVE / f"{name}.cpp" for name in ("reference_kernel", "allocations", "callgrind"))
 _NATIVE_FLAGS = ("-std=c++17", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared")
 # The dashboards' package has these files next to its sources, as its wheel does.
 _FONTS = ROOT / "dashboards" / "ciphermark_dashboards" / "fonts"
@@ -79,8 +79,8 @@ def _ours() -> Stage:
 
 
 def _reference_kernel() -> Stage:
-    """Return the stage of the reference kernel, without which samples have no interference data, and of the counter of
-    allocations.
+    """Return the stage of the reference kernel, without which samples have no interference data, and of the helpers of
+    probes.
     """
     libraries = {source: source.with_name(f"_{source.stem}.so") for source in _NATIVE_SOURCES}
 
@@ -92,7 +92,7 @@ def _reference_kernel() -> Stage:
 
     return Stage(
         "reference-kernel",
-        "reference kernel, which detects disturbed samples, and counter of allocations",
+        "reference kernel, which detects disturbed samples, and helpers of probes",
         inputs=lambda: [*map(file_digest, libraries), compiler_version(), *map(str, libraries.values())],
         is_present=lambda: all(library.exists() for library in libraries.values()),
         build=build,

@@ -22,7 +22,7 @@ from time import perf_counter_ns
 from ciphermark_core.metrics import Metric, register
 from ciphermark_measure.probes.base import Probe
 
-_NAME = "counters"
+COUNTERS = "counters"
 _EVENTS = Path(__file__).with_name("events")
 _MODES = {"user": 1 << 5, "kernel": 1 << 4}  # exclude_kernel, exclude_user
 _MOST = 4  # events of a group
@@ -112,7 +112,7 @@ def _names() -> list[str]:
 
 
 def _rate(name: str, unit: str, label: str, sentence: str) -> Metric:
-    return register(Metric(name, unit, "higher", 1.05, label, sentence, adds_up=False, probe=_NAME))
+    return register(Metric(name, unit, "higher", 1.05, label, sentence, adds_up=False, probe=COUNTERS))
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -125,7 +125,7 @@ def _metrics() -> tuple[Metric, ...]:
                 1.05,
                 f"{name.replace('_', ' ')}, {mode}",
                 f"Hardware event {name.replace('_', ' ')} in {mode} mode.",
-                probe=_NAME,
+                probe=COUNTERS,
             )
         )
         for name in _names()
@@ -140,7 +140,7 @@ def _metrics() -> tuple[Metric, ...]:
         _rate("fp_rate", "1/s", "floating-point rate", "Floating-point operations in user mode / wall time."),
     ]
     times = [
-        register(Metric(name, "s", None, 1.0, label, sentence, adds_up=False, probe=_NAME))
+        register(Metric(name, "s", None, 1.0, label, sentence, adds_up=False, probe=COUNTERS))
         for name, label, sentence in (
             ("counters_enabled", "counters enabled", "Time for which a group of counters was enabled."),
             (
@@ -153,10 +153,23 @@ def _metrics() -> tuple[Metric, ...]:
     return (*counts, *rates, *times)
 
 
+CALLGRIND = register(
+    Metric(
+        "callgrind_instructions",
+        "events",
+        "lower",
+        1.01,
+        "instructions, callgrind",
+        "Substitute for counters: exact instructions of one call at a small N, without AVX-512.",
+        probe=COUNTERS,
+    )
+)
+
+
 class Counters(Probe):
     """One group of events in one mode. Threads that the process has are counted, and those that they start."""
 
-    asked_as = _NAME
+    asked_as = COUNTERS
     metrics = _metrics()
     spans = frozenset({"profile"})
     region_s = 0.05

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
+from ciphermark_benchmark.runner.substitute import with_substitute
 from ciphermark_benchmark.runner.workload_profile import profiled
 from ciphermark_core.model import Outcome, Status, Trial
 from ciphermark_measure import protocol
@@ -264,7 +265,8 @@ class InWorker(TrialRunner):
             return outcome
         self.requests.begin()
         try:
-            return profiled(outcome, self._asked(protocol.Profile(), protocol.Profiled))
+            profile = self._asked(protocol.Profile(), protocol.Profiled)
+            return profiled(outcome, with_substitute(profile, outcome.trial.case))
         except TrialFailed as failed:
             reason = failed.reply.error
         except WorkerDied as death:
