@@ -255,3 +255,9 @@ def test_operands_are_brought_to_the_level_of_the_case() -> None:
     assert finished(Latency(setting(session, low))).status == "ok"
     with pytest.raises(Unsupported, match="no level 2"):
         Latency(setting(session, replace(low, dimensions={"level": 2}))).open()
+
+
+def test_an_encoding_is_checked_at_a_level_without_room_for_a_product() -> None:
+    spec = ParameterSpec("ckks", 4096, (36, 30, 30), None, 30)
+    case = replace(a_case("encode_at_level", spec, 2048), dimensions={"level": 0})
+    assert finished(Latency(setting(a_session(spec), case))).status == "ok"

@@ -167,7 +167,8 @@ def restored(evaluator: Evaluator, ciphertext: Handle) -> Handle:
 def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
     """One execution's results as ciphertexts that can be decrypted.
 
-    Ciphertexts in NTT form are transformed back; a plaintext is multiplied by an encryption of ones.
+    Ciphertexts in NTT form are transformed back. A plaintext is added to an encryption of zeros, which is possible at
+    every level; one in NTT form is multiplied by an encryption of ones.
     """
     kind = call.operation.result
     if kind is Kind.CIPHERTEXTS:
@@ -176,11 +177,11 @@ def revealed(source: Source, call: Call, result: Any) -> list[Handle]:
         return [result]
     if kind is Kind.TRANSFORMED:
         return [restored(source.evaluator, result)]
-    ones = source.encrypt(
-        np.ones(source.ring.slots, dtype=np.float64 if source.ring.modulus is None else np.int64)
-    )
+    kind_of_slots = np.float64 if source.ring.modulus is None else np.int64
     if kind is Kind.PLAINTEXT:
-        return [source.evaluator.apply("mul_plain", ones, result)]
+        zeros = source.encrypt(np.zeros(source.ring.slots, dtype=kind_of_slots))
+        return [source.evaluator.apply("add_plain", zeros, result)]
+    ones = source.encrypt(np.ones(source.ring.slots, dtype=kind_of_slots))
     product = source.evaluator.apply("mul_plain_ntt", transformed(source.evaluator, ones), result)
     return [restored(source.evaluator, product)]
 

@@ -102,7 +102,7 @@ def executed_for(call: Call) -> frozenset[str]:
     back = where(lambda back: back.operands == (Kind.TRANSFORMED,))
     shown_by: dict[Kind, tuple[str, ...]] = {
         Kind.TRANSFORMED: back,
-        Kind.PLAINTEXT: ("mul_plain",),
+        Kind.PLAINTEXT: ("add_plain",),
         Kind.NTT_PLAINTEXT: ("mul_plain_ntt", *back),
     }
     transformed_by = () if row.transformed_by is None else (row.transformed_by,)
