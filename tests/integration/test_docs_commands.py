@@ -52,7 +52,7 @@ NOT_EXECUTED = {
     r"source ": "the reader's own shell: here the programs are found already",
     r"export CIPHERMARK_|token=": "names a server or a token that a reader has",
     r"ciphermark suite new \S+$": "asks at a terminal: its own tests",
-    r"ciphermark run ": "measures for minutes: tests of recipes, of a tutorial and of `smoke` execute suites",
+    r"ciphermark (run|profile) ": "measures for minutes: tests of recipes, of a tutorial and of `smoke` execute suites",
     r"ciphermark (build (add|show|remove)|bisect|compare-builds)\b": "compiles a library: test_builds.py does",
     r"([A-Z_]+=('[^']*'|\S+) )*docker ": (
         "needs docker: tests/acceptance/test_compose.py executes what has to work there"
