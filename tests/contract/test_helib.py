@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -131,10 +134,19 @@ def test_what_helib_refuses_to_decrypt_is_no_value(variant: str) -> None:
 
 def test_no_log_file_is_left(variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a process of its own: HElib opens its log when it is loaded."""
-    import subprocess
-    import sys
-
     monkeypatch.chdir(tmp_path)
     code = "from ciphermark_adapters.helib import binding; binding.module()"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_thread_pool_is_of_the_size_that_the_process_may_use(variant: str, count: int) -> None:
+    """In a process of its own: HElib's operations use the pool that the module starts when it is loaded."""
+    code = (
+        "import os; from ciphermark_adapters.helib import binding; before = os.listdir('/proc/self/task'); "
+        "binding.module(); print(len(os.listdir('/proc/self/task')) - len(before))"
+    )
+    env = {**os.environ, "OMP_NUM_THREADS": str(count)}
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=300, env=env, capture_output=True)
+    assert int(done.stdout) == count - 1

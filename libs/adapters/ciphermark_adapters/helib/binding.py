@@ -18,6 +18,8 @@ from typing import Any, Protocol, cast
 from ciphermark_adapters.bindings import Binder, NativeBound, Rows
 from ciphermark_contract.interfaces import Bound, Handle, Vector
 
+_THREADS = "OMP_NUM_THREADS"  # by which processes limit a library's threads
+
 # Raised by the module for HElib's exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError, IndexError)
 
@@ -108,17 +110,21 @@ class HElibModule(Protocol):
     def read_context(self, json: str, /) -> HElibContext:
         """The context that a text in HElib's JSON format describes."""
 
+    def set_threads(self, count: int, /) -> None:
+        """The size of NTL's thread pool, which HElib's operations use, for the calling thread."""
+
     def bind_empty(self) -> Bound:
         """The empty native loop."""
 
 
 @cache
 def module() -> HElibModule:
-    """Import the native module, and register its bound operations as the contract's ``Bound``."""
+    """Import the native module, register its bound operations as the contract's ``Bound``, and size its thread pool."""
     with _elsewhere():
         native: Any = importlib.import_module("_ciphermark_helib")
     for bound in (native.CiphertextBound, native.IntegersBound, native.RealsBound, native.EmptyBound):
         NativeBound.register(bound)
+    native.set_threads(int(os.environ.get(_THREADS, "1")))
     return cast(HElibModule, native)
 
 

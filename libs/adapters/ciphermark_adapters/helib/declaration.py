@@ -39,6 +39,7 @@ DECLARATIONS = (
         },
         manages_levels=("bgv",),
         compressions=("none",),
+        has_threads=True,
         lacks_recommended=None,
         serializable=("parameters", "public_key", "secret_key"),
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),

@@ -42,7 +42,7 @@ std::map<std::string, std::string> build_facts()
         { "build_type", CIPHERMARK_HELIB_CONFIGURATION },
         { "ntl", NTL_VERSION },
         { "gmp", gmp_version },
-        { "ntl thread pool", has_threads ? "built in, one thread used" : "off" },
+        { "ntl thread pool", has_threads ? "built in" : "off" },
     };
 }
 

@@ -17,8 +17,9 @@ Evaluator::Evaluator(std::shared_ptr<const Keys> keys, double scale)
 void Evaluator::hold_bounds(helib::Ctxt &out) const
 {
     const double factor = std::max(1.0, NTL::to_double(out.getRatFactor()) / scale_);
+    const double least = 4 * NTL::to_double(out.modSwitchAddedNoiseBound()); // of three parts it is large
     if (out.getNoiseBound() > 0) {
-        out.bumpNoiseBound(NTL::to_double(noise_ * factor / out.getNoiseBound()));
+        out.bumpNoiseBound(NTL::to_double(std::max(noise_ * factor, least) / out.getNoiseBound()));
     }
     out.setPtxtMag(std::min(out.getPtxtMag(), NTL::to_xdouble(Context::usual_magnitude)));
 }

@@ -61,6 +61,7 @@ private:
 
     // ckks: set HElib's bounds on noise and values to those of a fresh ciphertext, in proportion to the scale. They are
     // sums and products of maxima, soon far above the truth, and HElib would change moduli by them and refuse to decrypt.
+    // Below what a change of moduli adds, HElib would multiply at a larger modulus.
     void hold_bounds(helib::Ctxt &out) const;
 
     // HElib's operations work in place: the kernel gets a copy of the row's first operand. Destinations start as such

@@ -7,6 +7,7 @@
 #include "key_owner.hpp"
 #include "python_module.hpp"
 #include "vectors.hpp"
+#include <NTL/BasicThreadPool.h>
 #include <algorithm>
 #include <helib/log.h>
 #include <nanobind/nanobind.h>
@@ -149,6 +150,7 @@ NB_MODULE(_ciphermark_helib, module)
     define_bound<Reals>(module, "RealsBound");
     define_bound<std::tuple<>>(module, "EmptyBound");
     module.def("bind_empty", &bind_empty);
+    module.def("set_threads", &NTL::SetNumThreads, "count"_a);
     define_context(module);
     define_key_owner(module);
     define_evaluator(module);
