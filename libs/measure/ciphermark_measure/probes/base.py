@@ -28,8 +28,8 @@ class Probe(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     asked_as: ClassVar[str | None] = None
     stops_process: ClassVar[bool] = False
-    region_s: ClassVar[float] = 0.02
-    repetitions: ClassVar[int] = 7
+    region_s: ClassVar[float] = 0.03
+    repetitions: ClassVar[int] = 11
     spans: ClassVar[frozenset[Span]] = frozenset({"primitive", "circuit", "step"})
 
     def available(self) -> str | None:

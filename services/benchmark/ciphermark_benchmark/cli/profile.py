@@ -133,7 +133,7 @@ def tables(outcomes: Sequence[Outcome]) -> Iterator[Printed]:
     """
     groups: dict[tuple[str, str], dict[str, list[Sample]]] = {}
     stacks: dict[tuple[str, str], dict[str, str]] = {}
-    for outcome in outcomes:
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.trial.case.variant):
         case = outcome.trial.case
         for sample in outcome.samples:
             if METRICS[sample.metric].probe is not None:
@@ -169,7 +169,7 @@ def _median(metric: str, samples: Sequence[Sample]) -> str:
     if not values:
         return ""
     unit = METRICS[metric].unit
-    return formats.quantity(values[len(values) // 2], "" if unit == "count" else unit)
+    return formats.quantity(values[len(values) // 2], "" if unit in ("count", "events") else unit)
 
 
 def _hottest(title: str, by_variant: dict[str, str]) -> Printed:
@@ -179,7 +179,10 @@ def _hottest(title: str, by_variant: dict[str, str]) -> Printed:
         totals.update(own)
     shown = [name for name, share in totals.most_common(_HOTTEST) if share >= _SHARE_LEAST]
     rows = tuple(
-        (name, *(formats.percent(own[name]) if name in own else "" for own in shares.values()))
+        (
+            name.rpartition("::")[2],
+            *(formats.percent(own[name]) if name in own else "" for own in shares.values()),
+        )
         for name in shown
     )
     heads = (Head("function", is_prose=True), *(Head(name, is_number=True) for name in by_variant))
