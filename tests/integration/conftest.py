@@ -83,9 +83,11 @@ class Maker:
         spec = ParameterSpec("ckks", 8192, None, None, 40)
         place: dict[str, Any] = {"operation": operation, "parameters": spec, "vector_length": 4096}
         for variant, medians in medians_ms.items():
+            chain = tuple(PRIMES[0] + 2 * number for number in range(len(medians) + 1))
             for level, median in enumerate(medians):
                 case = self.case(variant, **place, dimensions={"level": level, "residency": "cached"})
-                yield {"case": case, "samples": self.times([median / 1000] * 8)}
+                parameters = self.parameters(spec, chain)
+                yield {"case": case, "samples": self.times([median / 1000] * 8), "parameters": parameters}
 
     def parameters(self, spec: ParameterSpec, moduli: tuple[int, ...] = PRIMES) -> Parameters:
         scale = None if spec.scale_bits is None else 2.0**spec.scale_bits

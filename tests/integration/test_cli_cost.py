@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from typing import Any
 
@@ -74,3 +75,13 @@ def test_a_mistake_and_a_missing_cell_are_told(
     ciphermark: Ciphermark, arguments: tuple[str, ...], text: str
 ) -> None:
     assert text in ciphermark("cost", *arguments, code=2).err
+
+
+def test_other_figures_have_the_top_level_unless_another_is_chosen(ciphermark: Ciphermark) -> None:
+    def levels(*filters: str) -> list[str]:
+        chosen = [word for text in filters for word in ("--filter", text)]
+        out = ciphermark("figure", "latency", "last~1", "--format", "csv", "-o", "-", *chosen).out
+        return [row["level"] for row in csv.DictReader(out.splitlines())]
+
+    assert levels() == ["3", "3"]
+    assert sorted(levels("level=1", "level=2")) == ["1", "1", "2", "2"]
