@@ -90,3 +90,12 @@ def test_full_size(variant: str, name: str) -> None:
     """With the recommended parameters: as large as the published values, at 128 bits by both tables."""
     judgement = _judged(WORKLOADS[name], variant, NOTHING)
     assert judgement.complaint is None
+
+
+@pytest.mark.extended
+@pytest.mark.variants("openfhe")
+def test_chi_square_of_two_hundred_people(variant: str) -> None:
+    """OpenFHE adds noise to what it decrypts, in proportion to its error: the largest that chi² has to bear."""
+    judgement = _judged(WORKLOADS["chi-square"].with_options({"people": 200}), variant, NOTHING)
+    assert judgement.complaint is None
+    assert judgement.accuracy.max_abs_error < 5e-5

@@ -44,8 +44,8 @@ def _expected(genotypes: np.ndarray, phenotypes: np.ndarray) -> np.ndarray:
     [
         (
             _ours(PEOPLE),
-            chi_square.phenotype_factor(PEOPLE),
-            [chi_square.phenotype_factor(PEOPLE) ** 2] * 4,
+            chi_square.input_factor(PEOPLE),
+            [chi_square.input_factor(PEOPLE) ** 4] * 4,
             1,
         ),
         (_published(PEOPLE), 1.0, [chi_square.published_factor(PEOPLE) ** n for n in (2, 2, 1, 1)], 2),
@@ -58,7 +58,7 @@ def test_numerators_and_denominators(
     genotypes = random.integers(0, 3, (PEOPLE, 512)).astype(np.float64)
     phenotypes = random.integers(0, 2, PEOPLE).astype(np.float64)
     vectors = [np.full(512, value * sent) for value in phenotypes]
-    found = circuits.executed(circuit, [*vectors, *genotypes], chosen)
+    found = circuits.executed(circuit, [*vectors, *(sent * genotypes)], chosen)
     expected = _expected(genotypes, phenotypes) * np.reshape(factors, (4, 1))
     np.testing.assert_allclose(found.outputs, expected, rtol=1e-9, atol=1e-9)
     assert found.program.depth == levels  # the last products are not rescaled

@@ -13,6 +13,7 @@ factor. No product is relinearized: results have up to five polynomials, and the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,9 +26,12 @@ _SHARE = 0.4
 _FUSED = ("add_many",)
 
 
-def phenotype_factor(people: int) -> float:
-    """The factor of a phenotype of 1 for :func:`statistics`. Its results are at most people²/25 in magnitude."""
-    return _SHARE / (2 * people)
+def input_factor(people: int) -> float:
+    """The factor of alleles and phenotypes for :func:`statistics`, whose results are at most people²/25 in magnitude.
+
+    It is the same for both, since the noise of either is multiplied by the other.
+    """
+    return math.sqrt(_SHARE / (2 * people))
 
 
 def published_factor(people: int) -> float:
@@ -40,26 +44,26 @@ def statistics(
 ) -> list[Handle]:
     """Four ciphertexts for each block of markers: n + 6 products and 4 rescalings each, two levels.
 
-    ``blocks`` holds the alleles of each person. Phenotypes, and the results twice, have :func:`phenotype_factor`. A
-    product with d is a sum, since it is whole.
+    ``blocks`` holds the alleles of each person. Inputs have :func:`input_factor`, results its fourth power. A product
+    with d is a sum, since it is whole.
     """
     people = len(phenotypes)
-    alleles, factor = 2 * people, phenotype_factor(people)
+    alleles, factor = 2 * people, input_factor(people)
     half = _total(evaluator, phenotypes)
     r1 = evaluator.apply("add", half, half)
     rows = _rescaled(evaluator, "mul", r1, _less(evaluator, r1, alleles * factor))
-    low_r1 = _scaled(evaluator, r1, 1.0)
+    low_r1 = _scaled(evaluator, r1, factor)
     results = []
     for genotypes in blocks:
         raw, c1 = _products(evaluator, phenotypes, genotypes), _total(evaluator, genotypes)
         expected = evaluator.apply("mul", c1, r1)
         excess = _rescaled(evaluator, "sub", _multiple(evaluator, raw, alleles), expected)
-        columns = _rescaled(evaluator, "mul", c1, _less(evaluator, c1, alleles))
+        columns = _rescaled(evaluator, "mul", c1, _less(evaluator, c1, alleles * factor))
         n11, low_c1 = evaluator.apply("rescale", raw), _scaled(evaluator, c1, factor)
         results += [
             evaluator.apply("square", excess),
             evaluator.apply("mul", columns, rows),
-            evaluator.apply("mul", n11, _rest(evaluator, n11, low_r1, low_c1, alleles * factor)),
+            evaluator.apply("mul", n11, _rest(evaluator, n11, low_r1, low_c1, alleles * factor**2)),
             evaluator.apply("mul", evaluator.apply("sub", low_c1, n11), evaluator.apply("sub", low_r1, n11)),
         ]
     return results

@@ -22,7 +22,7 @@ from ciphermark_workloads.micro.function import Levels, Micro, secure_ring
 from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth
 
 # Relative, of a chi² above _NOTABLE; smaller ones may err by as much as that one. The error is largest relative to
-# small ones: its deviation is 7e-5 at 0.1, for 200 people, by the noise of encryption at a scale of 2^43.
+# small ones: its deviation is 4e-6 at 0.1, for 200 people, by the noise of encryption at a scale of 2^43.
 _TOLERANCE, _NOTABLE = 1e-3, 0.1
 _RANKED = 100
 _SAME = 1e-4  # markers whose chi² differ by less, relatively, may change places
@@ -76,11 +76,11 @@ class _ChiSquare(Micro[Study, Associations]):
 
     @abstractmethod
     def factors(self) -> tuple[float, float]:
-        """The factors of chi²'s results and of those of odds ratios. A phenotype of 1 has that of :meth:`sent`."""
+        """The factors of chi²'s results and of those of odds ratios."""
 
-    def sent(self, phenotypes: Floats) -> Floats:
-        """Phenotypes as they are encrypted."""
-        return phenotypes
+    def input_factor(self) -> float:
+        """The factor of alleles and phenotypes."""
+        return 1.0
 
     def blocks(self, parameters: Parameters) -> int:
         """Ciphertexts of a person's alleles. Raises ``Unsupported`` for a ring with too few slots."""
@@ -106,9 +106,10 @@ class _ChiSquare(Micro[Study, Associations]):
     def vectors(self, stage: str, given: Study, parameters: Parameters) -> list[Vector]:
         """Phenotypes in all slots, then the alleles of all people, block by block."""
         starts = [parameters.slots * number for number in range(self.blocks(parameters))]
-        phenotypes = [np.full(parameters.slots, value) for value in self.sent(given.phenotypes)]
+        factor = self.input_factor()
+        phenotypes = [np.full(parameters.slots, factor * value) for value in given.phenotypes]
         return phenotypes + [
-            row[start : start + parameters.slots] for start in starts for row in given.genotypes
+            factor * row[start : start + parameters.slots] for start in starts for row in given.genotypes
         ]
 
     def plaintext_bytes(self, stage: str, given: Study, parameters: Parameters) -> int:
@@ -187,11 +188,11 @@ class ChiSquare(_ChiSquare):
     scale_bits = 43
 
     def factors(self) -> tuple[float, float]:
-        factor = chi_square.phenotype_factor(self.options.people) ** 2
+        factor = self.input_factor() ** 4
         return factor, factor
 
-    def sent(self, phenotypes: Floats) -> Floats:
-        return phenotypes * chi_square.phenotype_factor(self.options.people)
+    def input_factor(self) -> float:
+        return chi_square.input_factor(self.options.people)
 
     def evaluated(self, evaluator: Evaluator, phenotypes: Handles, blocks: Sequence[Handles]) -> list[Handle]:
         return chi_square.statistics(evaluator, phenotypes, blocks)
