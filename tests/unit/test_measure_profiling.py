@@ -115,6 +115,11 @@ def test_what_a_kernel_refuses_later_has_a_reason_and_no_value() -> None:
     assert (profile.samples, profile.unmeasured) == ((), {"slow": "Permission denied"})
 
 
+def test_an_experiment_without_loops_has_a_reason() -> None:
+    reason = "this experiment times no loop to repeat"
+    assert profiled([], ["slow", "absent"]).unmeasured == {"slow": reason, "absent": reason}
+
+
 def test_only_those_asked_for_are_used() -> None:
     assert {"slow", "absent", "allocations"} <= set(probes.asked())
     meter = probes.Meter("step")

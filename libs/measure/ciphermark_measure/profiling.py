@@ -26,6 +26,8 @@ def profiled(phases: Sequence[Phase], names: Iterable[str]) -> protocol.Profiled
     samples: list[Sample] = []
     stacks: dict[str, str] = {}
     names = tuple(names)
+    if not phases:
+        return protocol.Profiled(unmeasured=dict.fromkeys(names, "this experiment times no loop to repeat"))
     unmeasured = probes.reasons_against(names)
     for phase, name in product(phases, names):
         ordinal = 0

@@ -25,6 +25,11 @@ def own_shares(text: str) -> dict[str, float]:
     return {name: count / counts.total() for name, count in counts.most_common()}
 
 
+def brief(name: str) -> str:
+    """The name of a function without its namespaces."""
+    return name.rpartition("::")[2] or name
+
+
 def document(stacks: Mapping[str, str]) -> dict[str, Any]:
     """A file for speedscope: a profile of samples for each of the named stacks."""
     places: dict[str, int] = {}

@@ -78,7 +78,10 @@ def finding(rows: Sequence[Row]) -> str:
     if not case:
         return ""
     name, share = _hottest(case)
-    return f"{formats.percent(share)} of {case[0]['operation']} is in {name} itself ({case[0]['variant']})"
+    return (
+        f"{formats.percent(share)} of {case[0]['operation']} is in {speedscope.brief(name)} itself "
+        f"({case[0]['variant']})"
+    )
 
 
 def _drawn(rows: Sequence[Row]) -> list[Row]:
@@ -128,7 +131,7 @@ def draw_flame(rows: Sequence[Row]) -> Chart | None:
 
 
 def _mark(row: Row, is_hottest: bool) -> Row:
-    text = f"{row['function'].rpartition('::')[2] or row['function']} {formats.percent(row['share'])}"
+    text = f"{speedscope.brief(row['function'])} {formats.percent(row['share'])}"
     return {**row, "is_hottest": is_hottest, "text": text, "text_px": len(text) * _CHARACTER_PX}
 
 

@@ -16,7 +16,7 @@ from ciphermark_benchmark import run_notes, storage
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.figure import figure
-from ciphermark_benchmark.cli.run import progress_of, say_that_it_waits
+from ciphermark_benchmark.cli.run import EXIT_CODES, progress_of, say_that_it_waits
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files
 from ciphermark_contract.operations import OPERATIONS
@@ -40,6 +40,8 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark profile lola-mnist --flame lola.svg
 
   ciphermark profile quick --probe allocations
+
+[bold]Exit code[/bold]  As of `ciphermark run`.
 """
 _BUDGET = {"min_samples": 5, "min_time_s": 0.1, "timeout_s": 1800}
 _DATA_SET = "boston"
@@ -88,6 +90,8 @@ def profile(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     if flame is not None:
         figure("flame-graph", ended.run.id, output=flame)
     console.print(f"Data: run {ended.run.id} in {storage.place(data_directory)}", soft_wrap=True)
+    if code := EXIT_CODES[run_notes.conclusion(ended.outcomes)]:
+        raise typer.Exit(code)
 
 
 def _probes(names: Sequence[str] | None) -> list[str]:
@@ -180,7 +184,7 @@ def _hottest(title: str, by_variant: dict[str, str]) -> Printed:
     shown = [name for name, share in totals.most_common(_HOTTEST) if share >= _SHARE_LEAST]
     rows = tuple(
         (
-            name.rpartition("::")[2],
+            speedscope.brief(name),
             *(formats.percent(own[name]) if name in own else "" for own in shares.values()),
         )
         for name in shown

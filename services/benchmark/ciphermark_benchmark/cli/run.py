@@ -37,7 +37,7 @@ from ciphermark_present.printed import Wanted
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _INTERRUPTED = 130  # as shells report it
-_EXIT_CODES: dict[run_notes.Conclusion, int] = {"as planned": 0, "failures": 1, "nothing executed": 2}
+EXIT_CODES: dict[run_notes.Conclusion, int] = {"as planned": 0, "failures": 1, "nothing executed": 2}
 _EPILOG = """[bold]Examples[/bold]
 
   ciphermark run quick
@@ -99,7 +99,7 @@ def run(
     if json is not None:
         _write_outcomes(json, ended.outcomes)
     _conclude(console, data_directory, ended)
-    if code := _EXIT_CODES[run_notes.conclusion(ended.outcomes)]:
+    if code := EXIT_CODES[run_notes.conclusion(ended.outcomes)]:
         raise typer.Exit(code)
 
 
