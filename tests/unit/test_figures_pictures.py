@@ -136,6 +136,9 @@ def test_a_table_of_costs_states_what_its_rows_share() -> None:
     assert printed.rows[0] == ("seal", "1.00 ms", "[0.900, 1.10]", "128 bits", "below 128 bits", "218")
     several = costs.table([*rows, cost("seal", 1, 0.0005)])
     assert [head.text for head in several.heads[:2]] == ["level", "library"]
+    disturbed = costs.table([rows[0], {**rows[1], "disturbed_times": ["median"]}])
+    assert [row[1] for row in disturbed.rows] == ["1.00 ms", "!1.00 ms"]
+    assert (printed.legend, disturbed.legend) == ((), ("! disturbed samples only",))
 
 
 def test_the_nearest_costs_agree_in_threads_first_then_in_n_then_in_level() -> None:

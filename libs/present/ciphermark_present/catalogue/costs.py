@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ciphermark_present import charting, formats, labels, parameters, plots, sentences, subject
@@ -163,7 +164,8 @@ def table(rows: Sequence[Row]) -> Printed:
     ]
     if any(words):
         cells.append((Head("parameters", is_prose=True), lambda row: row["apart"]))
-    return printed(title, "", cells, told, max(0, len(own) - 1))
+    marks = (columns.DISTURBED,) * any(is_disturbed(row, "median") for row in rows)
+    return replace(printed(title, "", cells, told, max(0, len(own) - 1)), legend=marks)
 
 
 def _bounds(row: Row) -> str:
