@@ -57,7 +57,7 @@ OVERHEADS = {
         Metric(
             f"{name}_overhead",
             "ratio",
-            "lower",
+            None,
             0.02,
             f"overhead of {name}",
             f"Minimum CPU time of repetitions with the probe {name}, divided by that without it, less 1.",

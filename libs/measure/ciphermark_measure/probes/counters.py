@@ -112,7 +112,7 @@ def _names() -> list[str]:
 
 
 def _rate(name: str, unit: str, label: str, sentence: str) -> Metric:
-    return register(Metric(name, unit, "higher", 1.05, label, sentence, adds_up=False, probe=COUNTERS))
+    return register(Metric(name, unit, None, 1.0, label, sentence, adds_up=False, probe=COUNTERS))
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -121,8 +121,8 @@ def _metrics() -> tuple[Metric, ...]:
             Metric(
                 f"{name}_{mode}",
                 "events",
-                "lower",
-                1.05,
+                None,
+                1.0,
                 f"{name.replace('_', ' ')}, {mode}",
                 f"Hardware event {name.replace('_', ' ')} in {mode} mode.",
                 probe=COUNTERS,

@@ -17,7 +17,7 @@ IDLE_S = 60.0
 
 
 def _joules(name: str, label: str, sentence: str) -> Metric:
-    return register(Metric(name, "J", "lower", 1.05, label, sentence, probe=_NAME))
+    return register(Metric(name, "J", None, 1.0, label, sentence, probe=_NAME))
 
 
 @dataclass(frozen=True, slots=True)
