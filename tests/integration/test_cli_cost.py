@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import Any
 
 import pytest
@@ -41,6 +42,11 @@ def test_without_a_level_all_levels_are_printed(ciphermark: Ciphermark) -> None:
     assert [word in out for word in ("1.00 ms", "2.00 ms", "3.00 ms", "4.00 ms", "tenseal")] == [True] * 4 + [
         False
     ]
+
+
+def test_results_begin_with_the_top_level(ciphermark: Ciphermark) -> None:
+    out = " ".join(ciphermark("results", "last~1", "--all").out.split())
+    assert re.findall(r"level ([0-9])", out) == ["3", "2", "1", "0"]
 
 
 def test_programs_get_every_column(ciphermark: Ciphermark) -> None:

@@ -57,11 +57,15 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
         level = level_of(row, wanted, layout.is_recommended_mixed) if layout.is_by_level else None
         return (*place, *absent_last(None if level is None else -level))
 
+    def from_top(row: Row) -> int:
+        """Cases at the top level come first."""
+        return 0 if layout.varied is None else -(row.get("level") or 0)
+
     rows = layout.rows(answers, wanted) if layout.rows else _rows(figure, answers[0])
     if layout.varied is not None:
         varied = layout.varied
         rows = parameters.with_apart(rows, lambda row: (table(row), varied(row)))
-    rows = sorted(rows, key=lambda row: (table(row), row.get("apart", ""), layout.order(row)))
+    rows = sorted(rows, key=lambda row: (table(row), from_top(row), row.get("apart", ""), layout.order(row)))
     return grouped(rows, lambda row: (table(row), row.get("apart", "")))
 
 
