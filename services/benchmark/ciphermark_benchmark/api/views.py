@@ -194,6 +194,7 @@ _Dimensions = create_model("_Dimensions", __base__=_CaseRow, **_FIELDS)
 class ResultRow(_Dimensions):
     """A row of the view `results`; docs/reference/sql/results.md explains its columns."""
 
+    top_level: int | None = Field(examples=[1])
     suite: str = Field(examples=["mine"])
     started_at: datetime = Field(examples=["2026-11-21T21:26:24.897840+00:00"])
     host: str = Field(examples=["bench"])
