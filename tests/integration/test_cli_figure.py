@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
 NOTHING_OF = {
     "answer-layers",
     "communication",
+    "cost-threads",
+    "costs",
     "inferences",
     "layers",
     "prediction",
