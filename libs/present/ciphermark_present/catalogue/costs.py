@@ -215,9 +215,9 @@ COSTS = Figure(
     covers_levels=True,
     columns=(
         RANKED,
+        BUILD,
         LEVEL,
         Column("top_level", "Top level", formats.text, is_number=True, detail=5),
-        BUILD,
         columns.compared(columns.seconds("median", "Median")),
         INTERVAL,
         *columns.opened(

@@ -82,7 +82,7 @@ PUBLISHED = Figure(
     printed=(),
     columns=(
         Column("result", "Result", is_prose=True),
-        SCHEME,
+        replace(SCHEME, write=str.upper),
         Column("system", "System"),
         Column("thread_counts", "Threads", text=_thread_counts),
         Column("published_value", "Published", is_number=True, text=_values),
