@@ -39,5 +39,5 @@ join lateral (
 ) as each on true;
 
 comment on view profiles is
-    'Results of the probes that a suite asked for: a row per run, case, phase and metric, and one without a metric for '
-    'each probe that could not measure, with the reason';
+    'Results of the probes that a suite asked for: a row per run, case, phase and metric. A probe that could not measure '
+    'has a row without a metric, with the reason';

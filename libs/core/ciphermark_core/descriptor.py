@@ -552,8 +552,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "level",
         int,
-        "Level: data primes left less one, of the first operand of an operation or the highest operand of a layer; of "
-        "a case NULL where it does not choose the level, and operands are fresh",
+        "Level: data primes left less one, of the first operand of an operation or the highest operand of a layer. "
+        "NULL for a case that does not choose it: its operands are fresh",
         (f"{_OF_FAMILY}.level",),
         unit="number",
         label="Level",
@@ -564,8 +564,8 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
     Dimension(
         "residency",
         str,
-        "cached: each execution has the operands of the one before; streamed: operands and results of a pool of at "
-        "least four times the last-level cache, read from memory; NULL where the case does not choose it",
+        "cached: each execution has the operands of the one before. streamed: operands and results are in a pool of at "
+        "least four times the last-level cache. NULL where the case does not choose it",
         (f"{_OF_FAMILY}.residency",),
         label="Residency",
         phrase="{} operands",

@@ -31,7 +31,9 @@ class ProcessCosts(Probe):
         _counted("major_faults", "major page faults", "Page faults that read from a disk."),
         _counted("voluntary_switches", "voluntary switches", "Context switches of a thread that waited."),
         _counted(
-            "involuntary_switches", "involuntary switches", "Context switches of a thread that could go on."
+            "involuntary_switches",
+            "involuntary switches",
+            "Context switches of a thread that could continue.",
         ),
         register(
             Metric(

@@ -76,7 +76,7 @@ HEXL = Figure(
     title="HEXL by operation and N",
     lead="Speedup by operation and N: time without HEXL divided by time with it. ≈ no significant difference.",
     reading=(
-        "Each cell compares interleaved samples pair by pair. The verdict holds for the CPU of the run: HEXL's fastest "
+        "Each cell compares interleaved samples pair by pair. The verdict holds for the CPU of the run. HEXL's fastest "
         "transforms need AVX-512 IFMA and primes of at most 50 bits. ? marks a speedup with too few samples or a wide "
         "interval. Intervals open with a row."
     ),

@@ -69,7 +69,7 @@ def profile(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 ) -> None:
     """Execute an operation, a workload or a suite with probes, and print what they measured and the hottest functions.
 
-    The run is recorded like any other. Its samples have no probes beside them.
+    The run is recorded like any other. Its samples are taken without probes.
     """
     names = _probes(probe)
     path, text = _suite(target, variant or [], names, scheme, n)

@@ -164,8 +164,8 @@ class Matrix(Strict):
     )
     levels: Literal["all", "top"] | Several[Level] | None = Field(
         None,
-        description="levels of the operands: data primes left less one; all: every level of the modulus chain at "
-        "which the operation exists; top: the highest; default: fresh operands, and a case without a level",
+        description="levels of the operands: data primes left less one. all: each level of the modulus chain at "
+        "which the operation exists; top: the highest. Default: fresh operands, and a case without a level",
         examples=["all"],
     )
     residency: Several[Literal["cached", "streamed"]] | None = Field(
