@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 from collections.abc import Callable, Iterable
@@ -75,3 +76,9 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = PA
         now_s = time.monotonic()
         assert now_s < deadline_s, f"in {timeout_s} s it never came to this: {what}"
         time.sleep(min(max(_MIN_PAUSE_S, _PAUSE_OF_LOOK * (now_s - begun_s)), _LONGEST_PAUSE_S))
+
+
+def touch_new_pages() -> None:
+    """Cause at least four page faults: an array may get memory that this process has touched before."""
+    with mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.write(b"x" * len(memory))

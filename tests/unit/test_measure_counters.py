@@ -7,8 +7,8 @@ import os
 from itertools import groupby
 from pathlib import Path
 
-import numpy as np
 import pytest
+from processes import touch_new_pages
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_measure.probes import counters
@@ -97,7 +97,7 @@ def test_a_group_is_counted_around_a_span() -> None:
     """With software events. An event that the CPU lacks is left out."""
     probe = Counters([*SOFTWARE, Event(1, "absent", 4, 0xFFFF_FFFF)], "user")
     probe.start()
-    np.ones(8 << 20, np.uint8)  # at least four pages
+    touch_new_pages()
     values = probe.stop()
     assert values["task_clock_user"] > 0
     assert values["page_faults_user"] >= 4

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from processes import touch_new_pages
 
 from ciphermark_analysis.stopping import Rule
 from ciphermark_contract.interfaces import Bound
@@ -146,7 +147,7 @@ def test_heap_allocations_are_those_of_the_span() -> None:
 def test_touching_new_pages_is_seen_as_faults_and_as_cpu_time() -> None:
     probe = ProcessCosts()
     probe.start()
-    np.ones(8 * MIB, np.uint8)
+    touch_new_pages()
     values = probe.stop()
     assert values["minor_faults"] >= 4  # four huge pages, or 2,048 small ones
     assert values["task_clock"] > 0
