@@ -11,7 +11,7 @@ WORKDIR /adapters
 COPY libs/adapters/ciphermark_adapters .
 RUN mkdir /recipes /native \
     && cp --recursive --parents __init__.py added.py binaries.py provenance.py \
-        [!_]*/recipe.py [!_]*/requirements.txt [!_]*/check /recipes \
+        [!_]*/recipe.py [!_]*/installation.py [!_]*/requirements.txt [!_]*/check /recipes \
     && cp --recursive --parents native_common */native /native
 
 FROM ${PYTHON_IMAGE} AS build

@@ -254,6 +254,10 @@ def test_images_take_a_shipped_library_from_its_recipe(shipped: Path, tmp_path: 
     assert [path.name for path in (tmp_path / "recipes" / "mylib").iterdir()] == ["recipe.py"]
     assert (tmp_path / "recipes" / "seal" / "check" / "seal_check.cpp").is_file()
     assert (tmp_path / "native" / "seal" / "native" / "CMakeLists.txt").is_file()
+    alone = tmp_path / "layer"  # recipes load with nothing else of their adapters
+    shutil.copytree(shipped / "setup", alone / "setup")
+    shutil.copytree(tmp_path / "recipes", alone / "libs" / "adapters" / "ciphermark_adapters")
+    subprocess.run([sys.executable, "-E", "-S", alone / "setup" / "install.py", "--help"], check=True)
 
 
 def test_types_are_checked_though_the_library_has_none(shipped: Path) -> None:
