@@ -47,7 +47,7 @@ def packages(root: Path) -> list[Package]:
 
 
 class Energy(Probe):
-    """Joules of all packages, whoever used them, and what is left after those of an idle host in the same time."""
+    """Joules of all packages for all processes, and the rest after those of an idle host in the same time."""
 
     asked_as = _NAME
     metrics = (

@@ -38,13 +38,13 @@ def draw_costs(rows: Sequence[Row]) -> Chart | None:
     if not points:
         return None
     axis = charting.seconds(row[name] for row in points for name in ("median", "from", "to"))
-    told = [
+    labeled = [
         alt.Tooltip("level:Q", title="Level"),
         charting.text_tip("median", "Median"),
         charting.text_tip("from", "95% from"),
         charting.text_tip("to", "to"),
     ]
-    value = Value("median", None, axis, told, written=_WRITTEN, has_ends=True)
+    value = Value("median", None, axis, labeled, written=_WRITTEN, has_ends=True)
     return plots.lines(points, value, Places("level", _x(points), _at_level, width=_WIDTH))
 
 
@@ -152,7 +152,7 @@ def table(rows: Sequence[Row]) -> Printed:
     title = place({name: value for name, value in rows[0].items() if name not in own})
     heads = [_HEADS[name] for name in own]
     words = parameters.apart(rows, lambda row: tuple(row[name] for name in (*_PLACE, "variant")))
-    told = [{**row, "apart": text} for row, text in zip(rows, words, strict=True)]
+    labeled = [{**row, "apart": text} for row, text in zip(rows, words, strict=True)]
     cells: list[Cells] = [
         *heads,
         (Head("library"), lambda row: row["variant"]),
@@ -165,7 +165,7 @@ def table(rows: Sequence[Row]) -> Printed:
     if any(words):
         cells.append((Head("parameters", is_prose=True), lambda row: row["apart"]))
     marks = (columns.DISTURBED,) * any(is_disturbed(row, "median") for row in rows)
-    return replace(printed(title, "", cells, told, max(0, len(own) - 1)), legend=marks)
+    return replace(printed(title, "", cells, labeled, max(0, len(own) - 1)), legend=marks)
 
 
 def _bounds(row: Row) -> str:

@@ -23,9 +23,9 @@ def with_rings(answer: Answer, _: Row) -> Answer:
     cells = [f"{name}_{ring}" for ring in _RINGS for name in ("n", "verdict")]
     names = tuple(dict.fromkeys((*answer.columns, *_ADDED, *cells)))
     full = charting.fullest(answer.mappings) if answer.rows else []
-    told = parameters.with_apart(full, lambda row: (row["operation"], row["ring_dimension"]))
+    labeled = parameters.with_apart(full, lambda row: (row["operation"], row["ring_dimension"]))
     rows = []
-    for same in grouped(told, lambda row: (row["operation"], row["apart"])):
+    for same in grouped(labeled, lambda row: (row["operation"], row["apart"])):
         cases = sorted(same, key=lambda row: int(row["ring_dimension"]))
         row: dict[str, Any] = {**cases[-1], **dict.fromkeys(cells)}
         for case in cases:
