@@ -1,0 +1,1 @@
+"""Predictions of what a program costs, from measured costs of its operations. Pure."""
