@@ -122,8 +122,11 @@ def choices(spec: ParameterSpec, primes: int) -> list[KeySwitching]:
 
 
 def switching(parameters: Parameters) -> Switching:
-    """Digits and special primes for these data primes: the first choice with the requested security, else the last."""
-    spec, bits = parameters.spec, [prime.bit_length() for prime in parameters.moduli]
+    """Digits and special primes for data primes of these sizes, as far as OpenFHE takes them: the first choice with the
+    requested security, else the last.
+    """
+    spec = parameters.spec
+    bits = [min(prime.bit_length(), MAX_DATA_BITS) for prime in parameters.moduli]
     found = Switching(len(bits), 1)
     for choice in choices(spec, len(bits)):
         special = special_primes(bits, choice)

@@ -1,0 +1,233 @@
+"""The cost of each node of a program, from a cost table. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.footprint import Switching
+from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, top_level
+from ciphermark_contract.program import Node, Program
+from ciphermark_core.model import EXACT_SCHEMES, Parameters
+from ciphermark_model.interpolation import Costs
+from ciphermark_model.reuse import Caches, Reads, digits_in_use, reads_of
+from ciphermark_model.table import Cost, Key, Residency
+
+_WORD = 8  # bytes
+_FRESH = 2  # polynomials of measured operands
+_SUMMANDS = 8  # handles of the measured sum of many
+# Handles of the last-level cache: others share it, and replacement is not perfect.
+CACHE_FACTORS = (1.0, 2.0, 0.5)
+# Operations on encoded plaintexts, and those of the same meaning on plaintexts in NTT form.
+_PREPARED = {
+    row.name: other.name
+    for row in OPERATIONS.values()
+    for other in OPERATIONS.values()
+    if row.operands == (Kind.CIPHERTEXT, Kind.PLAINTEXT)
+    and other.operands == (Kind.TRANSFORMED, Kind.NTT_PLAINTEXT)
+    and other.meaning is row.meaning
+    and not other.takes_several
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``factor`` times a cost with cached and with streamed operands. ``key`` names the cached one."""
+
+    key: Key
+    factor: float
+    cached: Cost
+    streamed: Cost
+
+
+@dataclass(slots=True)
+class Priced:
+    """Seconds of each node for three sizes of the last-level cache (:data:`CACHE_FACTORS`); the uncertainty that each
+    table entry contributes, as a half-width of 95%; and the costs that the table lacks, by operation and number of
+    nodes.
+    """
+
+    seconds: tuple[list[float], ...]
+    half_widths: dict[Key, float] = field(default_factory=dict)
+    lacking: dict[Key, int] = field(default_factory=dict)
+
+
+class Pricer:
+    """Prices programs of one variant: for one parameter set and number of threads inside of operations.
+
+    A managed node is the operation and what the library adds to it: see :meth:`_operations_of`. A native interpreter
+    (``programs_have_threads``) overwrites operands that are used for the last time: then the copy is saved which a
+    measured operation begins with.
+    """
+
+    def __init__(
+        self, costs: Costs, declared: Declaration, parameters: Parameters, switching: Switching, threads: int
+    ) -> None:
+        self.costs, self._declared = costs, declared
+        self._parameters, self._switching = parameters, switching
+        of_scheme = declared.operations[parameters.spec.scheme]
+        self._encodes = any(Kind.VECTOR in OPERATIONS[name].operands for name in of_scheme)
+        self._overwrites = declared.programs_have_threads
+        self._threads = 1 if declared.programs_have_threads or not declared.has_threads else threads
+        self.lowest = len(parameters.moduli) - top_level(parameters)
+        self._bits = [prime.bit_length() for prime in parameters.moduli]
+        self._residues = max(1, len(parameters.spec.plain_residues))
+        self._special_bits = self._bits_of_special()
+        table = costs.table
+        self._caches = [
+            Caches(min(table.near_cache, round(factor * table.last_cache)), round(factor * table.last_cache))
+            for factor in CACHE_FACTORS
+        ]
+        self.part = lru_cache(None)(self._part)
+        self.copied = lru_cache(None)(self._copied)
+        self.per_byte = lru_cache(None)(self._per_byte)
+
+    def key(
+        self,
+        operation: str,
+        primes: int,
+        count: int = 1,
+        residency: Residency = "cached",
+        threads: int | None = None,
+    ) -> Key:
+        """The key of an operation on this many data primes."""
+        digits = digits_in_use(primes, len(self._bits), self._switching.digits)
+        return self.costs.table.key(
+            operation,
+            self._parameters.spec.scheme,
+            self._parameters.ring_dimension,
+            self._bits[:primes],
+            self._special_bits,
+            digits,
+            count=count,
+            threads=self._threads if threads is None else threads,
+            residency=residency,
+        )
+
+    def priced(self, program: Program) -> Priced:
+        """The costs of all nodes."""
+        reads = reads_of(program, self._switching)
+        dying = [set(values) for values in program.dying]
+        priced = Priced(tuple([] for _ in CACHE_FACTORS))
+        for index, node in enumerate(program.nodes):
+            primes = self.lowest + program.level_of(node)
+            polynomials = max(program.shapes[value].polynomials for value in node.operands)
+            parts = [*self._parts_of(node, primes, polynomials, priced, is_managed=program.is_managed)]
+            overwrites = self._overwrites and self._is_overwriting(program, node, dying[index])
+            if not parts:  # lacking
+                for seconds in priced.seconds:
+                    seconds.append(0.0)
+                continue
+            self._add(priced, parts, reads[index], primes, polynomials if overwrites else 0)
+        return priced
+
+    def _add(
+        self, priced: Priced, parts: Sequence[Part], reads: Reads, primes: int, overwritten: int
+    ) -> None:
+        shares = [caches.streamed_share(reads) for caches in self._caches]
+        seconds = [0.0] * len(shares)
+        for part in parts:
+            cached, streamed = part.cached.median, part.streamed.median
+            for place, share in enumerate(shares):
+                seconds[place] += part.factor * (cached + share * (streamed - cached))
+            cost = part.streamed if shares[0] > 0.5 else part.cached
+            width = part.factor * self._residues * (cost.high - cost.low) / 2
+            priced.half_widths[part.key] = priced.half_widths.get(part.key, 0.0) + width
+        for place, (caches, share) in enumerate(zip(self._caches, shares, strict=True)):
+            extra = self.per_byte(primes) * caches.missed_key_bytes(reads) if reads.key else 0.0
+            saved = self.copied(primes, share > 0.5) * overwritten / _FRESH if overwritten else 0.0
+            whole = max(seconds[place] + extra - saved, seconds[place] / 2)
+            priced.seconds[place].append(self._residues * whole)
+
+    def _parts_of(
+        self, node: Node, primes: int, polynomials: int, priced: Priced, *, is_managed: bool
+    ) -> Iterator[Part]:
+        names = self._operations_of(node, primes) if is_managed else (self._prepared(node.operation),)
+        for name in names:
+            part = self.part(name, primes, count_of(node), polynomials)
+            if isinstance(part, Key):
+                priced.lacking[part] = priced.lacking.get(part, 0) + 1
+            else:
+                yield part
+
+    def _prepared(self, operation: str) -> str:
+        """The operation that a native interpreter executes: in bgv, whose ciphertexts are in NTT form, that on the
+        plaintext in NTT form, since it prepares plaintexts once.
+        """
+        other = _PREPARED.get(operation, operation)
+        scheme = self._parameters.spec.scheme
+        is_prepared = self._overwrites and scheme == "bgv" and other in self._declared.operations[scheme]
+        return other if is_prepared else operation
+
+    def _operations_of(self, node: Node, primes: int) -> tuple[str, ...]:
+        """The measured operations that a managed node consists of. A product of ciphertexts is one measured full
+        product. A product with a plaintext is followed by rescaling in ckks. Encoding is part of the node where the
+        library has plaintexts.
+        """
+        row = OPERATIONS[node.operation]
+        if row.is_product:
+            return ("mul_full",)
+        names = [node.operation]
+        if node.constants and self._encodes:
+            names.insert(0, "encode")
+        if row.is_multiplication and self._parameters.spec.scheme not in EXACT_SCHEMES and primes > 1:
+            names.append("rescale")
+        return tuple(names)
+
+    def _part(self, name: str, primes: int, count: int, polynomials: int) -> Part | Key:
+        """The part, or the key of the cost that is lacking. Where operands were measured in one place only, that cost
+        is both.
+        """
+        keys = [self.key(name, primes, count, residency) for residency in ("cached", "streamed")]
+        costs = [self.costs.of(key) for key in keys]
+        cached, streamed = costs[0] or costs[1], costs[1] or costs[0]
+        if cached is None or streamed is None:
+            return keys[0]
+        row = OPERATIONS[name]
+        usual = 3 if row.transformed_by and OPERATIONS[row.transformed_by].is_product else _FRESH
+        return Part(keys[0], polynomials / usual if polynomials > _FRESH else 1.0, cached, streamed)
+
+    def _copied(self, primes: int, is_streamed: bool) -> float:
+        """Seconds to copy a ciphertext of two polynomials: what a sum takes beyond adding in place, which a sum of many
+        does for all but its first term. 0 without these measurements.
+        """
+        residency: Residency = "streamed" if is_streamed else "cached"
+        one = self.costs.of(self.key("add", primes, residency=residency))
+        many = self.costs.of(self.key("add_many", primes, _SUMMANDS, residency))
+        if one is None or many is None:
+            return 0.0
+        in_place = (many.median - one.median) / (_SUMMANDS - 2)
+        return min(max(one.median - in_place, 0.0), one.median / 2)
+
+    def _per_byte(self, primes: int) -> float:
+        """Seconds to read a byte from memory: the difference of streamed and cached sums, of three ciphertexts."""
+        costs = [self.costs.of(self.key("add", primes, 1, residency)) for residency in ("cached", "streamed")]
+        if costs[0] is None or costs[1] is None:
+            return 0.0
+        size = 3 * _FRESH * primes * _WORD * self._parameters.ring_dimension
+        return max(0.0, (costs[1].median - costs[0].median) / size)
+
+    def _is_overwriting(self, program: Program, node: Node, dying: set[int]) -> bool:
+        """Whether the native interpreter overwrites an operand: not an input, nor for a larger result, nor by an
+        operation that only lowers or divides, which copies nothing.
+        """
+        row = OPERATIONS[node.operation]
+        if node.operation == LOWERING or row.is_product or row.has_several_results:
+            return False
+        if row.is_maintenance and row.transformed_by and not OPERATIONS[row.transformed_by].is_product:
+            return False
+        return any(value >= len(program.inputs) for value in node.operands[:2] if value in dying)
+
+    def _bits_of_special(self) -> list[int]:
+        bits = [prime.bit_length() for prime in self._parameters.special_moduli]
+        return (bits + bits[-1:] * self._switching.special_primes)[: self._switching.special_primes]
+
+
+def count_of(node: Node) -> int:
+    """Handles of an operation on several, or results of one with several; else 1."""
+    row = OPERATIONS[node.operation]
+    if row.takes_several:
+        return len(node.operands)
+    return len(node.results) if row.has_several_results else 1

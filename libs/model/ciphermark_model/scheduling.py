@@ -1,0 +1,39 @@
+"""The time of a program whose independent nodes execute on several threads. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
+from ciphermark_contract.program import Program
+
+
+def makespan(program: Program, seconds: Sequence[float], threads: int) -> float:
+    """The time of all nodes on ``threads`` threads, by list scheduling: a free thread takes the first node in the
+    program's order whose operands exist. It lies between max(work / threads, span) and the work.
+    """
+    if threads == 1:
+        return sum(seconds)
+    makers = [-1] * len(program.inputs) + [
+        index for index, node in enumerate(program.nodes) for _ in node.results
+    ]
+    waits: list[int] = []
+    followers: list[list[int]] = [[] for _ in program.nodes]
+    for index, node in enumerate(program.nodes):
+        before = {makers[operand] for operand in node.operands} - {-1}
+        waits.append(len(before))
+        for maker in before:
+            followers[maker].append(index)
+    ready = [index for index, count in enumerate(waits) if not count]  # sorted, and thus a heap
+    running: list[tuple[float, int]] = []
+    now = 0.0
+    while ready or running:
+        while ready and len(running) < threads:
+            index = heappop(ready)
+            heappush(running, (now + seconds[index], index))
+        now, done = heappop(running)
+        for follower in followers[done]:
+            waits[follower] -= 1
+            if not waits[follower]:
+                heappush(ready, follower)
+    return now

@@ -1,0 +1,234 @@
+"""Cost tables from the database, and predictions of workloads from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ciphermark_adapters import registry
+from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.operations import Shape, read, top_level
+from ciphermark_core.errors import Exhausted, Unsupported, UserError
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.run import Host
+from ciphermark_db.database import Database
+from ciphermark_measure import levels
+from ciphermark_model.interpolation import Costs
+from ciphermark_model.prediction import Prediction, StageSubject, Subject, predict
+from ciphermark_model.reuse import digits_in_use
+from ciphermark_model.table import Cost, CostTable, Key
+from ciphermark_workloads import user_workloads
+from ciphermark_workloads.data_sets import DATA_SETS
+from ciphermark_workloads.parameters import NOTHING, Override, recommended, sends_seeded
+from ciphermark_workloads.programs import Programs, all_traced, keys_of
+from ciphermark_workloads.workload import AnyWorkload
+
+_DATA_SET, _SEED = "boston", 1  # of workloads that take data; of inputs
+# Relative half-width of a median without an interval.
+_UNKNOWN = 0.2
+# Added to the relative half-width for a table of another host, and of another build.
+_OTHER_HOST, _OTHER_BUILD = 0.5, 0.1
+_SERIALIZATION = ("dump", "load")
+
+
+def cost_table(
+    database: Database, host: Host, variant: str, *, accepts_other_hosts: bool = False
+) -> CostTable:
+    """The cost table of a variant from all runs with costs at levels: of this host, and of the build of the latest
+    of them. The latest median of a cost counts.
+
+    A table of an older build than the one that this host measured last states so and widens intervals. Without any
+    cost of this host, raises ``UserError``; with ``accepts_other_hosts`` the costs of the host that was measured last
+    count, which is stated, too, and widens intervals more.
+    """
+    variant = registry.base_variant(variant)
+    rows = database.report("cost_table", variant=variant)
+    own = [row for row in rows if row["fingerprint"] == host.fingerprint]
+    remarks, widening = list[str](), 0.0
+    if not own:
+        others = sorted({str(row["hostname"]) for row in rows})
+        if not others or not accepts_other_hosts:
+            known = f"; costs exist of {', '.join(others)} (--other-host)" if others else ""
+            raise UserError(
+                f"{variant} has no cost table on this host: ciphermark calibrate --variant {variant}{known}"
+            )
+        own = [row for row in rows if row["fingerprint"] == rows[-1]["fingerprint"]]
+        remarks.append(f"costs were measured on another host, {rows[-1]['hostname']}: intervals are wider")
+        widening += _OTHER_HOST
+    last = own[-1]
+    latest = database.report("latest_build", variant=variant, fingerprint=last["fingerprint"])
+    if any(row["build_id"] != last["build_id"] for row in latest):
+        remarks.append(f"{variant} was rebuilt after its costs were measured: intervals are wider")
+        widening += _OTHER_BUILD
+    empty = CostTable(
+        last["fingerprint"], variant, str(last["build_id"]), {}, sees_prime_sizes=bool(last["hexl"])
+    )
+    entries = {
+        key: _cost(row) for row in own if row["build_id"] == last["build_id"] for key in _keys(empty, row)
+    }
+    return replace(
+        empty, entries=entries, caches=last["caches_bytes"], remarks=tuple(remarks), widening=widening
+    )
+
+
+def _cost(row: Mapping[str, Any]) -> Cost:
+    median = float(row["median"])
+    low, high = row["ci_low"], row["ci_high"]
+    if low is None or high is None:
+        low, high = median * (1 - _UNKNOWN), median * (1 + _UNKNOWN)
+    return Cost(median, float(low), float(high), int(row["n"]))
+
+
+def _keys(table: CostTable, row: Mapping[str, Any]) -> Iterator[Key]:
+    """The cost that a row measures; none for a client's step in a chain whose form of results is unknown."""
+    bits = list(row["modulus_bits"])
+    special = row["special_primes"] or 0
+    data, special_bits = bits[: len(bits) - special], bits[len(bits) - special :]
+    stage, level = row["stage"], row["level"]
+    if stage in _SERIALIZATION and row["operation"] != registry.declaration(table.variant).compressions[0]:
+        return  # parties send in another form
+    top = _top(row, data)
+    lowest = len(data) - top
+    if stage == "evaluate":
+        call = read(row["operation"])
+        count = max(call.count, len(call.arguments) if call.operation.has_several_results else 1)
+        primes = lowest + (top if level is None else level)
+        digits = digits_in_use(primes, len(data), row["decomposition_digits"] or 1)
+        yield table.key(
+            call.name,
+            row["scheme"],
+            row["ring_dimension"],
+            data[:primes],
+            special_bits,
+            digits,
+            count=count,
+            threads=row["threads"],
+            residency=row["residency"],
+        )
+    elif row["threads"] == 1:
+        form = _result_form(row["operation"], level, _shaped(row)) if stage == "decrypt" else Shape(top)
+        if form is not None:
+            count = form.polynomials if stage == "decrypt" else 1
+            yield table.key(
+                stage, row["scheme"], row["ring_dimension"], data[: lowest + form.level], count=count
+            )
+
+
+def _shaped(row: Mapping[str, Any]) -> Parameters:
+    """Parameters with moduli of a row's sizes, from which levels and shapes follow."""
+    return _parameters_of(
+        row["scheme"],
+        row["ring_dimension"],
+        tuple(row["modulus_bits"]),
+        row["special_primes"] or 0,
+        None if row["plain_modulus"] is None else int(row["plain_modulus"]),
+        row["scale"],
+    )
+
+
+@lru_cache(256)
+def _parameters_of(  # noqa: PLR0913, PLR0917 - what a row has of a parameter set
+    scheme: Scheme, ring: int, bits: tuple[int, ...], special: int, t: int | None, scale: float | None
+) -> Parameters:
+    moduli = tuple((1 << size) - 1 for size in bits)
+    count = len(bits) - special
+    spec = ParameterSpec(scheme, ring, bits, t, security=0)
+    return Parameters(spec, ring, moduli[:count], moduli[count:], spec.slots, t, scale)
+
+
+def _top(row: Mapping[str, Any], data: Sequence[int]) -> int:
+    return top_level(_shaped(row)) if data else 0
+
+
+@lru_cache(4096)
+def _result_form(operation: str, level: int | None, parameters: Parameters) -> Shape | None:
+    """Level and polynomials of an operation's result; ``None`` for one that has none."""
+    with suppress(Exhausted, ValueError):
+        at = top_level(parameters) if level is None else level
+        return levels.result_shape(read(operation), parameters, at)
+    return None
+
+
+def resolved(workload: AnyWorkload, declared: Declaration, request: ParameterSpec) -> Parameters:
+    """The parameters of a request, with the largest primes of the requested sizes, without loading the library.
+
+    Raises ``Unsupported`` for a request that the library refuses, and for primes that only the library knows.
+    """
+    reason = declared.refusal(request)
+    if reason is not None:
+        raise Unsupported(reason)
+    sizes = request.modulus_bits or declared.default_chain(request)
+    if sizes is None:
+        raise Unsupported(f"{workload.name}: only {declared.library} knows the primes of its default chain")
+    return registry.load("cleartext").resolve(replace(request, modulus_bits=sizes))
+
+
+def predicted(  # noqa: PLR0913 - what a prediction is of
+    workload: AnyWorkload,
+    request: ParameterSpec | None,
+    variant: str,
+    table: CostTable | Costs,
+    threads: int = 1,
+    *,
+    scheme: Scheme | None = None,
+    override: Override = NOTHING,
+    given: Any = None,
+) -> Prediction:
+    """The predicted costs of one input of a workload. Without a request, its recommended parameters count, with the
+    changes of ``override``. ``given`` is the input, by default one of seed 1.
+
+    Raises ``Unsupported`` where the variant cannot execute the workload.
+    """
+    declared = registry.declaration(variant)
+    if request is None:
+        workload.require_scheme(scheme := scheme or _first_common(workload, declared))
+        request = recommended(workload, scheme, declared, override)
+    parameters = resolved(workload, declared, request)
+    if given is None:
+        data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
+        given = workload.input(_SEED, data)
+    programs = all_traced(workload, given, parameters, declared)
+    return predict(subject_of(workload, given, programs, declared), table, threads)
+
+
+def subject_of(workload: AnyWorkload, given: Any, programs: Programs, declared: Declaration) -> Subject:
+    """The subject of a prediction: a workload's traced programs for an input."""
+    parameters = next(iter(programs.values())).program.parameters
+    requested = workload.keys(parameters)
+    stages = tuple(
+        StageSubject(
+            name,
+            item.program,
+            len(workload.vectors(name, given, parameters)),
+            workload.stage(name).returns == "result",
+        )
+        for name, item in programs.items()
+    )
+    sizes = tuple(vector.nbytes for item in programs.values() for vector in item.traced.constants.values())
+    return Subject(
+        declared,
+        stages,
+        keys_of(programs.values()) if requested is None else requested,
+        sizes,
+        workload.server_bytes(parameters),
+        sends_seeded(workload, declared),
+    )
+
+
+def _first_common(workload: AnyWorkload, declared: Declaration) -> Scheme:
+    common = [scheme for scheme in workload.schemes if scheme in declared.schemes]
+    if not common:
+        raise Unsupported(f"{declared.library} has none of the schemes of {workload.name}")
+    return common[0]
+
+
+def contained(name: str, workload: AnyWorkload, *arguments: Any, **settings: Any) -> Prediction:
+    """As :func:`predicted`; a workload of a user's file is traced by another process, within limits."""
+    if not user_workloads.is_own(name):
+        return predicted(workload, *arguments, **settings)
+    path = Path(name.partition(":")[0])
+    return user_workloads.asked(path, lambda: predicted(workload, *arguments, **settings)).value
