@@ -17,6 +17,7 @@ from ciphermark_contract.interfaces import (
     Row,
     Unsupported,
 )
+from ciphermark_contract.noise_sources import NoiseSources
 from ciphermark_contract.operations import (
     LOWERING,
     OPERATIONS,
@@ -117,6 +118,7 @@ class Declaration:
     - ``budget_schemes`` are the schemes whose noise budget the library reports. From these three, plans predict
       ``unsupported`` cases.
     - ``footprint`` is the library's memory, from which plans predict that of parties. ``None``: it is unknown.
+    - ``noise`` are the library's sources of noise, from which precision is predicted. ``None``: it is not.
 
     Presentation:
 
@@ -160,6 +162,7 @@ class Declaration:
     default_chain: Callable[[ParameterSpec], tuple[int, ...] | None] = _tells_no_chain
     budget_schemes: tuple[Scheme, ...] = EXACT_SCHEMES
     footprint: Footprint | None = None
+    noise: NoiseSources | None = None
     adds: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from ciphermark_adapters.openfhe import limits
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 from ciphermark_contract.footprint import Footprint
+from ciphermark_contract.noise_sources import NoiseSources
 
 _COMMON = (
     "negate",
@@ -59,6 +60,11 @@ DECLARATIONS = (
         lacks_recommended=None,
         refusal=limits.refusal,
         footprint=Footprint(per_prime=68, owner_keeps_keys=True, switching=limits.switching),
+        # Decode of ckkspackedencoding.cpp: √2 times the deviation of a coefficient of the imaginary part, which has
+        # half of the freedom, and at least √N/8 a coefficient
+        noise=NoiseSources(
+            truncates_keys=("bfv", "bgv", "ckks"), decryption_noise=1.0, min_decryption_noise=1 / 8
+        ),
         budget_schemes=(),
         slot_generator=limits.SLOT_GENERATOR,
         adds={

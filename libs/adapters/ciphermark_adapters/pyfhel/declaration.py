@@ -1,6 +1,6 @@
 """Declaration of the Pyfhel adapter."""
 
-from ciphermark_adapters.seal.declaration import default_chain_for_128_bits
+from ciphermark_adapters.seal.declaration import NOISE, default_chain_for_128_bits
 from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration
 
 _COMMON = (
@@ -37,6 +37,7 @@ DECLARATIONS = (
         compressions=("none", "zlib", "zstd"),
         lacks_recommended=None,
         default_chain=default_chain_for_128_bits,
+        noise=NOISE,
         budget_schemes=("bfv",),
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys", "rotation_keys"),
         generates=GENERATED,

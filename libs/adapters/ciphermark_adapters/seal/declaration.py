@@ -2,6 +2,7 @@
 
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
 from ciphermark_contract.footprint import Footprint
+from ciphermark_contract.noise_sources import NoiseSources
 from ciphermark_core.model import ParameterSpec
 
 _COMMON = (
@@ -81,6 +82,12 @@ _NOTES = {
 }
 
 
+# Encryptor encrypts at the key level and divides by the special prime. Modulus switches of bgv take residues modulo t
+# from [0, t).
+NOISE = NoiseSources(
+    divides_fresh=True, truncates_switches=("bgv",), truncates_keys=("bgv",), tracks_factors=True
+)
+
 # Sizes of the primes of CoeffModulus::BFVDefault, which are for 128 bits of security, by ring dimension.
 _SIZES: dict[int, tuple[int, ...]] = {
     1024: (27,),
@@ -118,6 +125,7 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         default_chain=default_chain,
         # measured: a context for every level of the chain, each with tables of all its primes, and the tables of HEXL
         footprint=Footprint(per_prime=330, per_square=32, has_pools=True),
+        noise=NOISE,
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,
         generates=GENERATED,

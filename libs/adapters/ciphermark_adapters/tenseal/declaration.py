@@ -1,6 +1,8 @@
 """Declaration of the TenSEAL adapter."""
 
-from ciphermark_adapters.seal.declaration import default_chain
+from dataclasses import replace
+
+from ciphermark_adapters.seal.declaration import NOISE, default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
 from ciphermark_core.model import ParameterSpec
 
@@ -40,6 +42,7 @@ DECLARATIONS = (
         compressions=("zstd",),
         lacks_recommended=None,
         default_chain=default_chain,
+        noise=replace(NOISE, resets_scale=True),
         refusal=_refusal,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
         generates=("relinearization_key",),

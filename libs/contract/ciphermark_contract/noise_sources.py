@@ -1,0 +1,33 @@
+"""What distinguishes the noise of one library from that of another with the same resolved parameters. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ciphermark_core.model import SCHEMES, Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseSources:
+    """A library's sources of noise, by which :mod:`ciphermark_model.precision` predicts precision and noise budgets.
+
+    - ``schemes`` are those that the model covers.
+    - ``divides_fresh``: public-key encryption takes place modulo QP, and division by P leaves rounding errors only.
+    - ``truncates_switches``, ``truncates_keys``: the schemes in which a modulus switch, or the division by P after key
+      switching, rounds down. Each coefficient of its error then has the mean 1/2 (bgv: t/2) instead of 0.
+    - ``tracks_factors``: a bgv modulus switch multiplies the plaintext by a factor modulo t. A sum of ciphertexts with
+      different factors multiplies both by numbers first.
+    - ``resets_scale``: a managed ckks product has the initial scale, whatever the prime that it was divided by.
+    - ``decryption_noise`` (ckks): deviation of the noise added to each slot in decryption, relative to that of the
+      error's imaginary part, from which the library estimates it, and ``min_decryption_noise`` its minimum in units of
+      N divided by the scale.
+    """
+
+    schemes: tuple[Scheme, ...] = SCHEMES
+    divides_fresh: bool = False
+    truncates_switches: tuple[Scheme, ...] = ()
+    truncates_keys: tuple[Scheme, ...] = ()
+    tracks_factors: bool = False
+    resets_scale: bool = False
+    decryption_noise: float = 0.0
+    min_decryption_noise: float = 0.0
