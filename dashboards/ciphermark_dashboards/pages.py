@@ -97,7 +97,7 @@ WORKLOADS_PAGE = Page(
     "/workloads",
     "Workloads",
     "Stages and metrics of workloads without a page of their own.",
-    (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT),
+    (page.FAMILY, page.TABLE, page.WORKLOAD, page.VARIANT, page.BANDWIDTH),
     (workloads.WORKLOADS, *passes.of_family("workload", workloads.FAMILY)),
     question="What does it cost to {operation}, of the family {family}, with levels by the {table}?",
     suite="micro",

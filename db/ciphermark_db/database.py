@@ -307,6 +307,27 @@ class Database:
                 _audit(connection, "deleted", part, actor=actor)
         return runs
 
+    def record_prediction(
+        self,
+        run_id: str,
+        case_key: str,
+        results: Sequence[Mapping[str, Any]],
+        shares: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Record what is predicted of a correct case of a run, instead of earlier predictions: rows of the tables
+        ``prediction`` and ``prediction_share`` without their case. Does nothing for a case that the run lacks.
+        """
+        sql = blocks("predictions")
+        with self._connected() as connection, _complaints(connection), connection.transaction():
+            recording.lock_runs(connection, [run_id])
+            found = connection.execute(sql["case"], {"run_id": run_id, "case_key": case_key}).fetchall()
+            for (case_info_id,) in found:
+                case = {"case_info_id": case_info_id}
+                for name in ("forget", "forget_shares"):
+                    connection.execute(sql[name], case)
+                for name, rows in (("record", results), ("record_share", shares)):
+                    connection.cursor().executemany(sql[name], [{**row, **case} for row in rows])
+
     def run_ids(self) -> list[str]:
         """The ids of all runs, in the order in which they were recorded."""
         return [row[0] for row in self._rows("run_ids", {})]

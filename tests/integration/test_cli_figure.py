@@ -31,17 +31,21 @@ NOTHING_OF = {
     "costs",
     "inferences",
     "layers",
-    "prediction",
+    "prediction-errors",
+    "predictions",
+    "residuals",
+    "classification",
     "retrieval-at-once",
     "retrieval-scaling",
     "retrievals",
     "scaling",
     "threads",
+    "track-record",
     "workloads",
     *(
         f"{family}-{name}"
         for family in ("learning", "retrieval", "inference", "workload")
-        for name in ("profile", "link-speed", "threads")
+        for name in ("whole-cost", "profile", "threads")
     ),
 }
 BEGINS = {

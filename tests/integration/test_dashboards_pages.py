@@ -349,7 +349,7 @@ _NOTHING_OF = {
     "cost-threads",
     "costs",
     "threads",
-    *(f"learning-{name}" for name in ("profile", "link-speed", "threads")),
+    *(f"learning-{name}" for name in ("whole-cost", "profile", "threads")),
 }
 
 

@@ -24,7 +24,7 @@ ARCHIVES = [
     pytest.param(("quick", *OTHERS), id="all", marks=pytest.mark.extended),
 ]
 # Their small charts are programs and bars, not marks on axes.
-OF_PARTS = {"layers", "answer-layers", "prediction", "program-counts"}
+OF_PARTS = {"layers", "answer-layers", "classification", "program-counts"}
 # Counts of operations have true distances: additions by the thousand and a few products share no axis.
 OWN_AXES = {"repetitions": {"x"}, "noise": {"x"}}
 MAX_TICKS = 12

@@ -106,8 +106,6 @@ def test_a_row_has_what_a_pass_costs_moves_and_is_worth(recorded) -> None:
     assert (row["upload"], row["download"], row["keys_size"]) == (2.75e6, 131e3, 116e6)
     assert row["weights_size"] is None
     assert (row["agreement"], row["accuracy"], row["logit_error"], row["margin"]) == (1, 0.875, 3e-4, 0.25)
-    links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
-    assert links == pytest.approx([0.08 + 2.881e6 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
 
 
 def test_images_of_a_pass_count_each_and_encrypted_weights_apart(recorded) -> None:
@@ -139,7 +137,7 @@ def test_there_is_a_page_with_the_figures_and_published_ones(recorded) -> None:
         for told in (INFERENCES.title, PARTS.title, "lola-mnist", "Threadripper", "Azure", "80-bit"):
             assert told in page, told
         assert "ResNet-20" not in page
-        for name in ("inferences", "prediction"):
+        for name in ("inferences", "classification"):
             svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
             assert (svg.status_code, "lola-mnist" in svg.text) == (200, True)
         chosen = client.get("/figures/inferences.csv", params={"run": run_id, "variant": "pyfhel"}).text
@@ -155,10 +153,10 @@ def test_published_times_stand_beside_ours_on_one_thread(recorded) -> None:
     ]
 
 
-def test_bars_of_a_prediction_add_up_to_both_parties(recorded) -> None:
+def test_bars_of_a_classification_add_up_to_both_parties(recorded) -> None:
     _, url, run_id = recorded
     with dashboard(url) as client:
-        chart = json.loads(client.get("/figures/prediction.json", params={"run": run_id}).text)
+        chart = json.loads(client.get("/figures/classification.json", params={"run": run_id}).text)
     values = chart["data"]["values"]
     sums = {}
     for row in values:

@@ -102,8 +102,25 @@ def test_a_row_has_what_a_query_costs_moves_and_brings(recorded) -> None:
         "seal": 0,
         "tenseal": 1,
     }  # the largest of all passes
-    links = [row[f"over_{rate}_s"] for rate in (10, 100, 1000)]
-    assert links == pytest.approx([0.017 + 315_000 * 8 / (rate * 1e6) for rate in (10, 100, 1000)])
+
+
+def test_the_whole_cost_has_both_parties_bytes_keys_and_error(recorded) -> None:
+    rows = asked(recorded, "select * from whole_costs where run_id = RUN")
+    assert len(rows) == 8
+    (row,) = [row for row in rows if row["variant"] == "tenseal" and row["options"] == f"rows {4 * MB}"]
+    assert (row["client_s"], row["server_s"], row["work_s"]) == pytest.approx((0.002, 0.029, 0.031))
+    assert (row["upload"], row["download"], row["moved"], row["keys_size"]) == (
+        *(250_000, 65_000, 315_000),
+        788_000,
+    )
+    assert (row["inputs"], row["max_error"], row["server_peak_bytes"]) == (1, 1, None)
+    ciphermark, _, run_id = recorded
+    table = ciphermark(
+        "results", run_id, "--table", "whole-cost", "--bandwidth", "1Gbit/s", "--format", "md"
+    ).out
+    assert "33.5 ms" in table  # 31 ms of work, and 315 kB over the link
+    assert "--bandwidth" not in ciphermark("summary", run_id, "--bandwidth", "1Gbit/s").out
+    assert "such as 100 Mbit/s" in ciphermark("results", run_id, "--bandwidth", "fast", code=2).err
 
 
 def test_queries_of_a_pass_and_elements_of_a_query_count_each(recorded) -> None:

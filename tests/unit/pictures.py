@@ -8,11 +8,11 @@ from ciphermark_present import noise_lines
 from ciphermark_present.catalogue import (
     costs,
     distribution,
-    link_speed,
     profile,
     scaling,
     security_map,
     thread_counts,
+    whole_cost,
 )
 from ciphermark_present.query import Answer
 
@@ -119,7 +119,16 @@ def profiled(*rows: dict[str, Any]) -> Rows:
 def passing(variant: str, work_s: float, moved: float, **columns: Any) -> dict[str, Any]:
     """A pass with its work and its bytes."""
     ends = {"ci_low": 0.9 * work_s, "ci_high": 1.1 * work_s}
-    return row(variant, work_s=work_s, upload=moved / 2, download=moved / 2, moved=moved, **ends | columns)
+    size = {"upload": moved / 2, "download": moved / 2, "moved": moved, "keys_size": 1e7}
+    costs = {
+        "client_s": work_s / 4,
+        "server_s": 3 * work_s / 4,
+        "max_error": 0.0,
+        "inputs": 1,
+        "data_set": None,
+    }
+    peaks = {"client_peak_bytes": 2e8, "server_peak_bytes": None}
+    return row(variant, work_s=work_s, **size | costs | peaks | ends | columns)
 
 
 def threaded(variant: str, **medians: float) -> Rows:
@@ -172,7 +181,7 @@ CHARTS = {
     ),
     "scaling": (scaling.draw_growth, series(*grown("seal", 1.1), *grown("tenseal", 1.3))),
     "profile": (profile.draw_profile, profiled(*spent())),
-    "link speed": (link_speed.draw_links, [passing("seal", 1.0, 1e6), passing("tenseal", 2.0, 1e5)]),
+    "whole cost": (whole_cost.draw_links, [passing("seal", 1.0, 1e6), passing("tenseal", 2.0, 1e5)]),
     "security map": (
         security_map.draw_map,
         [row(name, ring_dimension=ring, cases=3) for name in PAIR for ring in (8192, 16384)],

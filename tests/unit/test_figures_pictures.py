@@ -24,22 +24,24 @@ from pictures import (
 )
 
 from ciphermark_analysis.time_tree import REST
+from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import MIN_PRECISION_BITS
 from ciphermark_dashboards import rendering
 from ciphermark_dashboards.filters import Selection
 from ciphermark_dashboards.rendering import Filled
-from ciphermark_present import noise_lines, theme
+from ciphermark_present import links, listing, noise_lines, theme
 from ciphermark_present.catalogue import (
     costs,
     distribution,
     hexl,
-    link_speed,
     noise,
     profile,
     scaling,
     security_map,
     thread_counts,
+    whole_cost,
 )
+from ciphermark_present.printed import Wanted
 
 
 def shown(chart: Any) -> list[dict[str, Any]]:
@@ -301,20 +303,20 @@ def test_the_texts_of_a_profile_stand_in_boxes_that_have_room_for_them() -> None
 
 def test_the_fastest_over_a_link_changes_where_lines_cross() -> None:
     rows = [passing("seal", 1.0, 1e7), passing("tenseal", 3.0, 1e6), passing("pyfhel", 9.0, 1e7)]
-    assert link_speed.finding(rows) == "mul: tenseal is fastest over slow links, seal above 36.0 Mbit/s"
-    crossings = [mark for mark in shown(link_speed.draw_links(rows)) if mark["kind"] == "crossing"]
+    assert whole_cost.finding(rows) == "mul: tenseal is fastest over slow links, seal above 36.0 Mbit/s"
+    crossings = [mark for mark in shown(whole_cost.draw_links(rows)) if mark["kind"] == "crossing"]
     assert [(mark["rate"], mark["text"]) for mark in crossings] == [(pytest.approx(36e6), "36.0 Mbit/s")]
     assert crossings[0]["seconds"] == pytest.approx(1.0 + 8e7 / 36e6)
 
 
 def test_a_variant_that_is_always_fastest_is_named_alone() -> None:
     rows = [passing("seal", 1.0, 1e6), passing("tenseal", 3.0, 1e6)]
-    assert link_speed.finding(rows) == "seal is fastest for mul over every link from 1 Mbit/s to 10 Gbit/s"
-    assert "crossing" not in {mark["kind"] for mark in shown(link_speed.draw_links(rows))}
+    assert whole_cost.finding(rows) == "seal is fastest for mul over every link from 1 Mbit/s to 10 Gbit/s"
+    assert "crossing" not in {mark["kind"] for mark in shown(whole_cost.draw_links(rows))}
 
 
 def test_every_line_over_links_has_the_interval_of_its_work_and_a_name() -> None:
-    marks = shown(link_speed.draw_links([passing("seal", 1.0, 1e7), passing("tenseal", 3.0, 1e6)]))
+    marks = shown(whole_cost.draw_links([passing("seal", 1.0, 1e7), passing("tenseal", 3.0, 1e6)]))
     curves = [mark for mark in marks if mark["kind"] == "curve"]
     assert len(curves) == 2 * 25
     assert all(mark["low_s"] < mark["seconds"] < mark["high_s"] for mark in curves)
@@ -325,7 +327,7 @@ def test_every_line_over_links_has_the_interval_of_its_work_and_a_name() -> None
 
 def test_encrypting_keys_are_lines_of_their_own() -> None:
     rows = [passing("seal", 1.0, 1e7), passing("tenseal", 1.5, 5e6, encryption="secret key")]
-    named = {mark["text"] for mark in shown(link_speed.draw_links(rows)) if mark["kind"] == "curve"} - {""}
+    named = {mark["text"] for mark in shown(whole_cost.draw_links(rows)) if mark["kind"] == "curve"} - {""}
     assert named == {"seal, encrypted with the public key", "tenseal, encrypted with the secret key"}
 
 
@@ -334,7 +336,47 @@ def test_encrypting_keys_are_lines_of_their_own() -> None:
     [(1e6, "1.00 Mbit/s"), (36.04e6, "36.0 Mbit/s"), (999.6e6, "1.00 Gbit/s"), (1e10, "10.0 Gbit/s")],
 )
 def test_rates_have_units(bits_per_second: float, text: str) -> None:
-    assert link_speed.rate(bits_per_second) == text
+    assert links.rate(bits_per_second) == text
+    assert links.bits_per_second(text) == pytest.approx(bits_per_second, rel=2e-3)
+
+
+@pytest.mark.parametrize("text", ["", "100", "100 MB/s", "0 Mbit/s", "-1 Mbit/s", "nan Gbit/s", "1e9 kbit/s"])
+def test_no_bandwidth_without_a_number_and_a_unit(text: str) -> None:
+    with pytest.raises(UserError, match="write a number with its unit, such as 100 Mbit/s"):
+        links.bits_per_second(text)
+
+
+def test_the_whole_cost_has_the_time_over_the_link_and_of_an_input() -> None:
+    rows = [passing("seal", 1.0, 1e7, inputs=8), passing("tenseal", 3.0, 1e6)]
+    slow, fast = (whole_cost.of_link(rows, text) for text in ("10 Mbit/s", "1 Gbit/s"))
+    assert [(row["variant"], row["total_s"], row["input_s"]) for row in slow] == [
+        ("tenseal", pytest.approx(3.8), pytest.approx(3.8)),
+        ("seal", pytest.approx(9.0), pytest.approx(1.125)),
+    ]
+    assert [row["variant"] for row in fast] == ["seal", "tenseal"]
+
+
+def test_a_disturbed_pass_is_last_in_the_whole_cost_and_in_no_sentence() -> None:
+    rows = [passing("seal", 1.0, 1e6, disturbed_times=["work_s"]), passing("tenseal", 3.0, 1e6)]
+    timed = [{**row, "security_shown": 128} for row in whole_cost.of_link(rows, links.USUAL)]
+    assert [row["variant"] for row in timed] == ["tenseal", "seal"]
+    assert list(whole_cost.tell_costs(timed, {})) == [
+        "mul in BFV, at 128 bits (2018): fastest whole pass at 100 Mbit/s 3.08 s (tenseal). Upload 500 kB, download "
+        "500 kB, keys 10.0 MB, client memory 200 MB; largest error 0."
+    ]
+
+
+def test_the_whole_cost_is_printed_over_the_wanted_link() -> None:
+    rows = [passing("seal", 1.0, 1e7), passing("tenseal", 3.0, 1e6)]
+    (table,) = listing.tables(
+        whole_cost.WHOLE_COST, whole_cost.LAYOUT, [rows], Wanted(bandwidth="10.0 Mbit/s")
+    )
+    heads = [head.text for head in table.heads]
+    assert "per input" not in heads  # of one input per pass
+    assert "server memory" not in heads  # nowhere measured
+    assert table.about == "One pass over a link of 10.0 Mbit/s"
+    column = heads.index("end to end")
+    assert [row[column] for row in table.rows] == ["3.8 s", "9 s"]
 
 
 # Security

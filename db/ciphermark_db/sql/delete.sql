@@ -43,6 +43,12 @@ delete from case_facts where case_info_id in (select case_info_id from case_info
 -- name: host_state
 delete from host_state where run_id = any (%(runs)s);
 
+-- name: prediction
+delete from prediction where case_info_id in (select case_info_id from case_info where run_id = any (%(runs)s));
+
+-- name: prediction_share
+delete from prediction_share where case_info_id in (select case_info_id from case_info where run_id = any (%(runs)s));
+
 -- name: refusal
 delete from refusal where run_id = any (%(runs)s);
 

@@ -9,10 +9,7 @@ select
     answer_s / nullif(inputs, 0) / nullif(alone_s, 0) as alone_share,
     inputs * answered_size / nullif(download, 0) as rate,
     store_size / nullif(database_size, 0) as store_expansion,
-    store_size / nullif(answer_s, 0) / nullif(memory_bandwidth, 0) as bandwidth_share,
-    client_s + server_s + (upload + download) * 8 / 1e7 as over_10_s,
-    client_s + server_s + (upload + download) * 8 / 1e8 as over_100_s,
-    client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
+    store_size / nullif(answer_s, 0) / nullif(memory_bandwidth, 0) as bandwidth_share
 from (
     select
         i.*,
@@ -47,11 +44,6 @@ from (
             when bool_and(bool_or(r.is_disturbed) filter (where r.is_answer)) filter (where n.inputs = 1) over alone
                 then array['alone_s', 'alone_share']
             when bool_or(r.is_disturbed) filter (where r.is_answer) then array['alone_share']
-            else '{}'
-        end
-        || case
-            when bool_or(r.is_disturbed) filter (where r.is_time and r.party is not null)
-                then array['over_10_s', 'over_100_s', 'over_1000_s']
             else '{}'
         end as disturbed_times,
         max(r.uncorrected_median) filter (where r.is_answer) as uncorrected_answer_s,

@@ -5,10 +5,7 @@ select
     images / nullif(infer_s, 0) as images_per_s,
     infer_s / nullif(images, 0) as image_s,
     round(agreement * images) || ' of ' || images as agreeing,
-    round(accuracy * images) || ' of ' || images as correct,
-    client_s + server_s + (upload + download) * 8 / 1e7 as over_10_s,
-    client_s + server_s + (upload + download) * 8 / 1e8 as over_100_s,
-    client_s + server_s + (upload + download) * 8 / 1e9 as over_1000_s
+    round(accuracy * images) || ' of ' || images as correct
 from (
     select
         i.*,
@@ -22,11 +19,6 @@ from (
             when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (
                 where r.is_time and r.step = 'evaluate'
             ) then array['infer_s', 'images_per_s', 'image_s']
-            else '{}'
-        end
-        || case
-            when bool_or(r.undisturbed_share = 0 and r.slowdown is null) filter (where r.is_time and r.party is not null)
-                then array['over_10_s', 'over_100_s', 'over_1000_s']
             else '{}'
         end
         || array_remove(

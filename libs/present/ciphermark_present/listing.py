@@ -11,6 +11,7 @@ from ciphermark_present import headings, parameters, printed
 from ciphermark_present.catalogue.columns import CHAIN, PARAMETERS, SCHEME, legend, marked, with_differing
 from ciphermark_present.figure import Figure, Layout, Rows
 from ciphermark_present.formats import NOTHING
+from ciphermark_present.links import BANDWIDTH
 from ciphermark_present.printed import Cells, Printed, Wanted, absent_last, grouped, of, pivoted, present
 from ciphermark_present.query import Answer, Row
 
@@ -61,7 +62,7 @@ def groups(figure: Figure, layout: Layout, answers: Sequence[Rows], wanted: Want
         """Cases at the top level come first."""
         return 0 if layout.varied is None else -(row.get("level") or 0)
 
-    rows = layout.rows(answers, wanted) if layout.rows else _rows(figure, answers[0])
+    rows = layout.rows(answers, wanted) if layout.rows else _rows(figure, answers[0], wanted)
     if layout.varied is not None:
         varied = layout.varied
         rows = parameters.with_apart(rows, lambda row: (table(row), varied(row)))
@@ -88,11 +89,11 @@ def _sortable(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _rows(figure: Figure, rows: Rows) -> Rows:
+def _rows(figure: Figure, rows: Rows, wanted: Wanted) -> Rows:
     """The rows with resolved parameters, as the figure shows them."""
     if figure.derive is not None and rows:
         answer = Answer(tuple(rows[0]), [tuple(row.values()) for row in rows])
-        rows = figure.derive(answer, {}).mappings
+        rows = figure.derive(answer, {BANDWIDTH: wanted.bandwidth}).mappings
     return [row for row in rows if row["log_qp"] is not None]
 
 

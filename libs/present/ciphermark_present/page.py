@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ciphermark_core import descriptor
 from ciphermark_core.security import COMPARED_BY, TABLES
-from ciphermark_present import formats, query
+from ciphermark_present import formats, links, query
 from ciphermark_present.query import UNCORRECTED
 from ciphermark_present.questions import words
 
@@ -127,6 +127,7 @@ THRESHOLD = Filter(
     values=(OF_METRIC, "1%", "2%", "5%", "10%", "20%", "50%"),
 )
 TIMES = Filter("times", "Times", preferred="corrected", values=("corrected", UNCORRECTED))
+BANDWIDTH = Filter(links.BANDWIDTH, "Bandwidth", preferred=links.USUAL, values=links.CHOICES)
 PHASE = Filter("phase", "Phase", "phase", preferred="evaluate", values=("evaluate", "encrypt", "decrypt"))
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ciphermark_core.security import OLDEST, Table
 from ciphermark_present import formats
 from ciphermark_present.figure import Column, Rows
+from ciphermark_present.links import USUAL
 from ciphermark_present.query import Row
 
 Item = TypeVar("Item")
@@ -68,9 +69,10 @@ class Prices:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """A reader's choices for a run: a phase, ratios across levels, every interval and parameter, the notes; the cost of
-    computation and bytes; the ``titles`` of workloads by name; the ``table`` of security levels; and all tables,
-    however many there are. ``name`` is that of the only wanted table or figure. ``baseline`` is the variant whose time
-    others are multiples of, by default the fastest. ``is_for_paper``: cells have intervals.
+    computation and bytes; the ``titles`` of workloads by name; the ``table`` of security levels; all tables, however
+    many there are; and the ``bandwidth`` between both parties. ``name`` is that of the only wanted table or figure.
+    ``baseline`` is the variant whose time others are multiples of, by default the fastest. ``is_for_paper``: cells have
+    intervals.
     """
 
     phase: str = "evaluate"
@@ -84,6 +86,7 @@ class Wanted:
     name: str = ""
     baseline: str = ""
     is_for_paper: bool = False
+    bandwidth: str = USUAL
 
     def titled(self, workload: str) -> str:
         """A workload with its title; a run of another version may have had other workloads."""

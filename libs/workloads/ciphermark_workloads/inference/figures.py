@@ -33,7 +33,7 @@ SUBJECT = Subject(("inference",))
 _PLACE = ("operation", "options", "scheme", "images", "threads", "security_shown")
 
 
-def tell_predictions(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+def tell_classifications(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The fastest variant for each network, scheme, level and number of images in a pass."""
     for row in sentences.fastest(every, _PLACE, "infer_s"):
         several = "" if row["images"] == 1 else f", {digits(row['images'])} images in a pass"
@@ -168,13 +168,14 @@ def _chart(row: Row) -> str:
 
 
 IMAGES = columns.count("images", "Images")
+_WEIGHTS = columns.encrypted(columns.size("weights_size", "Weights"))
 COSTS = (
     columns.seconds("infer_s", "Network"),
     columns.count("images_per_s", "Images/s"),
     columns.encrypted(columns.size("upload", "Upload")),
     columns.size("download", "Download"),
     columns.size("keys_size", "Keys"),
-    columns.encrypted(columns.size("weights_size", "Weights")),
+    _WEIGHTS,
 )
 QUALITY = (
     Column("agreeing", "Agreement", formats.text),
@@ -190,9 +191,6 @@ _PARTS = (
     columns.encrypted(columns.seconds("client_s", "Client")),
     columns.encrypted(columns.seconds("server_s", "Server")),
     columns.seconds("preparation_s", "Prepared once"),
-    columns.encrypted(columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s")),
-    columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
-    columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
 )
 _ASKED = (
     WORKLOAD,
@@ -213,7 +211,7 @@ def workload_with_options(row: Row) -> str:
 
 def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
     quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
-    costs = [of(column, drop) for drop, column in enumerate(COSTS)]
+    costs = [of(column, drop) for drop, column in enumerate((*COSTS[:2], _WEIGHTS))]
     case_columns = [of(BUILD), *map(of, headings.columns(rows))]
     return [
         (Head("workload"), workload_with_options),
@@ -241,7 +239,7 @@ INFERENCES = Figure(
     view="inferences",
     subject=SUBJECT,
     order=_ORDER,
-    tell=tell_predictions,
+    tell=tell_classifications,
     finding=find_throughput,
     chart=draw_throughput,
     printed=(LAYOUT,),
@@ -249,13 +247,12 @@ INFERENCES = Figure(
     empty="This run has no inference with correct logits.",
 )
 PARTS = Figure(
-    name="prediction",
-    title="Prediction time by activity",
+    name="classification",
+    title="Classification time by activity",
     lead="Share of each activity in the median times of both parties, whose sum is at the end of its bar.",
     reading=(
-        "Activities exclude the transfer. Times over a link add both parties' times and the transfer at the "
-        "link's rate, without latency. Keys are excluded, because a client sends them once. One-time "
-        "preparation of the server, with encoded weights, is listed separately."
+        "Activities exclude the transfer. One-time preparation of the server, with encoded weights, is listed "
+        "separately."
     ),
     view="inferences",
     subject=SUBJECT,
@@ -291,7 +288,7 @@ PAGE = Page(
     "/inference",
     "Inference",
     ("Classification of encrypted images by the server's network; its weights are plain or encrypted."),
-    (page.WORKLOAD, page.TABLE, page.VARIANT),
+    (page.WORKLOAD, page.TABLE, page.VARIANT, page.BANDWIDTH),
     (INFERENCES, PARTS, LAYERS, *passes.of_family("inference", SUBJECT), PUBLISHED_INFERENCES),
     question="How long does it take to {operation} under encryption, with levels by the {table}?",
     suite="inference",

@@ -338,7 +338,7 @@ PAGE = Page(
     "/learning",
     "Learning",
     ("Workloads on encrypted data: the client holds the key, the server receives only ciphertexts."),
-    (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT),
+    (page.DATA_SET, page.TABLE, page.WORKLOAD, page.VARIANT, page.BANDWIDTH),
     (LEARNING, *passes.of_family("learning", SUBJECT), STAGES, PUBLISHED_LEARNING),
     question="How long does it take to {operation} on {data_set}, with levels by the {table}?",
     suite="tenseal-ml",

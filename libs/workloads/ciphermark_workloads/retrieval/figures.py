@@ -255,10 +255,13 @@ def _speed(name: str, label: str) -> Column:
     return Column(name, label, written(formats.size), is_number=True, brief=written(formats.brief_size))
 
 
-COSTS = (
+_TIMES = (
     columns.seconds("answer_s", "Answer"),
     _speed("throughput", "Throughput"),
     columns.seconds("element_s", "Answer per element", "per element"),
+)
+COSTS = (
+    *_TIMES,
     columns.encrypted(columns.size("upload", "Upload")),
     columns.size("download", "Download"),
     columns.size("keys_size", "Keys"),
@@ -280,11 +283,6 @@ STORES = (
     ),
     columns.error("max_error", "Largest error", "max error"),
 )
-LINKS = (
-    columns.encrypted(columns.seconds("over_10_s", "At 10 Mbit/s", "10 Mbit/s")),
-    columns.encrypted(columns.seconds("over_100_s", "At 100 Mbit/s", "100 Mbit/s")),
-    columns.encrypted(columns.seconds("over_1000_s", "At 1000 Mbit/s", "1000 Mbit/s")),
-)
 _ASKED = (
     WORKLOAD,
     columns.size("database_size", "Database"),
@@ -302,10 +300,7 @@ _ORDER = (
     "operation, answered_size, scheme, threads, inputs, database_size, 'answer_s' = any(disturbed_times), answer_s, "
     "variant"
 )
-_ABOUT = (
-    "Answer: median server time. 10, 100, 1000 Mbit/s: time of both parties and of the transfer at this rate, without "
-    "latency and keys"
-)
+_ABOUT = "Answer: median server time"
 _ABOUT_STORES = (
     "Store: plaintexts that the server computes answers from. Bandwidth: memory read rate with as many threads. Of "
     "bandwidth: time to read the store once, as a share of the answer's time. Rate: retrieved bytes, as a share of "
@@ -344,7 +339,7 @@ def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
         return formats.brief_digits(None if price is None else 1e6 * price)
 
     yield from _asked_for(rows)
-    yield from (of(column, drop) for drop, column in enumerate((*COSTS, *LINKS)))
+    yield from (of(column, drop) for drop, column in enumerate(_TIMES))
     yield Head("cost", True, drop=1), million
 
 
@@ -395,9 +390,8 @@ MOVED = Figure(
     lead=("Bytes of query and answer against answer time, per retrieved element. Lower left is better."),
     reading=(
         "A line joins the marks that no other mark of the same encryption beats in"
-        " both. Several elements per query, and several queries per pass, show their savings. Times over a "
-        "link add both parties' times and the transfer at the link's rate, without latency. Keys are "
-        "excluded, because a client sends them once."
+        " both. Several elements per query, and several queries per pass, show their savings. Keys are excluded, "
+        "because a client sends them once."
     ),
     view="retrievals",
     subject=SUBJECT,
@@ -405,7 +399,7 @@ MOVED = Figure(
     finding=find_unbeaten,
     chart=draw_moved,
     printed=(),
-    columns=(*_ASKED, *COSTS[3:5], COSTS[0], LINKS[1], *columns.opened(COSTS[5], LINKS[0], LINKS[2])),
+    columns=(*_ASKED, *COSTS[3:5], COSTS[0], *columns.opened(COSTS[5])),
     empty="This run has no retrieval with correct answers.",
 )
 AT_ONCE = Figure(
@@ -484,7 +478,7 @@ PAGE = Page(
     "/retrieval",
     "Retrieval",
     "Private retrieval: the server does not learn which element is requested.",
-    (page.WORKLOAD, page.TABLE, page.VARIANT),
+    (page.WORKLOAD, page.TABLE, page.VARIANT, page.BANDWIDTH),
     (RETRIEVALS, MOVED, AT_ONCE, SCALING, ANSWER_LAYERS, *passes.of_family("retrieval", SUBJECT)),
     question="How long does it take to {operation}, with levels by the {table}?",
     suite="retrieval",

@@ -22,7 +22,7 @@ from ciphermark_core import security
 from ciphermark_core.errors import UserError
 from ciphermark_core.names import LATEST
 from ciphermark_db.database import Database, Table
-from ciphermark_present import formats, markup
+from ciphermark_present import formats, links, markup
 from ciphermark_present.catalogue.published import PUBLISHED
 from ciphermark_present.formats import BYTE_UNITS, TIME_UNITS, Notation
 from ciphermark_present.printed import Prices, Wanted
@@ -40,6 +40,8 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark results last -o paper.tex --unit ms --unit kB
 
   ciphermark results last -o ranks.tex --table matrix --relative-to seal
+
+  ciphermark results last:tenseal-ml --table whole-cost --bandwidth 10Mbit/s
 
   ciphermark results last:retrieval --price-cpu-hour 0.04 --price-gb 0.08
 
@@ -61,6 +63,7 @@ _BASELINE_HELP = "Rank by multiples of this variant's time. Default: the fastest
 _ASSUMED = Prices()
 _CPU_HOUR_HELP = "Price of a core hour, for the cost per retrieved element."
 _GB_HELP = "Price per GB (10^9 bytes) of outgoing traffic, in the same currency."
+BANDWIDTH_HELP = "Bandwidth between client and server, for end-to-end times, such as 10Mbit/s."
 _TABLE_HELP = "Rank by the security levels of this table. Default: that of the suite."
 _ACROSS = "Also compare across security levels; such rows are marked."
 
@@ -96,6 +99,7 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     uncorrected: Annotated[bool, typer.Option("--uncorrected", help=UNCORRECTED_HELP)] = False,
     price_cpu_hour: Annotated[float, typer.Option(min=0, help=_CPU_HOUR_HELP)] = _ASSUMED.cpu_hour,
     price_gb: Annotated[float, typer.Option(min=0, help=_GB_HELP)] = _ASSUMED.gb,
+    bandwidth: Annotated[str, typer.Option(help=BANDWIDTH_HELP)] = links.USUAL,
 ) -> None:
     """Print the results of a run: variants ranked by case, and every other figure.
 
@@ -103,14 +107,13 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     """
     where = _Where(export.form_of(format, output), output)
     notation, prices = _notation(unit or [], scientific), _prices(price_cpu_hour, price_gb)
+    speed = links.rate(links.bits_per_second(bandwidth))
     if where.form in _PROGRAMS and notation != Notation():
         raise UserError(f"{where.form} has seconds and bytes: omit --unit and --scientific")
     with caught_up(data_directories.find()) as database, formats.written(notation):
         database.is_uncorrected = uncorrected
         if published:
-            is_any_named = any(map(database.runs_named, (run, LATEST)))
-            run_id = run_names.resolved(database, run) if is_any_named else None
-            _published(database, run_id, where)
+            _published(database, run, where)
             return
         run_id = run_names.resolved(database, run)
         _require_phase(database, run_id, phase)
@@ -118,9 +121,9 @@ def results(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
             _columns(database, run_id, [name.strip() for name in columns.split(",")], where)
         else:
             levels = security_table or result_tables.table_of(database, run_id)
-            wanted = Wanted(phase, across_security_levels, details, notes, prices, _titles(), levels, all)
-            wanted = replace(wanted, name=table, baseline=relative_to, is_whole=all or bool(table))
-            _whole(database, run_id, wanted, where)
+            wanted = Wanted(phase, across_security_levels, details, notes, prices, _titles(), levels)
+            wanted = replace(wanted, name=table, baseline=relative_to, bandwidth=speed)
+            _whole(database, run_id, replace(wanted, is_whole=all or bool(table)), where)
 
 
 def _titles() -> dict[str, str]:
@@ -194,7 +197,10 @@ def _with_units(names: list[str], row: tuple[object, ...]) -> tuple[object, ...]
     )
 
 
-def _published(database: Database, run_id: str | None, where: _Where) -> None:
+def _published(database: Database, run: str, where: _Where) -> None:
+    """Write published values next to those of the run, or alone where no run is recorded."""
+    is_any_named = any(map(database.runs_named, (run, LATEST)))
+    run_id = run_names.resolved(database, run) if is_any_named else None
     if where.form == "table":
         result_tables.show_published(console_for(where.output), database, run_id)
     else:

@@ -1,17 +1,37 @@
-"""The figure of the time of a pass over links of different speeds."""
+"""The figure of the whole cost of a pass: time over a link, bytes, keys, memory of both parties, largest error."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ciphermark_present import charting, formats, labels, parameters, sentences, subject, theme
+from ciphermark_present import (
+    charting,
+    formats,
+    headings,
+    labels,
+    links,
+    parameters,
+    sentences,
+    subject,
+    theme,
+)
 from ciphermark_present.catalogue import columns
-from ciphermark_present.catalogue.columns import BUILD, SCHEME, WORKLOAD
+from ciphermark_present.catalogue.columns import (
+    BUILD,
+    OPTIONS,
+    SCHEME,
+    SECURITY_2018,
+    SECURITY_2024,
+    THREADS,
+    WORKLOAD,
+    N,
+)
 from ciphermark_present.charting import Chart, alt
-from ciphermark_present.figure import Figure
-from ciphermark_present.printed import grouped
-from ciphermark_present.query import Row, is_disturbed
+from ciphermark_present.figure import Figure, Layout, Rows
+from ciphermark_present.printed import Cells, Head, Wanted, grouped, of, present
+from ciphermark_present.query import DISTURBED_TIMES, Answer, Row, is_disturbed
 
 if TYPE_CHECKING:  # loaded where costs are compared
     from ciphermark_analysis.links import Cost
@@ -25,6 +45,7 @@ _RATE = (
     "format(datum.value / 1e6, ',.3~r') + ' Mbit/s'"
 )
 _OF_LINE = ("variant", "panel", "keys", "comparison_group", "work_s", "moved", theme.ADDRESS)
+_COMPUTATION = ("operation", "scheme", "options", "data_set", "threads")
 _TOLD = 2  # changes of the fastest, in a heading
 _WIDTH = 480
 _MOST_ROOM = 0.5  # of the width, for names
@@ -32,12 +53,6 @@ _FIELDS = (
     *("variant", "panel", "line", "keys", "kind", "rate", "seconds", "low_s", "high_s"),
     *("text", "dy", "about"),
 )
-
-
-def rate(bits_per_second: float) -> str:
-    """A link's speed with three significant digits."""
-    unit, factor = ("Gbit/s", 1e9) if bits_per_second >= 999.5e6 else ("Mbit/s", 1e6)
-    return f"{formats.three_digits(bits_per_second / factor)} {unit}"
 
 
 def finding(rows: Sequence[Row]) -> str:
@@ -50,7 +65,9 @@ def finding(rows: Sequence[Row]) -> str:
     where = turns[0][1]["operation"]
     if len(turns) == 1:
         return f"{names[0]} is fastest for {where} over every link from 1 Mbit/s to 10 Gbit/s"
-    changes = [f"{name} above {rate(at)}" for name, (at, _) in zip(names[1:], turns[1:], strict=True)][:_TOLD]
+    changes = [f"{name} above {links.rate(at)}" for name, (at, _) in zip(names[1:], turns[1:], strict=True)][
+        :_TOLD
+    ]
     return f"{where}: {names[0]} is fastest over slow links, {', then '.join(changes)}"
 
 
@@ -60,12 +77,12 @@ def _named(row: Row) -> str:
 
 def _turned(panel: Sequence[Row]) -> list[tuple[float, Row]]:
     """The fastest case of a small chart, from slow to fast links, and the rate from which each is fastest."""
-    from ciphermark_analysis import links
+    from ciphermark_analysis.links import turns
 
     cases = [row for row in panel if not is_disturbed(row, "work_s")]
     if not cases:
         return []
-    return [(turn.rate, cases[turn.fastest]) for turn in links.turns(list(map(_cost, cases)), LOW, HIGH)]
+    return [(turn.rate, cases[turn.fastest]) for turn in turns(list(map(_cost, cases)), LOW, HIGH)]
 
 
 def _cost(row: Row, column: str = "work_s") -> Cost:
@@ -199,37 +216,179 @@ def _marks(panel: Sequence[Row], axis: Mapping[str, Any]) -> list[dict[str, Any]
     for point, height, to in zip(last, heights, moved, strict=True):
         point.update(text=_named(point), dy=round(to - height, 1))
     crossings = [
-        _at(row, at, seconds) | {"kind": "crossing", "text": rate(at), "about": formats.seconds(seconds)}
+        _at(row, at, seconds)
+        | {"kind": "crossing", "text": links.rate(at), "about": formats.seconds(seconds)}
         for at, row in _turned(panel)[1:]
         for seconds in [_cost(row).time_s(at)]
     ]
     return points + crossings
 
 
-LINK_SPEED = Figure(
-    name="link-speed",
-    title="Time by link speed",
-    lead="Time of a pass: both parties' work and the transfer, over links from 1 Mbit/s to 10 Gbit/s.",
+def of_link(rows: Rows, bandwidth: str) -> list[Row]:
+    """The rows with their time over a link of this bandwidth, the fastest of each computation first.
+
+    ``total_s`` is the time of a pass, ``input_s`` that of one of its inputs.
+    """
+    from ciphermark_analysis.links import Cost
+
+    at = links.bits_per_second(bandwidth)
+    timed: list[Row] = []
+    for row in rows:
+        total_s = Cost(float(row["work_s"]), float(row["moved"])).time_s(at)
+        lost = ["total_s", "input_s"] if is_disturbed(row, "work_s") else []
+        times = {"total_s": total_s, "input_s": total_s / row["inputs"], links.BANDWIDTH: bandwidth}
+        timed.append({**row, **times, DISTURBED_TIMES: [*(row[DISTURBED_TIMES] or ()), *lost]})
+    groups = grouped(timed, lambda row: tuple(row[name] for name in _COMPUTATION))
+    return [row for group in groups for row in sorted(group, key=_by_time)]
+
+
+def _by_time(row: Row) -> tuple[bool, float, str]:
+    return is_disturbed(row, "total_s"), row["total_s"], row["variant"]
+
+
+def _with_link(answer: Answer, parameters: Row) -> Answer:
+    rows = of_link(answer.mappings, str(parameters.get(links.BANDWIDTH) or links.USUAL))
+    columns = (*answer.columns, "total_s", "input_s", links.BANDWIDTH)
+    return Answer(columns, [tuple(row[name] for name in columns) for row in rows])
+
+
+def tell_costs(every: Sequence[Row], parameters: Row) -> Iterator[str]:
+    """The whole cost of the variant with the fastest pass over the link, for each computation and level."""
+    names = ("operation", "options", "scheme", "data_set", "threads", "security_shown")
+    for row in sentences.fastest(every, names, "total_s"):
+        what = charting.joined(
+            f"{row['operation']} in {row['scheme'].upper()}", row["options"] or "", sentences.threads(row)
+        )
+        each = f" ({formats.seconds(row['input_s'])} per input)" if row["inputs"] > 1 else ""
+        error = "" if row["max_error"] is None else f"; largest error {formats.small(row['max_error'])}"
+        yield (
+            f"{what}, at {sentences.level_and_table(row)}: fastest whole pass at {row[links.BANDWIDTH]} "
+            f"{formats.seconds(row['total_s'])}{each} ({row['variant']}). {_bytes(row)}{error}."
+        )
+
+
+def brief(rows: Sequence[Row], most: int) -> Iterator[str]:
+    """A line for the fastest variant of each of the ``most`` longest computations, and the number of the others."""
+    best = sorted(sentences.fastest(rows, _COMPUTATION, "total_s"), key=lambda row: -row["total_s"])
+    for row in best[:most]:
+        keys = "" if row["keys_size"] is None else f", keys {formats.brief_size(row['keys_size'])}"
+        yield (
+            f"{_computed_with(row)}, {row['scheme'].upper()}: {formats.brief_seconds(row['total_s'])} at "
+            f"{row[links.BANDWIDTH]} ({row['variant']}); upload {formats.brief_size(row['upload'])}, download "
+            f"{formats.brief_size(row['download'])}{keys}"
+        )
+    if len(best) > most:
+        yield f"… {len(best) - most} more computations"
+
+
+def _bytes(row: Row) -> str:
+    """The bytes and the memory of a case."""
+    texts = [f"Upload {formats.size(row['upload'])}", f"download {formats.size(row['download'])}"]
+    others = {
+        "keys": "keys_size",
+        "client memory": "client_peak_bytes",
+        "server memory": "server_peak_bytes",
+    }
+    texts += [
+        f"{name} {formats.size(row[column])}" for name, column in others.items() if row[column] is not None
+    ]
+    return ", ".join(texts)
+
+
+def _computed_with(row: Row) -> str:
+    """The workload with its options, data set and threads, where it has some."""
+    return charting.joined(
+        row["operation"], row["options"] or "", row["data_set"] or "", sentences.threads(row)
+    )
+
+
+_TOTAL = columns.encrypted(columns.seconds("total_s", "End to end", "end to end"))
+_EACH = columns.encrypted(columns.seconds("input_s", "Per input", "per input"))
+_CLIENT = columns.encrypted(columns.seconds("client_s", "Client", "client"))
+_SERVER = columns.encrypted(columns.seconds("server_s", "Server", "server"))
+_COSTS = (
+    *(_TOTAL, _EACH, _CLIENT, _SERVER),
+    columns.encrypted(columns.size("upload", "Upload", "upload")),
+    columns.size("download", "Download", "download"),
+    columns.size("keys_size", "Keys", "keys"),
+    columns.size("client_peak_bytes", "Client memory", "client memory"),
+    columns.size("server_peak_bytes", "Server memory", "server memory"),
+    columns.error("max_error", "Largest error", "max error"),
+)
+_PARAMETER_DROP = 10  # a narrow terminal has no room for the parameters of all computations
+_DROPS = {
+    "upload": 1,
+    "download": 2,
+    "keys_size": 3,
+    "server_peak_bytes": 4,
+    "input_s": 5,
+    "max_error": 6,
+    "client_peak_bytes": 7,
+    "server_s": 8,
+    "client_s": 9,
+}
+_INCLUDED = (
+    "End to end: both parties and the transfer at the bandwidth, without latency and keys. Keys: sent once. Memory: "
+    "peak of the party's process. Max error: of a result, over all passes"
+)
+
+
+def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
+    yield Head("workload"), _computed_with
+    yield of(BUILD)
+    yield from (of(column, _PARAMETER_DROP) for column in headings.columns(rows))
+    several = any(row["inputs"] > 1 for row in rows)
+    own = [column for column in _COSTS if several or column.name != _EACH.name]
+    yield from present(
+        (of(column, _DROPS.get(column.name, 0)) for column in own), rows, ("", formats.NOTHING)
+    )
+
+
+LAYOUT = Layout(
+    about=lambda rows, wanted: f"One pass over a link of {wanted.bandwidth}",
+    columns=_listed,
+    explained=lambda wanted: _INCLUDED,
+    place=45,
+)
+WHOLE_COST = Figure(
+    name="whole-cost",
+    title="Whole cost",
+    lead="End-to-end time of a pass over links from 1 Mbit/s to 10 Gbit/s; bytes, keys, memory and largest error.",
     reading=(
-        "Time is the work of client and server plus the bytes of all messages divided by the speed of the link, "
-        "without latency. Keys are excluded: a client sends them once. The band is the sum of both parties' 95% "
+        "End-to-end time is the work of client and server plus the bytes of all messages divided by the speed of the "
+        "link, without latency. A pass has every stage but the keys'. Upload and download are bytes as sent: seeded "
+        "where the library can. Keys are "
+        "excluded from both, because a client sends them once. Memory is the peak of each party's process. The "
+        "largest error is over all values and passes; exact results have 0. The band is the sum of both parties' 95% "
         "intervals. At a ring, two variants take the same time: more work is worth fewer bytes below it. Dashes "
         "distinguish encrypting keys: with the secret key, an upload is about half as large."
     ),
-    view="passes",
+    view="whole_costs",
     subject=subject.WORKLOAD,
-    order="operation, scheme, options, threads, 'work_s' = any(disturbed_times), work_s, variant",
+    order="operation, scheme, options, data_set, threads, 'work_s' = any(disturbed_times), work_s, variant",
+    tell=tell_costs,
     finding=finding,
+    derive=_with_link,
     chart=draw_links,
-    printed=(),
+    printed=(LAYOUT,),
     columns=(
         WORKLOAD,
+        replace(OPTIONS, detail=4),
         SCHEME,
         BUILD,
-        columns.encrypted(columns.seconds("work_s", "Work")),
-        columns.interval(lambda row, low, high: formats.interval_of(row["work_s"], low, high)),
-        columns.encrypted(columns.size("upload", "Upload")),
-        columns.size("download", "Download"),
+        columns.compared(_COSTS[0]),
+        *_COSTS[4:7],
+        *(replace(column, detail=3) for column in _COSTS[7:]),
+        *columns.opened(
+            *_COSTS[1:4],
+            THREADS,
+            columns.count("inputs", "Inputs per pass"),
+            columns.seconds("prepare_s", "Key generation and loading"),
+            columns.seconds("preparation_s", "Server's one-time work"),
+            N,
+            SECURITY_2018,
+            SECURITY_2024,
+        ),
     ),
     empty="This run has no workload with bytes between parties: the suites tenseal-ml, retrieval and inference have.",
 )

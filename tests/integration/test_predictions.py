@@ -1,0 +1,88 @@
+"""Predictions next to results: the stored rows, the views, and the page with the model's track record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dashboard import dashboard, rows_of
+
+from ciphermark_core.model import Sample
+from ciphermark_db.database import Database
+
+if TYPE_CHECKING:  # tests/unit has a module of that name, too
+    from conftest import Maker
+
+# Predicted seconds and what the cost table lacks, by variant; each measured second is one.
+PREDICTED = {"seal": (1.1, []), "seal-hexl": (0.98, []), "tenseal": (0.5, ["evaluate: rotate (BFV)"])}
+SHARES = {"rotate": 0.75, "mul": 0.25}
+
+
+def predicted(seconds: float, uncovered: list[str], step: str = "evaluate") -> dict[str, Any]:
+    interval = {"predicted": seconds, "predicted_low": 0.95 * seconds, "predicted_high": 1.05 * seconds}
+    place = {"stage": "multiply", "step": step, "metric": "time"}
+    return {**place, **interval, "uncovered": uncovered, "cost_table": "c0ffee"}
+
+
+@pytest.fixture(scope="module")
+def recorded(new_url: Any, make: Maker) -> tuple[str, str]:
+    """A database with a run of three variants, whose predictions are stored twice; the run's id."""
+    url, run = new_url(), make.run()
+    with Database.open(url) as database:
+        database.migrate()
+        database.record_run(run)
+        for variant, (seconds, uncovered) in PREDICTED.items():
+            case = make.case(variant, experiment="micro", operation="matrix-product")
+            samples = [Sample("time", 1.0, "multiply", None, "evaluate", ordinal=i) for i in range(9)]
+            database.record_outcome(make.outcome(run, case, tuple(samples)))
+            shares = [
+                {"operation": name, "occurrences": 4, "predicted_s": share * seconds}
+                for name, share in SHARES.items()
+            ]
+            for factor in (2.0, 1.0):
+                rows = [predicted(factor * seconds, uncovered), predicted(1.0, [], "decrypt")]
+                database.record_prediction(run.id, case.key, rows, shares)
+        database.record_prediction(run.id, "no such case", [predicted(1.0, [])], [])
+    return url, run.id
+
+
+def test_a_view_has_predictions_next_to_measured_results(recorded: tuple[str, str]) -> None:
+    url, run_id = recorded
+    with Database.open(url) as database:
+        table = database.query("select * from track_record where run_id = %s", [run_id])
+    rows = {row["variant"]: row for row in (dict(zip(table.columns, row, strict=True)) for row in table.rows)}
+    assert rows.keys() == PREDICTED.keys()  # one row each: nothing was measured of the step decrypt
+    assert rows["seal"]["prediction_error"] == pytest.approx(0.1)
+    assert [rows[name]["is_within_prediction"] for name in ("seal", "seal-hexl")] == [False, True]
+    assert rows["tenseal"]["uncovered"] == ["evaluate: rotate (BFV)"]
+
+
+def test_a_page_has_the_track_record_and_leaves_partial_predictions_out(recorded: tuple[str, str]) -> None:
+    url, run_id = recorded
+    with dashboard(url) as client:
+        page = client.get("/prediction", params={"run": run_id}).text
+        assert "Predicted times are off by 6.0% on average, at most +10.0% (matrix-product, seal)" in page
+        assert "evaluate: rotate (BFV)" in page
+        for name in ("predictions", "prediction-errors"):
+            svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
+            assert (svg.status_code, "seal-hexl" in svg.text) == (200, True)
+        residuals = rows_of(client, "residuals", run=run_id)
+        assert {(row["variant"], row["part"], round(float(row["error"]), 6)) for row in residuals} == {
+            *(("seal", part, 0.1) for part in SHARES),
+            *(("seal-hexl", part, -0.02) for part in SHARES),
+        }
+        record = {row["variant"]: row for row in rows_of(client, "track-record", run=run_id)}
+    assert [record[name]["coverage"] for name in ("seal", "seal-hexl", "tenseal")] == ["0.0", "1.0", ""]
+    assert record["tenseal"]["partial"] == "1"
+
+
+def test_a_deleted_run_takes_its_predictions_along(recorded: tuple[str, str], make: Maker) -> None:
+    url, _ = recorded
+    with Database.open(url) as database:
+        case = make.case("seal", experiment="micro", operation="sign")
+        run = make.record(
+            database, {"case": case, "samples": (Sample("time", 1.0, "sign", None, "evaluate"),)}
+        )
+        database.record_prediction(run.id, case.key, [predicted(1.0, [])], [])
+        database.delete_run(run.id)
+        assert database.query("select * from track_record where run_id = %s", [run.id]).rows == []
