@@ -22,7 +22,7 @@ from ciphermark_web.layers import ACTOR_HEADER
 from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
-_PREDICTING_S = 150.0  # more than the maximum time of the service
+_CLASSIFYING_S = 150.0  # more than the maximum time of the service
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service sends something at least every 15 s
 _END = b"\n\n"  # of an event
 _NUMBER = b"id: "
@@ -82,11 +82,11 @@ class Benchmark:
 
     async def classifiers(self) -> list[str]:
         """The variants that can classify an image on the service's host."""
-        return list((await self._asked("GET", "/v1/predictions"))["variants"])
+        return list((await self._asked("GET", "/v1/classifications"))["variants"])
 
-    async def predict(self, body: dict[str, Any]) -> dict[str, Any]:
+    async def classify(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have an image classified under encryption."""
-        return await self._asked("POST", "/v1/predictions", json=body, timeout_s=_PREDICTING_S)
+        return await self._asked("POST", "/v1/classifications", json=body, timeout_s=_CLASSIFYING_S)
 
     async def submit(self, body: dict[str, Any], principal: Principal | None = None) -> dict[str, Any]:
         """Queue a suite, for a user."""

@@ -58,7 +58,7 @@ def router(benchmark: Benchmark | None) -> APIRouter:
             raise UserError(_UNCONNECTED)
         pixels = pixels_of(fields.get("pixels", ""))
         variant = fields.get("variant", "")
-        answer = await benchmark.predict({"variant": variant, "pixels": pixels})
+        answer = await benchmark.classify({"variant": variant, "pixels": pixels})
         variants, why_not = await _offered(benchmark)
         shown = {"answer": answer, "bars": bars(answer["scores"]), "dots": dots(pixels)}
         return _page(variants, why_not, chosen=variant, **shown)

@@ -367,7 +367,7 @@ def test_a_workload_is_carried_through_client_and_server(project):
 def test_an_image_is_classified_through_client_and_server(project):
     token = project.secret("benchmark", "benchmark/token")
     body = {"variant": "seal", "pixels": [0.0] * 784}
-    status, found = project.ask("benchmark", "/v1/predictions", token, body)
+    status, found = project.ask("benchmark", "/v1/classifications", token, body)
     assert (status, found.get("complaint")) == (200, None), found
     assert [item["to"] for item in found["sent"]] == ["server", "server", "client"]
     for service in ("client", "server"):

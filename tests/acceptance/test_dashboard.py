@@ -416,7 +416,7 @@ def asked(serving: Serving, name: str, method: str, path: str, **more: object) -
 
 
 def refused(serving: Serving, status: int, **body: object) -> str:
-    answer = asked(serving, "benchmark", "POST", "/v1/predictions", json={"variant": "seal", **body})
+    answer = asked(serving, "benchmark", "POST", "/v1/classifications", json={"variant": "seal", **body})
     assert answer.status_code == status, answer.text
     return str(answer.json()["detail"])
 
@@ -435,7 +435,7 @@ def test_what_cannot_be_classified_is_refused_with_the_reason(serving: Serving) 
 
 def test_those_that_can_are_offered(serving: Serving) -> None:
     """TenSEAL has no rotations, and what computes in the clear encrypts nothing."""
-    told = asked(serving, "benchmark", "GET", "/v1/predictions").json()
+    told = asked(serving, "benchmark", "GET", "/v1/classifications").json()
     assert (told["workload"], told["side"]) == ("lola-mnist", 28)
     assert {"seal", "pyfhel"} <= set(told["variants"])
     assert {"tenseal", "cleartext"}.isdisjoint(told["variants"])

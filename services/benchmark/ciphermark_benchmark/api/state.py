@@ -223,7 +223,7 @@ class State:
     libraries: Libraries = field(default_factory=Libraries)
     catalogue: Catalogue = field(default_factory=Catalogue)
     recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
-    predicting: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
+    classifying: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
 
     async def run(self, run_id: str) -> Row:
         """A run's row; raises ``Problem`` for an unknown run."""

@@ -1,4 +1,4 @@
-"""The route of predictions: classifies the caller's image under encryption and reports the steps of both parties."""
+"""The route of classifications: classifies the image of a caller under encryption, and reports both parties' steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ from ciphermark_workloads.inference.networks import stored
 
 _TIMEOUT_S = 120.0
 _MEMORY_MB = 4096
-_BUSY = "a run is being measured on this machine, and a prediction would disturb it: wait until it has ended"
+_BUSY = (
+    "a run is being measured on this machine, and a classification would disturb it: wait until it has ended"
+)
 _TAKEN = "somebody else's image is being classified: try again in a few seconds"
 # Kinds of problem by the cause of a party's refusal, else by its status.
 _BY_CAUSE = {
@@ -46,7 +48,7 @@ _WORKLOAD = "lola-mnist"
 _Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]*$")]
 R = TypeVar("R")
 
-router = APIRouter(prefix="/v1", tags=["predictions"])
+router = APIRouter(prefix="/v1", tags=["classifications"])
 Shared = Annotated[State, Depends(state_of)]
 
 
@@ -94,7 +96,7 @@ class Sent(BaseModel):
     size_bytes: int = Field(examples=[2756301])
 
 
-class Prediction(BaseModel):
+class Classification(BaseModel):
     """What the network says of the image, to two digits, and how it came to it."""
 
     label: int = Field(description="the class: the number of the largest score", examples=[7])
@@ -109,7 +111,9 @@ class Prediction(BaseModel):
     sent: list[Sent]
 
 
-@router.get("/predictions", response_model=Able, summary="What can classify an image", responses=documented())
+@router.get(
+    "/classifications", response_model=Able, summary="What can classify an image", responses=documented()
+)
 async def able() -> Able:
     """Of the workload that is taken where none is named."""
     return await asyncio.to_thread(_able)
@@ -131,8 +135,8 @@ def _able() -> Able:
 
 
 @router.post(
-    "/predictions",
-    response_model=Prediction,
+    "/classifications",
+    response_model=Classification,
     summary="Have an image classified under encryption",
     responses=documented(
         "not-ready",
@@ -145,19 +149,19 @@ def _able() -> Able:
         "session-lost",
     ),
 )
-async def predicted(body: Pictured, state: Shared) -> Prediction:
+async def classified(body: Pictured, state: Shared) -> Classification:
     """The client encrypts it under keys that are made for it, the server computes, the client decrypts: by the services
     of both where there are such, else by two processes here. Nothing is recorded, and nothing else is measured
     meanwhile.
     """
     named(WORKLOADS, body.workload).given_input(body.pixels)  # refuses invalid input before any work
-    if state.predicting.locked():
+    if state.classifying.locked():
         raise Problem("too-many", _TAKEN)
-    async with state.predicting:
-        return await asyncio.to_thread(_prediction, body)
+    async with state.classifying:
+        return await asyncio.to_thread(_classified, body)
 
 
-def _prediction(body: Pictured) -> Prediction:
+def _classified(body: Pictured) -> Classification:
     workload = WORKLOADS[body.workload]
     needs = WorkerNeeds(
         variant=body.variant,
@@ -205,7 +209,7 @@ class _Asking:
         return reply
 
 
-def passed_once(parties: Parties, body: Pictured, timeout_s: float) -> Prediction:
+def passed_once(parties: Parties, body: Pictured, timeout_s: float) -> Classification:
     """Make keys and execute all stages of the workload once. Raises ``Problem`` if a party refuses, and ``WorkerDied``
     if a party dies or all requests together exceed ``timeout_s``.
     """
@@ -221,7 +225,7 @@ def passed_once(parties: Parties, body: Pictured, timeout_s: float) -> Predictio
         scored = stage_pass.scored
     assert scored is not None
     scores = list(scored.found or ())
-    return Prediction(
+    return Classification(
         label=max(range(len(scores)), key=scores.__getitem__),
         scores=scores,
         complaint=scored.complaint,
