@@ -26,7 +26,7 @@ LONGEST = (
     "tests/contract/test_recipe.py",
     "tests/integration/test_service_server.py",
     "tests/integration/test_service_secrecy_recorded.py",
-    "tests/integration/test_workload_check.py",
+    "tests/integration/test_cli_check.py",
     "tests/integration/test_builds.py",
     "tests/integration/test_dashboards_report.py",
     "tests/integration/test_run_data_sets.py",

@@ -37,7 +37,7 @@ NAMES = [path.relative_to(REPOSITORY).as_posix() for path in PAGES]
 # Pages that have a test of their own, which executes all of their blocks.
 ELSEWHERE = {
     "docs/how-to/add-a-library.md": "tests/contract/test_recipe.py",
-    "docs/tutorials/your-own-workload.md": "tests/integration/test_workload_check.py",
+    "docs/tutorials/your-own-workload.md": "tests/integration/test_cli_check.py",
     "docs/tutorials/choose-a-library.md": "tests/integration/test_docs_tutorials.py",
 }
 # Executed by `make test`; other pages by `make test-all`. The parser sees the commands of all.

@@ -14,6 +14,8 @@ import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector, aligned, matched
 
+# The operation that multiplies a ciphertext by itself.
+_SQUARE = ("square",)
 # Minimum scales after rescaling, as shares of the parameters' scale.
 _LITTLE = 2.0**-8
 _LEAST = 2.0**-24
@@ -26,7 +28,7 @@ def product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
 
 def raw_product(evaluator: Evaluator, a: Handle, b: Handle) -> Handle:
     """a·b of three polynomials, at the product of the scales. Apply :func:`shrunk` once to a sum of such products."""
-    if a is b:
+    if a is b and any(name in evaluator.operations for name in _SQUARE):
         return evaluator.apply("square", a)
     return evaluator.apply("mul", *aligned(evaluator, a, b))
 

@@ -1,4 +1,4 @@
-"""Checks a workload's declarations before any of its code is executed: suites and `workload check` use the same
+"""Checks a workload's declarations before any of its code is executed: suites and `check` use the same
 rules.
 """
 

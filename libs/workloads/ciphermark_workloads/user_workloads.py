@@ -39,7 +39,20 @@ SUFFIX = ".py"
 MAX_FILE_BYTES = 1 << 30
 T = TypeVar("T")
 LOADING = Limits(60.0, Budget().memory_mb)
-_NO_CLASS = "no class below Workload in it; `ciphermark workload new` writes one"
+_NO_CLASS = "no class below Workload in it, and no @computation: `ciphermark workload new` writes one"
+_COMPUTATION = '''\
+"""A polynomial of 4,096 encrypted numbers: a computation to change into your own."""
+
+from ciphermark import computation, reals
+
+
+@computation(x=reals(4096, low=-2, high=2), tolerance=1e-3)
+def horner(x):
+    y = 0.004
+    for c in (-0.012, 0.031, -0.05, 0.11, 0.2, -0.7, 0.3):
+        y = y * x + c
+    return y
+'''
 _LARGEST_BYTES = 16 << 20  # of a file
 _LONGEST_TEXT = 500  # characters of an exception's text
 _NEARLY = 0.9  # of the time limit of loading: then the current place is recorded
@@ -52,6 +65,11 @@ _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}@[0-9a-f]{8}\.[a-z]{1,8}", r
 def template() -> str:
     """The text of a file with a working workload, as a starting point."""
     return (Path(__file__).parent / "_template.py").read_text(encoding="utf-8")
+
+
+def computation_template() -> str:
+    """The text of a file with a working computation, as a starting point."""
+    return _COMPUTATION
 
 
 # --- Classes in a module ----------------------------------------------------------------------------------------------
@@ -68,15 +86,25 @@ def workload_classes(module: ModuleType) -> dict[str, type[AnyWorkload]]:
 
 
 def offered_by(module: ModuleType) -> tuple[AnyWorkload, ...]:
-    """The workloads that a module lists as ``WORKLOADS``; else one of each class below ``Workload`` that it defines."""
+    """The workloads that a module lists as ``WORKLOADS``; else its computations, and one of each class below
+    ``Workload`` that it defines.
+    """
     listed: tuple[AnyWorkload, ...] | None = getattr(module, "WORKLOADS", None)
     if listed is not None:
         return listed
-    return tuple(kind() for kind in _defined(module) if not isabstract(kind))
+    classes = _defined(module)
+    computations = (item for item in _instances(module).values() if type(item) not in classes)
+    return (*computations, *(kind() for kind in classes if not isabstract(kind)))
 
 
 def _defined(module: ModuleType) -> list[type[AnyWorkload]]:
     return [item for item in workload_classes(module).values() if item.__module__ == module.__name__]
+
+
+def _instances(module: ModuleType) -> dict[str, AnyWorkload]:
+    """The workloads among a module's names whose classes it made, such as computations."""
+    items = {name: item for name, item in vars(module).items() if issubclass(type(item), Workload)}
+    return {name: item for name, item in items.items() if type(item).__module__ == module.__name__}
 
 
 # --- A workload in a file ---------------------------------------------------------------------------------------------
@@ -107,8 +135,10 @@ def load(text: str, folder: Path) -> AnyWorkload:
     if kind:
         return _chosen(module, kind, path)
     if len(offered) != 1:
-        names = ", ".join(type(item).__name__ for item in offered)
-        raise UserError(f"{name} has {len(offered)} workloads ({names}): name one, as in {name}:MyWorkload")
+        names = [type(item).__name__ for item in offered]
+        raise UserError(
+            f"{name} has {len(offered)} workloads ({', '.join(names)}): name one, as in {name}:{names[0]}"
+        )
     return offered[0]
 
 
@@ -138,19 +168,19 @@ def _require_workload(path: Path, kind: str) -> None:
         return
     if kind and kind not in names:
         raise UserError(f"{path.name} has no workload {kind!r}{did_you_mean(kind, names)}")
-    if (
-        not kind
-        and "WORKLOADS" not in names
-        and not any(isinstance(node, ast.ClassDef) for node in ast.walk(tree))
-    ):
+    if not kind and "WORKLOADS" not in names and not any(_may_be_workload(node) for node in ast.walk(tree)):
         raise UserError(f"{path.name}: {_NO_CLASS}")
+
+
+def _may_be_workload(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and bool(node.decorator_list))
 
 
 def _bound_in(tree: ast.AST) -> Iterator[str]:
     """The names that a module may define; a star for any names of another module."""
     for node in ast.walk(tree):
         match node:
-            case ast.ClassDef():
+            case ast.ClassDef() | ast.FunctionDef():
                 yield node.name
             case ast.alias():
                 yield node.asname or node.name
@@ -192,9 +222,12 @@ def _offered(module: ModuleType, path: Path) -> tuple[AnyWorkload, ...]:
 
 
 def _chosen(module: ModuleType, name: str, path: Path) -> AnyWorkload:
-    classes = workload_classes(module)
+    classes, instances = workload_classes(module), _instances(module)
+    if name in instances:
+        return instances[name]
     if name not in classes:
-        raise UserError(f"{path.name} has no workload {name!r}{did_you_mean(name, [*classes])}")
+        near = did_you_mean(name, [*instances, *classes])
+        raise UserError(f"{path.name} has no workload {name!r}{near}")
     try:
         return classes[name]()
     except (Exception, SystemExit) as error:  # whatever the file does
@@ -219,9 +252,11 @@ def _is_same(filename: str | None, path: Path) -> bool:
 
 
 def explained(error: BaseException, path: Path) -> str:
-    """An exception of a workload's file, with its place there."""
+    """An exception of a workload's file, with its place there, which the text of a user's mistake may begin with."""
     where = place(error, path)
     text = _text_of(error)
+    if isinstance(error, UserError) and text.startswith(f"{path.name}:"):
+        return text
     words = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, SystemExit):
         words = f"it ends the program ({words})"
@@ -308,7 +343,9 @@ def copied(text: str, folder: Path, limits: Limits = LOADING) -> WorkloadCopy:
     workload = _loaded_here(folder / file, partial(sound, text, folder), limits)
     source = (folder / file).read_text(encoding="utf-8")
     if kind:
-        source += f"\n\nWORKLOADS = ({kind}(),)\n"
+        source += (
+            f"\n\nWORKLOADS = ({kind if callable(workload) else f'{kind}()'},)\n"  # computations are callable
+        )
     name = f"{workload.name}@{_digest(source.encode())}"
     _install(_renamed(workload, name))
     return WorkloadCopy(name, source)

@@ -73,6 +73,23 @@ class Judgement:
     results: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A parameter set, with values of options, that is worth comparing with others."""
+
+    options: Mapping[str, Value]
+    parameters: ParameterSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A choice that Ciphermark made for a workload's author: what it is, its value, and the reason in a few words."""
+
+    name: str
+    value: str
+    reason: str
+
+
 class Workload(ABC, Generic[Input, Output]):
     """One workload with its options. Instances hold no data: everything comes with the input.
 
@@ -157,6 +174,16 @@ class Workload(ABC, Generic[Input, Output]):
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         """The parameter set for libraries that choose their own primes, some of which are larger than requested."""
         return self.parameters(scheme)
+
+    def choices(self, scheme: Scheme) -> Sequence[Choice]:
+        """Parameter sets and options that are worth comparing, the recommended ones first; raises as
+        :meth:`parameters`.
+        """
+        return (Choice({}, self.parameters(scheme)),)
+
+    def decisions(self, scheme: Scheme) -> Sequence[Decision]:
+        """The choices behind the recommended parameters, for the reader; empty where the author made them."""
+        return ()
 
     @property
     def is_seeded(self) -> bool:

@@ -25,15 +25,17 @@ from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark import run_names, run_notes, storage
 from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
+from ciphermark_benchmark.cli._workloads import of_file
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.runs import Ended, Prepared
 from ciphermark_core import wire
 from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
-from ciphermark_present import formats
+from ciphermark_present import formats, terminal
 from ciphermark_present.console import Terminal, styled
 from ciphermark_present.printed import Wanted
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _INTERRUPTED = 130  # as shells report it
@@ -48,6 +50,8 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark run smoke --json outcomes.jsonl
 
+  ciphermark run mine.py                   a computation, with every installed library
+
 [bold]Exit code[/bold]  0: every trial ended as planned. 1: a trial ended as incorrect, crashed, budget_exhausted,
 timeout or out_of_memory. 2: no trial could be executed, or the command line or the suite is invalid. 130: interrupted.
 """
@@ -61,7 +65,8 @@ def run(
     suite: Annotated[
         Path | None,
         typer.Argument(
-            help="Name of a suite (see `ciphermark suite list`) or a suite file. Optional with --resume."
+            help="Name of a suite (see `ciphermark suite list`), a suite file, or a file with a computation. "
+            "Optional with --resume."
         ),
     ] = None,
     variant: Annotated[
@@ -77,9 +82,8 @@ def run(
     ] = None,
 ) -> None:
     """Execute a suite, record every sample, and print the ranked results."""
-    data_directory = data_directories.find()
-    console = console_for()
-    look, begin = _asked(data_directory, suite, variant or [], resume, label)
+    data_directory, console = data_directories.find(), console_for()
+    look, begin = _asked(data_directory, *_suite_of(console, suite), variant or [], resume, label)
 
     def wait() -> None:
         look()  # mistakes are reported before hours of waiting
@@ -103,6 +107,15 @@ def run(
         raise typer.Exit(code)
 
 
+def _suite_of(console: Terminal, suite: Path | None) -> tuple[Path | None, str | None]:
+    """The path of a suite, and its text where the path is a file with a workload, whose choices are printed."""
+    if suite is None or not user_workloads.is_own(str(suite)):
+        return suite, None
+    path, text, decisions = of_file(str(suite))
+    terminal.show(console, decisions)
+    return path, text
+
+
 def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
     """Report that another run, of a command or a worker, uses the data directory."""
     Terminal(stderr=True).print(
@@ -112,22 +125,23 @@ def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
     )
 
 
-def _asked(
+def _asked(  # noqa: PLR0913, PLR0917 - the arguments of the command
     data_directory: data_directories.DataDirectory,
     suite: Path | None,
+    text: str | None,
     variants: list[str],
     resume: str | None,
     label: str | None,
 ) -> tuple[Callable[[], object], Callable[[], Prepared]]:
     """A function that checks for mistakes, and one that begins the run. Both raise ``UserError``, as does this function
-    for arguments that exclude each other.
+    for arguments that exclude each other. ``text`` replaces the suite's.
     """
     if resume is None:
         if suite is None:
             raise UserError(
                 "missing suite: name one (see `ciphermark suite list`), a suite file, or --resume RUN"
             )
-        request = (data_directory, suite, variants, label)
+        request = (data_directory, suite, variants, label, text)
         return partial(runs.read, *request), partial(runs.new, *request)
     if variants:
         raise UserError("--resume keeps the variants of the run: omit --variant")

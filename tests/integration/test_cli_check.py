@@ -59,7 +59,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path):
 @pytest.fixture(scope="module")
 def template(tmp_path_factory):
     folder = tmp_path_factory.mktemp("template")
-    Ciphermark(folder / "data")("workload", "new", str(folder / "mine.py"))
+    Ciphermark(folder / "data")("workload", "new", str(folder / "mine.py"), "--full")
     return (folder / "mine.py").read_text()
 
 
@@ -93,7 +93,7 @@ def test_the_template_is_right_with_every_installed_variant(template, tmp_path, 
     aliased = template.replace("from collections.abc import Sequence", imports) + ALIASED
     (tmp_path / "mine.py").write_text(aliased if is_aliased else template)
     installed = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200", "CIPHERMARK_ADAPTER_PATH": ""})
-    checked = installed("workload", "check", str(tmp_path / "mine.py"))
+    checked = installed("check", str(tmp_path / "mine.py"))
     lines = checked.out.splitlines()
     assert lines[-1].endswith("mine.py is correct with every library that supports it")
     verdicts = {line.split()[0]: line.split()[2] for line in lines[:-1]}
@@ -180,7 +180,7 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
     ciphermark = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200"})
     suite = ciphermark.suite({"kind": "own", "variants": ["seal"], "workloads": [f"./{path.name}"]})
     planned = ciphermark("suite", "explain", str(suite), code=None)
-    checked = ciphermark("workload", "check", str(path), "--variant", "seal", code=2)
+    checked = ciphermark("check", str(path), "--variant", "seal", code=2)
     if "incorrect" in checked.out:
         assert checked.err == f"{path} is incorrect with seal: see above\n"
     for done in (planned, checked):
@@ -214,6 +214,6 @@ def test_check_refuses_what_a_suite_refuses_first_and_with_the_same_words(mine, 
 )
 def test_the_command_tells_what_is_wrong_with_its_line(mine, tmp_path, old, new, told):
     path, line = mine({old: new})
-    command = ("workload", "check", str(path), "--variant", "cleartext", "--deadline", "9")
+    command = ("check", str(path), "--variant", "cleartext", "--deadline", "9")
     done = Ciphermark(tmp_path / "data", None, {"COLUMNS": "200"})(*command, code=2)
     assert told.format(line=line) in done.out + done.err

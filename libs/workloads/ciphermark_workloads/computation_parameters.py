@@ -1,0 +1,413 @@
+"""Parameters of a computation: the smallest secure ring with the levels, and the precision or range, that it needs.
+
+Levels, keys and counts come from the traced circuit, so they are those of the program. Errors of ckks come from the
+bounds of :mod:`ciphermark_contract.noise_bound`, carried through the graph with the bounds of values. Errors of
+different operations and slots count as independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+
+import numpy as np
+
+from ciphermark_circuits.arrangement import Arranged
+from ciphermark_circuits.expressions import Expression, ordered
+from ciphermark_circuits.lowering import Packing, lower, width_of
+from ciphermark_contract import noise_bound, requests
+from ciphermark_contract.interfaces import Evaluator, Handle
+from ciphermark_contract.program import Program
+from ciphermark_contract.tracing import fresh_inputs, trace
+from ciphermark_core import chains, primes
+from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.security import Table, limit
+from ciphermark_workloads.workload import Decision
+
+RINGS = tuple(1 << bits for bits in range(11, 18))
+_LARGEST_OF_2018 = 32768
+_USUAL_SCALE_BITS = 40
+_LEAST_SCALE_BITS = 25
+# What libraries that choose their primes do: data primes of at most 56 bits, a special prime of 60, up to two bits more
+# in all; decryption noise as large as the error; and primes of bgv that are 1 modulo 2N·t, a few bits above that.
+_ROOMY_DATA_BITS, _ROOMY_SPECIAL_BITS, _ROOMY_SLACK_BITS, _ROOMY_NOISE_BITS = 56, 60, 2, 2
+_ROOMY_FACTOR_BITS = 7
+_LEAST_DRIFT_BITS = 3  # scales differ by an eighth at most
+_MORE_SCALE_BITS = 5  # by which an alternative scale is larger
+_T_BITS = 58
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """An arranged function, the length of each encrypted input, whether values change places and are whole."""
+
+    arrangement: Arranged
+    lengths: Mapping[str, int]
+    is_moving: bool
+    is_whole: bool
+
+    def traced(self, parameters: Parameters) -> Program:
+        """The program on these parameters, with every operation of the contract."""
+        width = width_of(parameters, self.is_moving)
+        parts = {name: Packing.of(length, width).parts for name, length in self.lengths.items()}
+
+        def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
+            rest = iter(handles)
+            inputs = {name: [next(rest) for _ in range(number)] for name, number in parts.items()}
+            return lower(evaluator, self.arrangement, inputs, width)
+
+        return trace(circuit, parameters, fresh_inputs(parameters, sum(parts.values()))).program
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The parameter sets of a computation. ``tolerance`` is the largest error of a correct real value."""
+
+    name: str
+    graph: Graph
+    tolerance: float
+    _levels: dict[int, int] = field(default_factory=dict)
+    _specs: dict[tuple[Scheme, bool], ParameterSpec] = field(default_factory=dict)
+
+    def recommended(self, scheme: Scheme, is_roomy: bool = False) -> ParameterSpec:
+        """The parameters in the smallest secure ring; with ``is_roomy``, for libraries that choose their primes.
+
+        Raises ``UserError`` where no ring has the levels, or the precision or range.
+        """
+        key = (scheme, is_roomy)
+        if key not in self._specs:
+            spec = next(self._candidates(scheme, is_roomy), None)
+            if spec is None:
+                raise Unsupported(self._refusal(scheme)) if is_roomy else UserError(self._refusal(scheme))
+            self._specs[key] = spec
+        return self._specs[key]
+
+    def alternatives(self, scheme: Scheme) -> list[ParameterSpec]:
+        """The recommended parameters, then a larger and the smallest scale in that ring, then the next larger ring."""
+        first, rings = self.recommended(scheme), self._candidates(scheme, is_roomy=False)
+        second = next((spec for spec in rings if spec.ring_dimension > first.ring_dimension), None)
+        others = []
+        if scheme == "ckks":
+            ring, usual = first.ring_dimension, first.scale_bits or 0
+            needed = self.needed_scale_bits(ring)
+            others = [self._real(ring, bits) for bits in (usual + _MORE_SCALE_BITS, needed) if bits != usual]
+        specs = [first, *others, second]
+        return list(dict.fromkeys(spec for spec in specs if spec is not None))
+
+    def _candidates(self, scheme: Scheme, is_roomy: bool) -> Iterator[ParameterSpec]:
+        for ring in RINGS:
+            spec = (
+                self._recommended_real(ring, is_roomy)
+                if scheme == "ckks"
+                else self._exact(scheme, ring, is_roomy)
+            )
+            if spec is not None:
+                yield spec
+
+    def levels(self, ring: int) -> int:
+        """The levels of the circuit in a ring: those of masks depend on how many ciphertexts a vector takes."""
+        if ring not in self._levels:
+            scheme: Scheme = "bgv" if self.graph.is_whole else "ckks"
+            modulus = primes.batching_modulus(20, ring) if self.graph.is_whole else None
+            scale_bits = None if self.graph.is_whole else 50
+            spec = ParameterSpec(scheme, ring, None, modulus, scale_bits, security=0)
+            moduli = [1 << 50] * self._most_primes()  # only their sizes matter here
+            self._levels[ring] = self.graph.traced(requests.resolved(spec, moduli, [1 << 50])).depth
+        return self._levels[ring]
+
+    def _most_primes(self) -> int:
+        """As many as the products take, and a mask of each movement."""
+        nodes = ordered(self.graph.arrangement.roots)
+        masks = sum(node.operation in ("turned", "sum") for node in nodes)
+        return self.graph.arrangement.depth + masks + 2
+
+    # --- Real numbers ------------------------------------------------------------------------------------------------
+
+    def needed_scale_bits(self, ring: int) -> int:
+        """The smallest scale at which the bound of the error is within the tolerance.
+
+        Scales of products drift: each level doubles the difference of its prime from the scale. Primes of b bits that
+        are 1 modulo 2N are N·b·ln 2 apart in the mean.
+        """
+        at = _resolved(ParameterSpec("ckks", ring, (60, *[40] * self.levels(ring), 60), scale_bits=40))
+        error = min(max(_errors(self.graph.arrangement, at)), 2.0**200)
+        needed = math.ceil(40 + math.log2(error / self.tolerance))
+        levels = max(1, self.levels(ring))
+        drift = levels + math.log2(levels * ring * 28) + _LEAST_DRIFT_BITS
+        return max(needed, math.ceil(drift), _LEAST_SCALE_BITS)
+
+    def _recommended_real(self, ring: int, is_roomy: bool) -> ParameterSpec | None:
+        """The scale is as large as the tolerance needs, or as usual where the ring has room for it."""
+        least = (self.graph.arrangement.depth + 2) * _LEAST_SCALE_BITS
+        if least > _log_qp(ring) or self._is_too_long(ring):
+            return None
+        needed = self.needed_scale_bits(ring) + (_ROOMY_NOISE_BITS if is_roomy else 0)
+        sizes = range(max(needed, _USUAL_SCALE_BITS), needed - 1, -1)
+        specs = (self._real(ring, bits, is_roomy) for bits in sizes)
+        return next((spec for spec in specs if spec is not None), None)
+
+    def _is_too_long(self, ring: int) -> bool:
+        """Whether vectors take several ciphertexts in this ring, and one in a ring that is as fast per value."""
+        return max(self.graph.lengths.values()) > ring // 2 and self.graph.is_moving and ring < RINGS[4]
+
+    def _real(self, ring: int, scale_bits: int, is_roomy: bool = False) -> ParameterSpec | None:
+        """Parameters with a scale; ``None`` where no secure chain of primes has it."""
+        levels = self.levels(ring)
+        chain = chains.ckks_chain(scale_bits, levels, self._largest(levels, scale_bits))
+        slack = 0
+        if is_roomy:
+            first, slack = min(chain[0], _ROOMY_DATA_BITS), _ROOMY_SLACK_BITS
+            chain = (first, *chain[1:-1], _ROOMY_SPECIAL_BITS)
+        room = chains.headroom_bits(self._largest(levels, scale_bits))
+        if chain[0] < scale_bits + room or sum(chain) + slack > _log_qp(ring) or not _exist(chain, ring):
+            return None
+        return ParameterSpec("ckks", ring, chain, scale_bits=scale_bits, security_table=_table(ring))
+
+    def _largest(self, levels: int, scale_bits: int) -> float:
+        """The largest value relative to the room that its level has above the last one."""
+        depths = self.graph.arrangement.depths
+        sizes = [
+            math.log2(max(node.largest, 2.0**-60)) - (levels - depths[id(node)]) * scale_bits
+            for node in ordered(self.graph.arrangement.roots)
+            if not node.is_constant
+        ]
+        return math.pow(2.0, min(max(sizes), 500.0))
+
+    # --- Integers ----------------------------------------------------------------------------------------------------
+
+    def _exact(self, scheme: Scheme, ring: int, is_roomy: bool) -> ParameterSpec | None:
+        """The smallest plaintext modulus for the results, and Ciphermark's chain for the levels, with room for sums."""
+        modulus = self._plain_modulus(ring)
+        if modulus is None or self._is_too_long(ring):
+            return None
+        depth, more = max(1, self.levels(ring)), _growth_bits(self.graph.arrangement)
+        wished = ParameterSpec(scheme, ring, plain_modulus=modulus, depth=depth, security_table=_table(ring))
+        try:
+            chain = chains.chain_for_depth(wished)
+        except Unsupported:
+            return None
+        share = math.ceil(more / (len(chain) - 1)) if scheme == "bfv" else more
+        chain = tuple(bits + share for bits in chain)
+        if is_roomy:
+            least = (2 * ring * modulus).bit_length() + _ROOMY_FACTOR_BITS if scheme == "bgv" else 0
+            chain = (*(max(bits, least) for bits in chain[:-1]), _ROOMY_SPECIAL_BITS)
+        if max(chain) > primes.LARGEST_PRIME_BITS or sum(chain) > _log_qp(ring) or not _exist(chain, ring):
+            return None
+        return replace(wished, modulus_bits=chain, depth=None)
+
+    def _plain_modulus(self, ring: int) -> int | None:
+        """The smallest prime that is 1 modulo 2N and holds all results between −t/2 and t/2."""
+        largest = max(root.largest for root in self.graph.arrangement.roots)
+        if not largest < 2.0 ** (_T_BITS - 1):
+            return None
+        step = 2 * ring
+        candidate = (2 * int(largest) // step + 1) * step + 1
+        while not primes.is_prime(candidate):
+            candidate += step
+        return candidate if candidate.bit_length() <= _T_BITS else None
+
+    # --- Words -------------------------------------------------------------------------------------------------------
+
+    def decisions(self, scheme: Scheme) -> list[Decision]:
+        """Every choice, with its reason."""
+        spec = self.recommended(scheme)
+        ring, chain = spec.ring_dimension, spec.modulus_bits or ()
+        levels, arrangement = self.levels(ring), self.graph.arrangement
+        largest = max(root.largest for root in arrangement.roots)
+        program = self.graph.traced(_resolved(spec))
+        keys = [f"{len(program.keys.steps)} rotations"] if program.keys.steps else []
+        keys += ["relinearization"] if program.keys.relinearization else []
+        at = ", ".join(f"{line} takes {count}" for line, count in arrangement.lines().items())
+        decided = [
+            Decision("scheme", scheme.upper(), "integers, exact" if self.graph.is_whole else "real numbers"),
+            Decision("levels", str(levels), at or "no multiplication"),
+            Decision(
+                "N", f"{ring:,}", f"smallest ring that is 128 bits secure with {sum(chain)} bits of primes"
+            ),
+            Decision(
+                "modulus chain",
+                ", ".join(map(str, chain)),
+                f"bits; a prime per level, results up to {largest:.3g}",
+            ),
+        ]
+        if spec.scale_bits:
+            needed = self.needed_scale_bits(ring)
+            decided.append(
+                Decision("scale", f"2^{spec.scale_bits}", f"tolerance {self.tolerance:g} needs 2^{needed}")
+            )
+        else:
+            decided.append(Decision("t", f"{spec.plain_modulus:,}", f"holds results up to {largest:,.0f}"))
+        return [
+            *decided,
+            Decision("keys", ", ".join(keys) or "none", "from the traced program"),
+            Decision("packing", self._packing(spec), f"{spec.slots:,} slots per ciphertext"),
+        ]
+
+    def _packing(self, spec: ParameterSpec) -> str:
+        width = spec.ring_dimension // 2 if self.graph.is_moving else spec.slots
+        packings = {name: Packing.of(length, width) for name, length in self.graph.lengths.items()}
+        return "; ".join(
+            f"{name}: {item.parts} ciphertext{'s' if item.parts > 1 else ''}"
+            + (f", repeated every {item.period} slots" if item.period < width else "")
+            for name, item in packings.items()
+        )
+
+    def _refusal(self, scheme: Scheme) -> str:
+        arrangement = self.graph.arrangement
+        deepest = max(arrangement.lines().items(), key=lambda item: item[1], default=("", 0))
+        largest = max(arrangement.roots, key=lambda root: root.largest)
+        where = deepest[0] or largest.place
+        if scheme == "ckks":
+            needs = f"results up to {largest.largest:.3g} within {self.tolerance:g}"
+        else:
+            needs = f"exact results up to {largest.largest:.3g}"
+        remedy = ", or allow a larger tolerance" if scheme == "ckks" else ""
+        return (
+            f"{where}: no ring up to N = {RINGS[-1]} is 128 bits secure with {arrangement.depth} levels and {needs}. "
+            f"This line takes {deepest[1]} of the levels. Multiply less deeply, narrow the bounds of inputs{remedy}"
+        )
+
+
+def _table(ring: int) -> Table:
+    return "2018" if ring <= _LARGEST_OF_2018 else "2024"
+
+
+def _log_qp(ring: int) -> int:
+    """The largest sum of prime sizes that is 128 bits secure by both tables; by that of 2024 above N = 32768."""
+    tables: tuple[Table, ...] = ("2018", "2024") if ring <= _LARGEST_OF_2018 else ("2024",)
+    return min(limit(table, ring, 128) or 0 for table in tables)
+
+
+def _exist(chain: tuple[int, ...], ring: int) -> bool:
+    """Whether there are as many primes of each size."""
+    try:
+        for bits in {*chain}:
+            primes.ntt_primes(bits, ring, chain.count(bits))
+    except Unsupported:
+        return False
+    return True
+
+
+def _resolved(spec: ParameterSpec) -> Parameters:
+    """Parameters with numbers of these sizes in place of primes, for bounds."""
+    *data, special = spec.modulus_bits or ()
+    return requests.resolved(spec, [1 << bits for bits in data], [1 << special])
+
+
+# --- Errors of ckks ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """Bounds of the errors that operations add: encryption, a product of ciphertexts, rescaling, a rotation."""
+
+    fresh: float
+    product: float
+    rescaling: float
+    rotation: float
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> _Noise:
+        """The bounds for resolved parameters. Rescaling rounds two polynomials: N/18 of variance per coefficient, where
+        encryption has (4N/3 + 1)·σ².
+        """
+        fresh, switched = noise_bound.fresh(parameters), noise_bound.key_switch(parameters)
+        rescaling = fresh * sqrt(1 / 18 / (4 / 3 * noise_bound.SIGMA**2))
+        return cls(fresh, noise_bound.rescaled_product(parameters) + switched, rescaling, switched)
+
+
+def _errors(arrangement: Arranged, parameters: Parameters) -> list[float]:
+    """A bound of the error of each result."""
+    noise, errors = _Noise.of(parameters), dict[int, float]()
+    for node in ordered(arrangement.roots):
+        below = [errors[id(operand)] for operand in node.operands]
+        errors[id(node)] = _error(node, below, noise)
+    return [errors[id(root)] for root in arrangement.roots]
+
+
+def _error(node: Expression, below: list[float], noise: _Noise) -> float:
+    match node.operation:
+        case "input":
+            return noise.fresh
+        case "constant":
+            return noise.rescaling  # encoding rounds one polynomial
+        case "plus" | "minus":
+            return math.hypot(*below, noise.rescaling)  # a difference of levels takes a product with 1
+        case "neg":
+            return below[0]
+        case "times":
+            (a, b), (error_a, error_b) = node.operands, below
+            own = noise.rescaling if b.is_constant else noise.product
+            return math.hypot(a.largest * error_b, b.largest * error_a, own)
+        case "turned":
+            return math.hypot(below[0], noise.rotation, noise.rescaling)
+        case "sum":
+            root = sqrt(node.operands[0].length)
+            return root * math.hypot(below[0], noise.rotation, noise.rescaling)
+        case "matvec":
+            rows = node.argument.astype(np.float64)
+            weight = float(np.sqrt((rows**2).sum(axis=1)).max())
+            root = sqrt(rows.shape[1])
+            encoded = root * node.operands[0].largest * noise.rescaling
+            return math.hypot(weight * below[0], weight * noise.rotation, root * noise.rotation, encoded)
+        case "polynomial":
+            return _error_of_polynomial(node, below[0], noise)
+        case _:
+            return _error_of_sign(node, below[0], noise)
+
+
+def _error_of_polynomial(node: Expression, error: float, noise: _Noise) -> float:
+    """The errors of all powers, and those of the sums that are multiplied by powers."""
+    largest, sizes = node.operands[0].largest, np.abs(node.argument.astype(np.float64))
+    powers = [0.0, error]
+    for k in range(2, len(sizes)):
+        half = k // 2
+        other = k - half
+        both = largest**half * powers[other], largest**other * powers[half]
+        powers.append(math.hypot(sum(both) if half == other else math.hypot(*both), noise.product))
+    products = (largest ** (k // 2) * noise.product for k in range(0, len(sizes), 2))
+    encoded = (largest**k * noise.rescaling for k in range(len(sizes)))
+    total = sum(size * power for size, power in zip(sizes, powers, strict=True))
+    return math.hypot(float(total), *products, *encoded)
+
+
+def _error_of_sign(node: Expression, error: float, noise: _Noise) -> float:
+    """Each polynomial multiplies the error by its slope, and adds that of its products."""
+    points = np.linspace(-1.0, 1.0, 4001)
+    for polynomial in node.argument:
+        slope = float(np.abs(np.diff(polynomial(points))).max() / (points[1] - points[0]))
+        sizes = float(np.abs(polynomial.coefficients).sum())
+        error = math.hypot(slope * error, sqrt(polynomial.degree) * sizes * noise.product)
+    return error
+
+
+# --- Noise of exact schemes -------------------------------------------------------------------------------------------
+
+
+def _growth_bits(arrangement: Arranged) -> int:
+    """Bits by which sums enlarge the noise beyond that of consecutive products."""
+    growth: dict[int, float] = {}
+    largest = 1.0
+    for node in ordered(arrangement.roots):
+        below = [growth[id(operand)] for operand in node.operands if not operand.is_constant]
+        match node.operation:
+            case "plus" | "minus":
+                own = sum(below)
+            case "sum":
+                own = below[0] * 2 * sqrt(node.operands[0].length)
+            case "matvec":
+                own = below[0] * 2 * sqrt(node.argument.shape[1])
+            case "turned":
+                own = below[0] + 1
+            case "times":
+                own = math.prod(below)
+            case "polynomial":
+                own = below[0] ** (len(node.argument) - 1) * len(node.argument)
+            case _:
+                own = 1.0
+        growth[id(node)] = min(own, 2.0**500)
+        largest = max(largest, growth[id(node)])
+    return math.ceil(math.log2(largest))
