@@ -101,11 +101,12 @@ where run_id = %(run_id)s;
 select
     i.run_id, r.started_at, i.build_id, i.hexl, h.fingerprint, h.hostname, h.caches_bytes, i.experiment, i.operation,
     i.scheme, i.ring_dimension, i.modulus_bits, i.special_primes, i.decomposition_digits, i.plain_modulus, i.scale,
-    i.level, i.threads, i.residency, s.stage, s.median, s.ci_low, s.ci_high, s.n
+    i.level, i.threads, i.residency, s.stage, s.median, s.ci_low, s.ci_high, s.n, f.reference_kernel_s
 from case_info as i
 join run as r on r.id = i.run_id
 join host as h on h.id = r.host_id
 join result as s on s.case_info_id = i.case_info_id
+left join case_facts as f on f.case_info_id = i.case_info_id
 where
     i.variant = %(variant)s and s.metric = 'time' and i.log_q is not null and i.status = 'ok'
     and s.party is null and s.step is null and s.repetitions is null and i.ciphertexts = 1
@@ -114,13 +115,3 @@ where
         or s.stage in ('dump', 'load')
     )
 order by r.started_at, i.case_info_id;
-
--- name: latest_build
--- The build of a variant that a host measured last.
-select i.build_id
-from case_info as i
-join run as r on r.id = i.run_id
-join host as h on h.id = r.host_id
-where i.variant = %(variant)s and h.fingerprint = %(fingerprint)s and i.build_id is not null
-order by r.started_at desc
-limit 1;

@@ -88,7 +88,7 @@ def mixed(a: Cost, b: Cost, share: float) -> Cost:
     """The cost at ``share`` of the way from ``a`` to ``b``."""
     pairs = zip((a.median, a.low, a.high), (b.median, b.low, b.high), strict=True)
     median, low, high = ((1 - share) * one + share * other for one, other in pairs)
-    return Cost(median, low, high, min(a.n, b.n))
+    return Cost(median, low, high, min(a.n, b.n), a.is_older or b.is_older)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,9 @@ class Law:
         spread = abs(deviations[0] - deviations[1]) / 2
         low = min(cost.low / cost.median for _, cost in (a, b)) - spread
         high = max(cost.high / cost.median for _, cost in (a, b)) + spread
-        return Cost(median, median * low, median * high, min(a[1].n, b[1].n))
+        costs = a[1], b[1]
+        is_older = any(cost.is_older for cost in costs)
+        return Cost(median, median * low, median * high, min(cost.n for cost in costs), is_older)
 
     def _fitted(self, point: Point) -> float:
         return float(np.dot(self._basis(point), self._coefficients))

@@ -25,6 +25,7 @@ EVALUATE = "evaluate"
 _OF_95 = 1.2816 / 1.96
 # The relative half-width of the model itself, before it has a track record on a host.
 _MODEL = 0.03
+_OLDER = 0.1  # the relative half-width of costs of an earlier build
 # Of an encryption with the public key: one with the secret key that is written with a seed, roughly and at least. No
 # experiment measures it.
 _SEEDED = (0.6, 0.3)
@@ -141,13 +142,14 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
     - half of the difference between a last-level cache of half and of double size,
     - the model's own error: 3%, or from ten predictions with a measured time on, the 10th and 90th percentiles of these
       (:attr:`CostTable.residuals`),
-    - the table's ``widening``, for another host or build.
+    - 10% if costs are of an earlier build, and the table's ``widening`` for another host.
     """
     pricer = _pricer(subject, table, threads)
     steps, evaluations, shares = _Steps(pricer.costs.table), list[Quantity](), list[Share]()
     for stage in subject.stages:
         priced = pricer.priced(stage.program)
         steps.lacks(EVALUATE, priced.lacking)
+        steps.older |= priced.older
         evaluation = _evaluation(stage.program, priced, steps.table, subject.declared, threads)
         evaluations.append(evaluation)
         steps.times_s["server", stage.name, EVALUATE] = evaluation
@@ -170,7 +172,7 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
         client_memory_bytes=memory.client if memory else None,
         server_memory_bytes=memory.server if memory else None,
         uncovered=tuple(steps.uncovered),
-        remarks=steps.table.remarks,
+        remarks=steps.remarks,
     )
 
 
@@ -223,20 +225,31 @@ class _Steps:
     table: CostTable
     times_s: dict[tuple[str, str, str], Quantity] = field(default_factory=dict)
     uncovered: list[str] = field(default_factory=list)
+    older: set[Key] = field(default_factory=set)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Those of the table, and whether costs are of an earlier build."""
+        if not self.older:
+            return self.table.remarks
+        return (*self.table.remarks, "some costs are of an earlier build: intervals are wider")
 
     def lacks(self, step: str, keys: Mapping[Key, int]) -> None:
-        self.uncovered += [f"{step}: {key.words}, {count} times" for key, count in keys.items()]
+        texts = (f"{step}: {key.words}, {count} times" for key, count in keys.items())
+        self.uncovered = list(dict.fromkeys([*self.uncovered, *texts]))
 
     def add(self, place: tuple[str, str, str], parts: Sequence[tuple[Key, float]], costs: Costs) -> None:
         """Add a step of these costs, each times a factor."""
-        found = [(costs.of(key), factor) for key, factor in parts if factor]
-        lacking = Counter(key for key, factor in parts if factor and costs.of(key) is None)
-        self.lacks(place[2], dict.fromkeys(lacking, 1))
-        if found and not lacking:
-            scaled = [cost.scaled(factor) for cost, factor in found if cost is not None]
+        used = {key: factor for key, factor in parts if factor}
+        found = {key: cost for key in used if (cost := costs.of(key)) is not None}
+        self.lacks(place[2], dict.fromkeys(used.keys() - found.keys(), 1))
+        if used and len(found) == len(used):
+            self.older |= {key for key, cost in found.items() if cost.is_older}
+            scaled = [found[key].scaled(factor) for key, factor in used.items()]
             value = math.fsum(cost.median for cost in scaled)
             width = math.fsum(cost.high - cost.low for cost in scaled) / 2
-            self.times_s[place] = _interval(value, [width * _OF_95], self.table)
+            older = _OLDER * value if any(cost.is_older for cost in scaled) else 0.0
+            self.times_s[place] = _interval(value, [width * _OF_95, older], self.table)
 
     def widen(self, place: tuple[str, str, str], value: float, low: float) -> None:
         """Replace a time by these shares of it; the time itself becomes the upper end of the interval."""
@@ -252,7 +265,8 @@ def _evaluation(
     value, larger, smaller = (makespan(program, seconds, at_once) for seconds in priced.seconds)
     work = math.fsum(priced.seconds[0]) or 1.0
     medians = math.sqrt(math.fsum(width**2 for width in priced.half_widths.values())) * value / work
-    return _interval(value, [medians * _OF_95, abs(smaller - larger) / 2], table)
+    older = _OLDER * value if priced.older else 0.0
+    return _interval(value, [medians * _OF_95, abs(smaller - larger) / 2, older], table)
 
 
 def _interval(value: float, half_widths: Sequence[float], table: CostTable) -> Quantity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ciphermark_contract.declaration import Declaration
@@ -46,12 +46,13 @@ class Part:
 class Priced:
     """Seconds of each node for three sizes of the last-level cache (:data:`CACHE_FACTORS`); the uncertainty that each
     table entry contributes, as a half-width of 95%; and the costs that the table lacks, by operation and number of
-    nodes.
+    nodes. ``older`` are the costs of an earlier build.
     """
 
     seconds: tuple[list[float], ...]
     half_widths: dict[Key, float] = field(default_factory=dict)
     lacking: dict[Key, int] = field(default_factory=dict)
+    older: set[Key] = field(default_factory=set)
 
 
 class Pricer:
@@ -133,6 +134,8 @@ class Pricer:
             for place, share in enumerate(shares):
                 seconds[place] += part.factor * (cached + share * (streamed - cached))
             cost = part.streamed if shares[0] > 0.5 else part.cached
+            if cost.is_older:
+                priced.older.add(part.key)
             width = part.factor * self._residues * (cost.high - cost.low) / 2
             priced.half_widths[part.key] = priced.half_widths.get(part.key, 0.0) + width
         for place, (caches, share) in enumerate(zip(self._caches, shares, strict=True)):
@@ -181,13 +184,27 @@ class Pricer:
         is both.
         """
         keys = [self.key(name, primes, count, residency) for residency in ("cached", "streamed")]
-        costs = [self.costs.of(key) for key in keys]
+        costs = [self.costs.of(key) or self._like_another(key, primes) for key in keys]
         cached, streamed = costs[0] or costs[1], costs[1] or costs[0]
         if cached is None or streamed is None:
             return keys[0]
         row = OPERATIONS[name]
         usual = 3 if row.transformed_by and OPERATIONS[row.transformed_by].is_product else _FRESH
         return Part(keys[0], polynomials / usual if polynomials > _FRESH else 1.0, cached, streamed)
+
+    def _like_another(self, key: Key, primes: int) -> Cost | None:
+        """The cost of a key switching that does not exist on fresh operands of a level, such as relinearization where
+        the scale fills the last prime: that of a rotation there, times their ratio one level above; 5% wider.
+        """
+        if not key.digits or key.count > 1:
+            return None
+        names = key.operation, "rotate"
+        above = [self.costs.of(self.key(name, primes + 1, residency=key.residency)) for name in names]
+        other = self.costs.of(self.key("rotate", primes, residency=key.residency))
+        if other is None or above[0] is None or above[1] is None or primes >= len(self._bits):
+            return None
+        like = other.scaled(above[0].median / above[1].median)
+        return replace(like, low=0.95 * like.low, high=1.05 * like.high)
 
     def _copied(self, primes: int, is_streamed: bool) -> float:
         """Seconds to copy a ciphertext of two polynomials: what a sum takes beyond adding in place, which a sum of many

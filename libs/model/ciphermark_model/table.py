@@ -58,16 +58,19 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The median of ``n`` samples in seconds, with its 95% interval."""
+    """The median of ``n`` samples in seconds, with its 95% interval. ``is_older``: an earlier build of the library was
+    measured.
+    """
 
     median: float
     low: float
     high: float
     n: int = 1
+    is_older: bool = False
 
     def scaled(self, factor: float) -> Cost:
         """The cost of ``factor`` times the work."""
-        return Cost(self.median * factor, self.low * factor, self.high * factor, self.n)
+        return Cost(self.median * factor, self.low * factor, self.high * factor, self.n, self.is_older)
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ class CostTable:
     """Costs of a ``variant`` on the host with this fingerprint, measured with one ``build`` of the library.
 
     ``sees_prime_sizes``: the build has code for small primes. ``caches`` are bytes by level. ``residuals`` are the
-    logarithms of measured over predicted times of earlier runs on this host. ``remarks`` state where costs are not of
-    this host or build; ``widening`` is then added to the relative half-width of every prediction.
+    logarithms of measured over predicted times of earlier runs on this host. ``remarks`` state that costs are of
+    another host; ``widening`` is then added to the relative half-width of every prediction.
     """
 
     host: str

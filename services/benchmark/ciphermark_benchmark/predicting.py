@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from ciphermark_adapters import registry
@@ -30,20 +31,27 @@ from ciphermark_workloads.workload import AnyWorkload
 _DATA_SET, _SEED = "boston", 1  # of workloads that take data; of inputs
 # Relative half-width of a median without an interval.
 _UNKNOWN = 0.2
-# Added to the relative half-width for a table of another host, and of another build.
-_OTHER_HOST, _OTHER_BUILD = 0.5, 0.1
+_OTHER_HOST = 0.5  # added to the relative half-width for a table of another host
+_SAME_CLOCK = 0.03  # relative difference of the reference kernel
 _SERIALIZATION = ("dump", "load")
 
 
 def cost_table(
-    database: Database, host: Host, variant: str, *, accepts_other_hosts: bool = False
+    database: Database,
+    host: Host,
+    variant: str,
+    *,
+    accepts_other_hosts: bool = False,
+    reference_kernel_s: float | None = None,
 ) -> CostTable:
-    """The cost table of a variant from all runs with costs at levels: of this host, and of the build of the latest
-    of them. The latest median of a cost counts.
+    """The cost table of a variant, from all runs with costs at levels on this host. The latest median of a cost counts,
+    one of the latest build first. Costs of earlier builds are marked.
 
-    A table of an older build than the one that this host measured last states so and widens intervals. Without any
-    cost of this host, raises ``UserError``; with ``accepts_other_hosts`` the costs of the host that was measured last
-    count, which is stated, too, and widens intervals more.
+    Without any cost of this host, raises ``UserError``; with ``accepts_other_hosts`` the costs of the host that was
+    measured last count, which is stated and widens intervals.
+
+    ``reference_kernel_s`` is the present time of the reference kernel. Where it differs by more than 3% from that of
+    the measurements, the clock has changed: costs are scaled by it, which is stated and widens intervals.
     """
     variant = registry.base_variant(variant)
     rows = database.report("cost_table", variant=variant)
@@ -53,34 +61,43 @@ def cost_table(
         others = sorted({str(row["hostname"]) for row in rows})
         if not others or not accepts_other_hosts:
             known = f"; costs exist of {', '.join(others)} (--other-host)" if others else ""
-            raise UserError(
-                f"{variant} has no cost table on this host: ciphermark calibrate --variant {variant}{known}"
-            )
+            raise UserError(f"no cost table on this host: ciphermark calibrate --variant {variant}{known}")
         own = [row for row in rows if row["fingerprint"] == rows[-1]["fingerprint"]]
         remarks.append(f"costs were measured on another host, {rows[-1]['hostname']}: intervals are wider")
         widening += _OTHER_HOST
     last = own[-1]
-    latest = database.report("latest_build", variant=variant, fingerprint=last["fingerprint"])
-    if any(row["build_id"] != last["build_id"] for row in latest):
-        remarks.append(f"{variant} was rebuilt after its costs were measured: intervals are wider")
-        widening += _OTHER_BUILD
     empty = CostTable(
         last["fingerprint"], variant, str(last["build_id"]), {}, sees_prime_sizes=bool(last["hexl"])
     )
-    entries = {
-        key: _cost(row) for row in own if row["build_id"] == last["build_id"] for key in _keys(empty, row)
-    }
+    older = [row for row in own if row["build_id"] != last["build_id"]]
+    latest = [row for row in own if row["build_id"] == last["build_id"]]
+    entries = {key: _cost(row, last["build_id"]) for row in (*older, *latest) for key in _keys(empty, row)}
+    change = _change(own, reference_kernel_s)
+    if change != 1:
+        remarks.append(
+            f"the CPU's reference kernel takes {change:.2f} times as long as when costs were measured: they are scaled "
+            "by it, and intervals are wider; calibrate again"
+        )
+        entries = {key: cost.scaled(change) for key, cost in entries.items()}
+        widening += abs(change - 1)
     return replace(
         empty, entries=entries, caches=last["caches_bytes"], remarks=tuple(remarks), widening=widening
     )
 
 
-def _cost(row: Mapping[str, Any]) -> Cost:
-    median = float(row["median"])
+def _change(rows: Sequence[Mapping[str, Any]], now_s: float | None) -> float:
+    """The present time of the reference kernel in those of the measurements; 1 for one that does not differ."""
+    measured = [float(row["reference_kernel_s"]) for row in rows if row["reference_kernel_s"]]
+    change = now_s / median(measured) if now_s and measured else 1.0
+    return change if abs(change - 1) > _SAME_CLOCK else 1.0
+
+
+def _cost(row: Mapping[str, Any], build: object) -> Cost:
+    value = float(row["median"])
     low, high = row["ci_low"], row["ci_high"]
     if low is None or high is None:
-        low, high = median * (1 - _UNKNOWN), median * (1 + _UNKNOWN)
-    return Cost(median, float(low), float(high), int(row["n"]))
+        low, high = value * (1 - _UNKNOWN), value * (1 + _UNKNOWN)
+    return Cost(value, float(low), float(high), int(row["n"]), row["build_id"] != build)
 
 
 def _keys(table: CostTable, row: Mapping[str, Any]) -> Iterator[Key]:

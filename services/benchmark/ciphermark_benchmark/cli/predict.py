@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,29 +17,39 @@ from ciphermark_benchmark import export, predicting
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.program import setting
+from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
+from ciphermark_benchmark.runner import reference_kernel_baseline, runs
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_benchmark.suite import files, plan, shipped
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import ParameterSpec, Scheme
 from ciphermark_db.database import Database, Table
 from ciphermark_model.prediction import Prediction
+from ciphermark_model.quantity import Quantity
+from ciphermark_model.table import CostTable
 from ciphermark_present import formats, markup, terminal
 from ciphermark_present.printed import Head, Printed, told_once
-from ciphermark_workloads.parameters import Override
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.options import of_case
+from ciphermark_workloads.parameters import NOTHING, Override
 from ciphermark_workloads.workload import AnyWorkload
 
 _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark predict logistic
 
-  ciphermark predict matrix-product size=64 --variant seal-hexl --threads 2 --breakdown
+  ciphermark predict matrix-product side=64 --variant seal-hexl --threads 2 --breakdown
 
   ciphermark predict ./mine.py --n 16384 --bandwidth 20
+
+  ciphermark predict micro --variant seal
 
 [bold]Before[/bold]  ciphermark calibrate --variant seal
 """
 _MEGABIT = 1e6
+_SUITES = (".yaml", ".yml")
 _COLUMNS = (
     *(
         "variant",
@@ -59,7 +72,8 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     wanted: Annotated[
         list[str],
         typer.Argument(
-            metavar="WORKLOAD [OPTION=VALUE]", help="Workload by name or file, and non-default options."
+            metavar="WORKLOAD [OPTION=VALUE] | SUITE",
+            help="Workload by name or file, and non-default options. Or a suite, all of whose workloads are predicted.",
         ),
     ],
     variant: Annotated[
@@ -76,21 +90,15 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
     """Predict what a workload costs: time with an 80% interval, bytes and memory, for each library."""
-    form = export.form_of(format, output)
-    name, *settings = wanted
-    options: Mapping[str, Any] = dict(setting(text) for text in settings)
-    workload = chosen(name).with_options(options)
+    form, name = export.form_of(format, output), wanted[0]
     with caught_up(data_directories.find()) as database:
-        found, reasons = _predictions(
-            database,
-            (name, workload),
-            variant or list(registry.declarations()),
-            accepts_other_hosts=other_host,
-            threads=threads,
-            scheme=scheme,
-            override=Override(ring_dimension=n),
-        )
-    _report(found, reasons if variant or not found else {})
+        tables = _CostTables(database, accepts_other_hosts=other_host)
+        if name in shipped.names() or Path(name).suffix in _SUITES:
+            asked = _of_suite(Path(name), variant or [])
+        else:
+            asked = _of_workload(wanted, variant, scheme, threads, n)
+        found, reasons = _predictions(asked, tables)
+    _report(found, reasons if variant or not found else [])
     network = bandwidth * _MEGABIT, rtt / 1e3
     if form == "table" or form in markup.FORMATS:
         _show([*_tables(name, found, network, has_details=breakdown)], form, output)
@@ -98,37 +106,118 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         export.write(Table(_COLUMNS, [_row(item, *network) for item in found]), form, output)
 
 
-def _report(found: Sequence[Prediction], reasons: Mapping[str, str]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A prediction to make."""
+
+    name: str
+    workload: AnyWorkload
+    variant: str
+    threads: int
+    request: ParameterSpec | None = None
+    scheme: Scheme | None = None
+    override: Override = NOTHING
+
+    def answered(self, table: CostTable) -> Prediction:
+        """The prediction; raises ``Unsupported`` where the variant cannot execute the workload."""
+        return predicting.contained(
+            self.name,
+            self.workload,
+            self.request,
+            self.variant,
+            table,
+            self.threads,
+            scheme=self.scheme,
+            override=self.override,
+        )
+
+
+class _CostTables:
+    """The cost tables of this host, each read once."""
+
+    def __init__(self, database: Database, *, accepts_other_hosts: bool) -> None:
+        self._read = partial(
+            predicting.cost_table,
+            database,
+            hosts.collect(),
+            accepts_other_hosts=accepts_other_hosts,
+            reference_kernel_s=reference_kernel_baseline.now_s(),
+        )
+        self._tables: dict[str, CostTable] = {}
+
+    def of(self, variant: str) -> CostTable:
+        """The table of a variant; raises ``UserError`` for none."""
+        if variant not in self._tables:
+            self._tables[variant] = self._read(variant)
+        return self._tables[variant]
+
+
+def _of_workload(
+    wanted: Sequence[str], variants: Sequence[str] | None, scheme: Scheme | None, threads: int, n: int | None
+) -> list[_Asked]:
+    name, *settings = wanted
+    options: Mapping[str, Any] = dict(setting(text) for text in settings)
+    workload, override = chosen(name).with_options(options), Override(ring_dimension=n)
+    return [
+        _Asked(name, workload, variant, threads, scheme=scheme, override=override)
+        for variant in variants or registry.declarations()
+    ]
+
+
+def _of_suite(path: Path, variants: Sequence[str]) -> list[_Asked]:
+    """The executable cases of a suite with workloads, as far as they are of these variants."""
+    suite, _ = files.load(files.spelled_out(path), Catalogue(data_directories.find(), os.environ, Path()))
+    planned = plan.cases(suite, runs.available(suite, hosts.collect()))
+    cases = [item.case for item in planned if item.reason is None and item.case.operation in WORKLOADS]
+    if not cases:
+        raise UserError(
+            f"{path}: the suite has no executable case of a workload; `ciphermark cost` has operations"
+        )
+    return [
+        _Asked(
+            case.operation,
+            WORKLOADS[case.operation].with_options(of_case(case.dimensions)),
+            case.variant,
+            case.threads,
+            case.parameters,
+        )
+        for case in cases
+        if not variants or case.variant in variants
+    ]
+
+
+def _report(found: Sequence[_Found], reasons: Sequence[str]) -> None:
     """Print why variants have no prediction; raises ``UserError`` if none has."""
     if not found:
-        raise UserError("\n".join(reasons.values()))
-    for reason in reasons.values():
+        raise UserError("\n".join(reasons))
+    for reason in reasons:
         typer.echo(reason, err=True)
 
 
-def _predictions(
-    database: Database,
-    named: tuple[str, AnyWorkload],
-    variants: Sequence[str],
-    *,
-    accepts_other_hosts: bool,
-    **about: Any,
-) -> tuple[list[Prediction], dict[str, str]]:
-    """The predictions, the fastest first, and the reasons for variants without one."""
-    host, found, reasons = hosts.collect(), list[Prediction](), dict[str, str]()
-    for variant in variants:
+def _predictions(asked: Sequence[_Asked], tables: _CostTables) -> tuple[list[_Found], list[str]]:
+    """The predictions by workload, the fastest first, and the reasons for variants without one."""
+    found, reasons = list[_Found](), dict[str, None]()
+    for item in asked:
         try:
-            table = predicting.cost_table(database, host, variant, accepts_other_hosts=accepts_other_hosts)
-            found.append(predicting.contained(*named, None, variant, table, **about))
+            found.append(_Found(item.name, item.answered(tables.of(item.variant))))
         except (Unsupported, UserError) as error:
-            reasons[variant] = f"{variant}: {error}"
-    return sorted(found, key=lambda item: (item.is_partial, item.evaluation.value)), reasons
+            reasons[f"{item.variant}: {error}"] = None
+    order = {name: place for place, name in enumerate(dict.fromkeys(item.name for item in asked))}
+    return sorted(found, key=lambda one: (order[one.name], one[1].is_partial, one[1].evaluation.value)), [
+        *reasons
+    ]
+
+
+class _Found(NamedTuple):
+    name: str
+    prediction: Prediction
 
 
 def _tables(
-    name: str, predictions: Sequence[Prediction], network: tuple[float, float], *, has_details: bool
+    name: str, found: Sequence[_Found], network: tuple[float, float], *, has_details: bool
 ) -> Iterator[Printed]:
-    yield _summary(name, predictions, *network)
+    predictions = [item.prediction for item in found]
+    yield _summary(name, found, *network)
     if any(item.uncovered for item in predictions):
         yield _uncovered(predictions)
     if has_details:
@@ -142,36 +231,47 @@ def _show(tables: Sequence[Printed], form: Format, output: Path | None) -> None:
         terminal.show(console_for(output), tables)
 
 
-def _summary(name: str, predictions: Sequence[Prediction], bandwidth: float, rtt_s: float) -> Printed:
-    heads = (
-        Head("library"),
-        Head("N", is_number=True),
-        Head("evaluation", is_number=True),
-        Head("80% interval", is_number=True),
-        Head("end to end", is_number=True),
-        Head("upload", is_number=True, drop=1),
-        Head("download", is_number=True, drop=1),
-        Head("keys", is_number=True, drop=2),
-        Head("server memory", is_number=True, drop=3),
-        Head("client memory", is_number=True, drop=4),
-    )
-    rows = tuple(
-        (
-            item.variant + "*" * bool(item.uncovered),
-            str(item.parameters.ring_dimension),
-            "≥ " * item.is_partial + formats.seconds(item.evaluation.value),
-            formats.interval_of(item.evaluation.value, item.evaluation.low, item.evaluation.high),
-            formats.seconds(item.end_to_end(bandwidth, rtt_s).value),
-            formats.size(item.upload_bytes),
-            formats.size(item.download_bytes),
-            formats.size(item.key_bytes),
-            formats.size(item.server_memory_bytes),
-            formats.size(item.client_memory_bytes),
-        )
-        for item in predictions
-    )
+def _summary(name: str, found: Sequence[_Found], bandwidth: float, rtt_s: float) -> Printed:
+    cells = tuple(_CELLS)
+    if len({item.name for item in found}) > 1:
+        cells = ((Head("workload"), lambda item, _: item.name), *cells)
+    if len({item.prediction.threads for item in found}) > 1:
+        cells = (*cells, (Head("threads", is_number=True), lambda item, _: str(item.prediction.threads)))
+    rows = tuple(tuple(write(item, (bandwidth, rtt_s)) for _, write in cells) for item in found)
     about = f"predicted; network of {bandwidth / _MEGABIT:g} Mbit/s"
-    return Printed(name, about, heads, rows, legend=tuple(_legend(predictions)))
+    legend = tuple(_legend([item.prediction for item in found]))
+    return Printed(
+        name, about, tuple(head for head, _ in cells), rows, len(cells) - len(_CELLS) + 1, legend=legend
+    )
+
+
+def _number(text: str, write: Callable[[Prediction], str], drop: int = 0) -> _Cell:
+    return Head(text, is_number=True, drop=drop), lambda item, _: write(item.prediction)
+
+
+_Cell = tuple[Head, Callable[[_Found, tuple[float, float]], str]]
+_CELLS: tuple[_Cell, ...] = (
+    (Head("library"), lambda item, _: item.prediction.variant + "*" * bool(item.prediction.uncovered)),
+    _number("N", lambda item: str(item.parameters.ring_dimension)),
+    _number("evaluation", lambda item: "≥ " * item.is_partial + formats.seconds(item.evaluation.value)),
+    _number("80% interval", lambda item: _bounds(item.evaluation)),
+    (
+        Head("end to end", is_number=True),
+        lambda item, network: (
+            "≥ " * bool(item.prediction.uncovered)
+            + formats.seconds(item.prediction.end_to_end(*network).value)
+        ),
+    ),
+    _number("upload", lambda item: formats.size(item.upload_bytes), 1),
+    _number("download", lambda item: formats.size(item.download_bytes), 1),
+    _number("keys", lambda item: formats.size(item.key_bytes), 2),
+    _number("server memory", lambda item: formats.size(item.server_memory_bytes), 3),
+    _number("client memory", lambda item: formats.size(item.client_memory_bytes), 4),
+)
+
+
+def _bounds(time: Quantity) -> str:
+    return formats.interval_of(time.value, time.low, time.high)
 
 
 def _legend(predictions: Sequence[Prediction]) -> Iterator[str]:
@@ -179,14 +279,13 @@ def _legend(predictions: Sequence[Prediction]) -> Iterator[str]:
         yield "* without the costs in the next table"
     if any(item.is_partial for item in predictions):
         yield "≥ a lower bound"
-    for item in predictions:
-        for remark in item.remarks:
-            yield f"{item.variant}: {remark}"
+    yield from dict.fromkeys(f"{item.variant}: {remark}" for item in predictions for remark in item.remarks)
 
 
 def _uncovered(predictions: Sequence[Prediction]) -> Printed:
     """The costs that tables lack."""
-    rows = [(item.variant, *text.split(": ", 1)) for item in predictions for text in item.uncovered]
+    texts = dict.fromkeys((item.variant, text) for item in predictions for text in item.uncovered)
+    rows = [(variant, *text.split(": ", 1)) for variant, text in texts]
     heads = (Head("library"), Head("step"), Head("cost", is_prose=True))
     about = "Measure them with a suite that has `levels: all`"
     return Printed("Costs that no run on this host has", about, heads, told_once(rows, 2), 3)
@@ -194,13 +293,7 @@ def _uncovered(predictions: Sequence[Prediction]) -> Printed:
 
 def _details(item: Prediction) -> Iterator[Printed]:
     steps = tuple(
-        (
-            stage,
-            party,
-            step,
-            formats.seconds(time.value),
-            formats.interval_of(time.value, time.low, time.high),
-        )
+        (stage, party, step, formats.seconds(time.value), _bounds(time))
         for (party, stage, step), time in item.times_s.items()
     )
     number = Head("time", is_number=True), Head("80% interval", is_number=True)
@@ -228,8 +321,10 @@ def _details(item: Prediction) -> Iterator[Printed]:
     yield Printed(f"{item.variant}: operations of the evaluation, on one thread", "", heads, shares, 2)
 
 
-def _row(item: Prediction, bandwidth: float, rtt_s: float) -> tuple[Any, ...]:
+def _row(found: _Found, bandwidth: float, rtt_s: float) -> tuple[Any, ...]:
+    item = found.prediction
     values: Mapping[str, Any] = {
+        "workload": found.name,
         "variant": item.variant,
         "ring_dimension": item.parameters.ring_dimension,
         "threads": item.threads,

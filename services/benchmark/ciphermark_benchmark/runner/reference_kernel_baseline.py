@@ -49,6 +49,13 @@ def looked_for(
     return level
 
 
+def now_s() -> float | None:
+    """The shortest time of the reference kernel in a short measurement, which a changed clock changes, and others'
+    work hardly does; ``None`` where the kernel is unavailable.
+    """
+    return None if reference_kernel.reason_against() else min(_readings()) / 1e9
+
+
 def remember(
     folder: Path, cpu_model: str, level: ReferenceKernelBaseline, clock: Callable[[], float] = time.time
 ) -> None:
@@ -79,7 +86,12 @@ def remembered(folder: Path, cpu_model: str, clock: Callable[[], float] = time.t
 
 
 def _read_ns() -> float:
-    """The current reference-kernel baseline, on the CPU for single-threaded workers."""
+    """The current reference-kernel baseline."""
+    return level_of(sorted(_readings()))
+
+
+def _readings() -> list[int]:
+    """Times of the reference kernel in nanoseconds, on the CPU for single-threaded workers."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})  # of this thread
     try:
@@ -89,4 +101,4 @@ def _read_ns() -> float:
             readings.append(reader.read_ns())
     finally:
         os.sched_setaffinity(0, allowed)
-    return level_of(sorted(readings))
+    return readings

@@ -1,0 +1,66 @@
+"""The command ``predict``: what it refuses, and what it states of a table that is not of this host."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Ciphermark
+
+from ciphermark_db.database import Database
+
+# Seconds by level of operations of the matrix product, in ms.
+MEDIANS_MS = {"add": (0.1, 0.2, 0.3), "mul_plain": (0.2, 0.4, 0.6), "rescale": (0.3, 0.6, 0.9)}
+PREDICT = ("predict", "matrix-product", "side=4", "--variant", "openfhe")
+
+
+@pytest.fixture(scope="module")
+def ciphermark(tmp_path_factory: Any, new_url: Any, make: Any) -> Ciphermark:
+    """Costs of another host, without those of operations with keys."""
+    url = new_url()
+    with Database.open(url) as database:
+        database.migrate()
+        for operation, medians in MEDIANS_MS.items():
+            make.record(database, *make.costs(operation, {"openfhe": medians}))
+    return Ciphermark(tmp_path_factory.mktemp("predict"), url)
+
+
+def test_costs_of_another_host_are_refused_unless_they_are_accepted(ciphermark: Ciphermark) -> None:
+    refused = ciphermark(*PREDICT, code=2).err
+    assert "ciphermark calibrate --variant openfhe" in refused
+    assert "--other-host" in refused
+
+    out = " ".join(ciphermark(*PREDICT, "--other-host").out.split())
+    assert "measured on another host" in out
+    assert "rotate (CKKS, N = 8192, 3 primes)" in out
+    assert "≥" in out
+
+
+def test_a_variant_without_any_costs_is_told_to_calibrate(ciphermark: Ciphermark) -> None:
+    refused = ciphermark("predict", "matrix-product", "--variant", "seal", "--other-host", code=2).err
+    assert refused.strip() == "seal: no cost table on this host: ciphermark calibrate --variant seal"
+
+
+def test_programs_get_bytes_memory_and_the_digest_of_the_table(ciphermark: Ciphermark) -> None:
+    (row,) = json.loads(ciphermark(*PREDICT, "--other-host", "--format", "json").out)
+    assert row["is_partial"]
+    assert row["ring_dimension"] == 8192
+    assert row["low_s"] < row["evaluation_s"] < row["high_s"]
+    assert row["upload_bytes"] == 2 * (2 * 3 * 8 * 8192 + 113)
+    assert len(row["table"]) == 64
+    (again,) = json.loads(ciphermark(*PREDICT, "--other-host", "--format", "json").out)
+    assert again["table"] == row["table"]
+
+
+def test_the_breakdown_has_steps_operations_and_levels(ciphermark: Ciphermark) -> None:
+    out = ciphermark(*PREDICT, "--other-host", "--breakdown").out
+    assert "openfhe: steps" in out
+    assert any(line.split()[:2] == ["mul_plain", "2"] for line in out.splitlines())
+
+
+def test_a_suite_is_predicted_case_by_case(ciphermark: Ciphermark) -> None:
+    out = ciphermark("predict", "micro", "--variant", "openfhe", "--other-host").out
+    assert "matrix-product-packed" in out
+    assert "logistic" in out
+    assert "no executable case of a workload" in ciphermark("predict", "primitives", code=2).err
