@@ -24,6 +24,7 @@ WORDS = {
     "web": ("tokens, limits, health,", "logs, problems"),
     "workloads": ("families of workloads, data sets",),
     "circuits": ("computations over the contract",),
+    "model": ("cost tables, predictions, advice: pure",),
     "adapters": ("one folder per library: declaration, driver, recipe",),
     "contract": ("operations, programs, tracing, interfaces: no library",),
     "analysis": ("results, ratios, ranks, comparisons: every statistic",),

@@ -2,6 +2,7 @@
 
 A candidate is one way to execute a computation: a variant, a parameter set, options and threads. One dominates another
 if it needs no more time, memory and bytes, and surely less of one of them. Times with overlapping intervals are a tie.
+Errors of predictions of one variant go together, so there the predicted times decide; of equal candidates the first.
 The answer is the candidates that meet all limits and are not dominated, and the reason against each other one.
 """
 
@@ -249,9 +250,9 @@ def advise(candidates: Sequence[Candidate], limits: Limits, objective: Objective
             left_out.append(LeftOut(index, "limit", missed))
         else:
             able.append((index, candidate.costs))
-    front = [pair for pair in able if not any(dominates(other, pair[1]) for _, other in able)]
+    front = [pair for pair in able if not any(_beats(other, pair, candidates) for other in able)]
     names = {index for index, _ in front}
-    left_out += [_dominated(pair, front, able) for pair in able if pair[0] not in names]
+    left_out += [_dominated(pair, front, able, candidates) for pair in able if pair[0] not in names]
     nearest = () if able else _nearest(left_out)
     front.sort(key=lambda pair: _order(pair, objective))
     points = [
@@ -301,14 +302,28 @@ def _kinds_missed(candidate: Candidate, costs: Costs, limits: Limits) -> Iterabl
         yield Miss("noise_budget", budget.low, 0, unit="bits")
 
 
-def dominates(a: Costs, b: Costs) -> bool:
-    """Whether ``a`` needs no more time, memory and bytes than ``b``, and surely less of one of them."""
-    is_no_worse = all(of(a) <= of(b) for of in _OBJECTIVES.values())
-    return is_no_worse and (
-        a.latency_s.high < b.latency_s.low
-        or a.memory_bytes < b.memory_bytes
-        or a.traffic_bytes < b.traffic_bytes
+def dominates(a: Costs, b: Costs, *, is_of_one_variant: bool = False) -> bool:
+    """Whether ``a`` needs no more time, memory and bytes than ``b``, and surely less of one of them; of one variant,
+    less by prediction.
+    """
+    time, least = (
+        (a.latency_s.value, b.latency_s.value) if is_of_one_variant else (a.latency_s.high, b.latency_s.low)
     )
+    return _is_no_worse(a, b) and (
+        time < least or a.memory_bytes < b.memory_bytes or a.traffic_bytes < b.traffic_bytes
+    )
+
+
+def _is_no_worse(a: Costs, b: Costs) -> bool:
+    return all(of(a) <= of(b) for of in _OBJECTIVES.values())
+
+
+def _beats(a: _Pair, b: _Pair, candidates: Sequence[Candidate]) -> bool:
+    """Whether a candidate dominates another one, or is the first of equal ones of a variant."""
+    is_of_one_variant = candidates[a[0]].variant == candidates[b[0]].variant
+    if dominates(a[1], b[1], is_of_one_variant=is_of_one_variant):
+        return True
+    return is_of_one_variant and a[0] < b[0] and _is_no_worse(a[1], b[1])
 
 
 def compared(a: Costs, b: Costs) -> Comparison:
@@ -389,11 +404,13 @@ def _uncertain(candidate: Candidate, costs: Costs, limits: Limits) -> tuple[str,
     return tuple(names)
 
 
-def _dominated(pair: _Pair, front: Sequence[_Pair], able: Sequence[_Pair]) -> LeftOut:
+def _dominated(
+    pair: _Pair, front: Sequence[_Pair], able: Sequence[_Pair], candidates: Sequence[Candidate]
+) -> LeftOut:
     """A dominated candidate, with the fastest that dominates it: one of the answer, if there is one."""
     index, costs = pair
     for several in (front, able):
-        better = [other for other in several if dominates(other[1], costs)]
+        better = [other for other in several if _beats(other, pair, candidates)]
         if better:
             by, own = min(better, key=lambda other: _order(other, "time"))
             return LeftOut(index, "dominated", by=by, comparison=compared(own, costs))

@@ -160,7 +160,9 @@ def _in_units(units: Sequence[tuple[float, str]]) -> str:
     return text if len(units) > 1 else "format(datum.value, ',.3~r')"
 
 
-IN_SECONDS = _in_units(_SECONDS)  # an expression for the labels of an axis of times
+# Expressions for the labels of an axis.
+IN_SECONDS = _in_units(_SECONDS)
+IN_BYTES = _in_units(_BYTES)
 
 
 def _linear_ticks(high: float, least_step: float) -> list[float]:
