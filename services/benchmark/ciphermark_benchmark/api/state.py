@@ -7,7 +7,7 @@ import hashlib
 import json
 import sys
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from ciphermark_benchmark.api.suites import Catalogue
 from ciphermark_benchmark.jobs.store import AWAY, Row, Store
 from ciphermark_core.errors import UserError
 from ciphermark_db.database import Database
+from ciphermark_model.advice import Candidate
 from ciphermark_web.broadcast import Broadcast, Broadcasts
 from ciphermark_web.problems import Problem
 
@@ -32,12 +33,14 @@ _MOST_RECENT = 1_000
 # Less than the time between a run's last record and the recording of its end.
 _RECENT_S = 0.02
 _LOOK_S = 0.4
+_ADVICE_S, _MOST_ADVICE = 600.0, 20  # that candidates of advice are cached, and how many requests' candidates
 _OPEN = ("queued", "running")
 _IN_EVENTS = ("state", "reason", "host", "attempts", "trials")
 _COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "adapters", "--format", "json")
 
 T = TypeVar("T")
 Installation = tuple[tuple[str, int], ...]
+Advisable = tuple[Sequence[Candidate], Sequence[str]]  # candidates of advice, and notes on their cost tables
 _log = structlog.get_logger()
 
 
@@ -88,8 +91,9 @@ class Answers:
 class Recent(Generic[T]):
     """Shares a recent answer among all callers instead of asking again."""
 
-    def __init__(self, for_s: float) -> None:
+    def __init__(self, for_s: float, most: int = _MOST_RECENT) -> None:
         self._for_s = for_s
+        self._most = most
         self._asked: OrderedDict[Hashable, tuple[float, asyncio.Task[T]]] = OrderedDict()
 
     async def get(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -99,7 +103,7 @@ class Recent(Generic[T]):
             task = asyncio.create_task(ask())
             self._asked[key] = monotonic(), task
             self._asked.move_to_end(key)
-            while len(self._asked) > _MOST_RECENT:
+            while len(self._asked) > self._most:
                 self._asked.popitem(last=False)
         return await asyncio.shield(task)
 
@@ -224,6 +228,8 @@ class State:
     catalogue: Catalogue = field(default_factory=Catalogue)
     recent: Recent[Recorded] = field(default_factory=lambda: Recent(_RECENT_S))
     classifying: asyncio.Lock = field(default_factory=asyncio.Lock)  # one image at a time
+    advisable: Recent[Advisable] = field(default_factory=lambda: Recent(_ADVICE_S, _MOST_ADVICE))
+    advising: asyncio.Lock = field(default_factory=asyncio.Lock)  # the candidates of one request at a time
 
     async def run(self, run_id: str) -> Row:
         """A run's row; raises ``Problem`` for an unknown run."""

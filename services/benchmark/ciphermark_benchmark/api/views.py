@@ -23,9 +23,10 @@ _Word = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9
 
 
 _RUN_ID = "927d5e7a-49c3-433d-81c6-666cae32cf41"
-# A suite, as JSON and as YAML, an adapter, and the dimensions that a case has a value in.
+# A suite, as JSON and as YAML, an adapter, the dimensions that a case has a value in, and an answer of advice.
 _EXAMPLES: dict[str, Any] = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
 _YAML: str = _EXAMPLES["suite_yaml"]
+ADVICE: dict[str, Any] = _EXAMPLES["advice"]
 
 
 class NeedsText(BaseModel):
