@@ -23,6 +23,7 @@ from ciphermark_web.rest import RequestRefused, bearer
 
 _TIMEOUT_S = 10.0
 _CLASSIFYING_S = 150.0  # more than the maximum time of the service
+_ADVISING_S = 60.0
 _LISTENING = httpx.Timeout(_TIMEOUT_S, read=60.0)  # the service sends something at least every 15 s
 _END = b"\n\n"  # of an event
 _NUMBER = b"id: "
@@ -87,6 +88,14 @@ class Benchmark:
     async def classify(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have an image classified under encryption."""
         return await self._asked("POST", "/v1/classifications", json=body, timeout_s=_CLASSIFYING_S)
+
+    async def advisees(self) -> list[str]:
+        """The workloads that the service can advise on."""
+        return list((await self._asked("GET", "/v1/advice"))["workloads"])
+
+    async def advise(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask which library and parameters to take for a workload."""
+        return await self._asked("POST", "/v1/advice", json=body, timeout_s=_ADVISING_S)
 
     async def submit(self, body: dict[str, Any], principal: Principal | None = None) -> dict[str, Any]:
         """Queue a suite, for a user."""

@@ -1,0 +1,132 @@
+"""The page Advise: limits as fields and sliders, the answer, and what it does without a service."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import predictions
+import pytest
+import uvicorn
+from browsing import chromium, needs_chromium
+from dashboard import dashboard
+from looking import access_faults, drawn, layout_faults, opened
+from playwright.sync_api import Page, sync_playwright
+from ports import free_port
+from processes import PATIENCE_S, wait_until
+
+from ciphermark_core.errors import UserError
+from ciphermark_dashboards import app
+from ciphermark_dashboards.advising import body
+from ciphermark_dashboards.settings import Settings
+from ciphermark_db.database import Database
+
+
+@pytest.fixture(scope="module")
+def url(new_url: Callable[[], str]) -> str:
+    made = new_url()
+    with Database.open(made) as database:
+        database.migrate()
+    return made
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> predictions.Service:
+    made = predictions.Service()
+    monkeypatch.setattr(app, "Benchmark", lambda *_: made)
+    return made
+
+
+@pytest.fixture
+def client(url: str, service: predictions.Service) -> Iterator[Any]:
+    with dashboard(url, benchmark_url="http://nowhere") as made:
+        yield made
+
+
+def test_without_limits_the_page_advises_on_a_workload(client: Any, service: predictions.Service) -> None:
+    text = client.get("/advise").text
+    assert service.asked == [{"workload": "logistic"}]
+    assert "Take seal-hexl, CKKS, N = " in text
+    assert predictions.REMARK in text
+    assert "Recommended points" in text
+    assert "openfhe has no cost table on this host" in text
+    assert "variants: [seal-hexl]" in text, "the suite of a point"
+    assert 'aria-current="page">Advise' in text
+
+
+def test_limits_that_nothing_meets_name_the_nearest_misses(client: Any) -> None:
+    text = client.get("/advise", params={"workload": "sign", "latency": "1us"}).text
+    assert "No candidate meets all limits for sign" in text
+    assert "Nearest misses" in text
+    assert "limit 1.00 µs" in text
+    assert 'value="1us"' in text
+
+
+def test_a_mistake_is_told_and_the_form_stays(client: Any) -> None:
+    answer = client.get("/advise", params={"workload": "sign", "latency": "soon"})
+    assert answer.status_code == 200
+    assert "write a number with a unit" in answer.text
+    assert '<select class="pick" name="workload"' in answer.text
+    assert client.get("/advise", params={"latencyy": "1s"}).status_code == 400
+
+
+def test_without_a_service_the_page_says_so(url: str) -> None:
+    with dashboard(url) as client:
+        assert "no benchmark service" in client.get("/advise").text
+
+
+def test_numbers_go_to_the_service_as_numbers() -> None:
+    assert body({"workload": "sign", "error": "1e-4", "security": "192", "run": "last", "latency": "2s"}) == {
+        "workload": "sign",
+        "error": 1e-4,
+        "security": 192,
+        "latency": "2s",
+    }
+    with pytest.raises(UserError, match="numbers without a unit"):
+        body({"error": "little"})
+
+
+@contextmanager
+def served(url: str) -> Iterator[str]:
+    """Where a dashboard answers a browser, in a thread."""
+    made = app.made(Settings(url, benchmark_url="http://nowhere"))
+    server = uvicorn.Server(uvicorn.Config(made, port=free_port(), log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive(), "it serves")
+        yield f"http://127.0.0.1:{server.config.port}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+
+
+@pytest.fixture
+def page(url: str, service: predictions.Service) -> Iterator[Page]:
+    with served(url) as site, sync_playwright() as playwright:
+        browser = chromium(playwright)
+        made = browser.new_page(base_url=site)
+        made.set_default_timeout(PATIENCE_S * 1000)
+        yield made
+        browser.close()
+
+
+@needs_chromium
+def test_a_slider_sets_a_limit_at_once_and_the_page_fits(page: Page, service: predictions.Service) -> None:
+    opened(page, "/advise?workload=sign", 390)
+    for width in (390, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        drawn(page)
+        assert layout_faults(page, width) == [], width
+    assert access_faults(page, is_brief=True) == []
+    page.locator("details.more > summary").click()
+    slider = page.locator("#slider-server_memory")
+    slider.focus()
+    slider.press("Home")
+    page.wait_for_url("**server_memory=*")
+    drawn(page)
+    (limit,) = {asked["server_memory"] for asked in service.asked if "server_memory" in asked}
+    assert limit.endswith("MB")
+    assert page.locator("#slider-server_memory").evaluate("item => item === document.activeElement")
