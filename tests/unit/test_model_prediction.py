@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_adapters import registry
+from ciphermark_contract.footprint import Switching
 from ciphermark_contract.interfaces import Evaluator, Handle
 from ciphermark_contract.operations import Shape
 from ciphermark_contract.program import Node, Program
@@ -18,7 +20,7 @@ from ciphermark_contract.tracing import Circuit, fresh_inputs, trace
 from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_model.interpolation import Costs
 from ciphermark_model.prediction import EVALUATE, Prediction, StageSubject, Subject, predict
-from ciphermark_model.reuse import Caches, Reads, digits_in_use
+from ciphermark_model.reuse import Caches, Reads, digits_in_use, reads_of
 from ciphermark_model.scheduling import makespan
 from ciphermark_model.table import Cost, CostTable, Key
 
@@ -232,15 +234,34 @@ def test_native_nodes_share_threads_and_others_take_costs_of_several_threads() -
 
 def test_reads_move_from_the_near_cache_to_memory_with_their_distance() -> None:
     caches = Caches(1 << 20, 1 << 25)
-    shares = [caches.missing(1 << power) for power in range(18, 28)]
-    assert shares[:3] == [0, 0, 0]
-    assert shares[-2:] == [1, 1]
+    shares = caches.missing(np.array([1.0 * (1 << power) for power in range(18, 28)]))
+    assert list(shares[:3]) == [0, 0, 0]
+    assert list(shares[-2:]) == [1, 1]
     assert all(low <= high for low, high in pairwise(shares))
-    near = Reads(((1000, 1000), (1000, 1 << 26)), None, 0)
-    assert caches.streamed_share(near) == pytest.approx(0.5)
-    assert Caches(0, 0).streamed_share(near) == 0
-    large = Reads(((1 << 26, 1 << 27),), None, 0)  # a loop over it misses, too
-    assert caches.streamed_share(large) == 0
+    half = reads((1000, 1000), (1000, 1 << 26))
+    assert caches.streamed_shares(half) == pytest.approx([0.5])
+    assert Caches(0, 0).streamed_shares(half) == [0]
+    large = reads((1 << 26, 1 << 27))  # a loop over it misses, too
+    assert caches.streamed_shares(large) == [0]
+
+
+def reads(*operands: tuple[int, int]) -> Reads:
+    """One node with operands of these sizes and distances."""
+    sizes, distances = np.array(operands, dtype=np.float64).T
+    zero = np.zeros(1)
+    return Reads(np.zeros(len(operands), dtype=np.int64), sizes, distances, zero, zero, zero)
+
+
+def test_reuse_distances_are_the_bytes_touched_since_the_last_use() -> None:
+    program = program_of(squared_and_rotated)  # type: ignore[arg-type]
+    found = reads_of(program, Switching(3, 1))
+    polynomial = 8 * N
+    # square, relinearize, rescale, rotate, add: each but the last one reads what was just written.
+    assert list(found.sizes) == [count * polynomial for count in (6, 9, 6, 4, 4, 4)]
+    key = 2 * 2 * 3 * polynomial
+    # The sum first reads what the rotation read: the rotation touched that, its key and its result since.
+    assert list(found.distances[:5]) == [0, 0, 0, 0, 8 * polynomial + key]
+    assert list(found.key_sizes / polynomial) == [0, 2 * 3 * 4, 0, 2 * 2 * 3, 0]
 
 
 def test_digits_shrink_with_the_chain() -> None:

@@ -101,7 +101,8 @@ class PartyBytes(NamedTuple):
 
 def live_bytes(program: Program, *, has_pools: bool) -> int:
     """The maximum size of the ciphertexts alive at once when nodes execute in order; with pools, of each size."""
-    sizes = [_bytes(program, shape) for shape in program.shapes]
+    size_of = {shape: _bytes(program, shape) for shape in {*program.shapes}}
+    sizes = [size_of[shape] for shape in program.shapes]
     live, most = Counter(sizes[: len(program.inputs)]), Counter[int]()
     total = peak = sum(sizes[: len(program.inputs)])
     most |= live

@@ -191,7 +191,7 @@ def _memory(subject: Subject) -> PartyBytes | None:
 
 def _shares(program: Program, priced: Priced) -> list[Share]:
     seconds: dict[tuple[str, int], float] = {}
-    for node, node_s in zip(program.nodes, priced.seconds[0], strict=True):
+    for node, node_s in zip(program.nodes, priced.seconds[0].tolist(), strict=True):
         place = node.operation, program.level_of(node)
         seconds[place] = seconds.get(place, 0.0) + node_s
     return [Share(*place, count, seconds[place]) for place, count in program.counts.items()]
@@ -262,7 +262,7 @@ def _evaluation(
     program: Program, priced: Priced, table: CostTable, declared: Declaration, threads: int
 ) -> Quantity:
     at_once = threads if declared.programs_have_threads else 1
-    value, larger, smaller = (makespan(program, seconds, at_once) for seconds in priced.seconds)
+    value, larger, smaller = (makespan(program, seconds.tolist(), at_once) for seconds in priced.seconds)
     work = math.fsum(priced.seconds[0]) or 1.0
     medians = math.sqrt(math.fsum(width**2 for width in priced.half_widths.values())) * value / work
     older = _OLDER * value if priced.older else 0.0

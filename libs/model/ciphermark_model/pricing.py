@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+
+import numpy as np
 
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.footprint import Switching
@@ -12,7 +15,7 @@ from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, top_level
 from ciphermark_contract.program import Node, Program
 from ciphermark_core.model import EXACT_SCHEMES, Parameters
 from ciphermark_model.interpolation import Costs
-from ciphermark_model.reuse import Caches, Reads, digits_in_use, reads_of
+from ciphermark_model.reuse import Caches, Floats, Integers, Reads, digits_in_use, reads_of
 from ciphermark_model.table import Cost, Key, Residency
 
 _WORD = 8  # bytes
@@ -42,6 +45,15 @@ class Part:
     streamed: Cost
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Nodes with equal costs: the parts of the cost, and the keys of parts that are lacking."""
+
+    primes: int
+    parts: tuple[Part, ...]
+    lacking: tuple[Key, ...]
+
+
 @dataclass(slots=True)
 class Priced:
     """Seconds of each node for three sizes of the last-level cache (:data:`CACHE_FACTORS`); the uncertainty that each
@@ -49,7 +61,7 @@ class Priced:
     nodes. ``older`` are the costs of an earlier build.
     """
 
-    seconds: tuple[list[float], ...]
+    seconds: tuple[Floats, ...]
     half_widths: dict[Key, float] = field(default_factory=dict)
     lacking: dict[Key, int] = field(default_factory=dict)
     older: set[Key] = field(default_factory=set)
@@ -109,51 +121,87 @@ class Pricer:
 
     def priced(self, program: Program) -> Priced:
         """The costs of all nodes."""
-        reads = reads_of(program, self._switching)
-        dying = [set(values) for values in program.dying]
-        priced = Priced(tuple([] for _ in CACHE_FACTORS))
-        for index, node in enumerate(program.nodes):
+        places_of: dict[tuple[str, bool, int, int, int], int] = {}
+        places, overwritten, shapes = [], [], program.shapes
+        for node, dying in zip(program.nodes, program.dying, strict=True):
             primes = self.lowest + program.level_of(node)
-            polynomials = max(program.shapes[value].polynomials for value in node.operands)
-            parts = [*self._parts_of(node, primes, polynomials, priced, is_managed=program.is_managed)]
-            overwrites = self._overwrites and self._is_overwriting(program, node, dying[index])
-            if not parts:  # lacking
-                for seconds in priced.seconds:
-                    seconds.append(0.0)
-                continue
-            self._add(priced, parts, reads[index], primes, polynomials if overwrites else 0)
+            polynomials = max([shapes[value].polynomials for value in node.operands])
+            about = node.operation, len(node.constants) > 0, primes, polynomials, count_of(node)
+            places.append(places_of.setdefault(about, len(places_of)))
+            overwrites = self._overwrites and self._is_overwriting(program, node, dying)
+            overwritten.append(polynomials if overwrites else 0)
+        forms = [self._form(*about, is_managed=program.is_managed) for about in places_of]
+        return self._of_forms(
+            forms, np.array(places), np.array(overwritten), reads_of(program, self._switching)
+        )
+
+    def _of_forms(
+        self, forms: Sequence[_Form], places: Integers, overwritten: Integers, reads: Reads
+    ) -> Priced:
+        """The costs of nodes whose forms have these places, and that overwrite so many polynomials."""
+        columns = np.array([self._columns(form) for form in forms]).reshape(-1, 5)[places].T
+        shares = [caches.streamed_shares(reads) for caches in self._caches]
+        priced = Priced(
+            tuple(
+                self._seconds(columns, share, caches.missed_key_bytes(reads), overwritten / _FRESH)
+                for caches, share in zip(self._caches, shares, strict=True)
+            )
+        )
+        self._add_uncertainty(priced, forms, places, shares[0])
         return priced
 
-    def _add(
-        self, priced: Priced, parts: Sequence[Part], reads: Reads, primes: int, overwritten: int
-    ) -> None:
-        shares = [caches.streamed_share(reads) for caches in self._caches]
-        seconds = [0.0] * len(shares)
-        for part in parts:
-            cached, streamed = part.cached.median, part.streamed.median
-            for place, share in enumerate(shares):
-                seconds[place] += part.factor * (cached + share * (streamed - cached))
-            cost = part.streamed if shares[0] > 0.5 else part.cached
-            if cost.is_older:
-                priced.older.add(part.key)
-            width = part.factor * self._residues * (cost.high - cost.low) / 2
-            priced.half_widths[part.key] = priced.half_widths.get(part.key, 0.0) + width
-        for place, (caches, share) in enumerate(zip(self._caches, shares, strict=True)):
-            extra = self.per_byte(primes) * caches.missed_key_bytes(reads) if reads.key else 0.0
-            saved = self.copied(primes, share > 0.5) * overwritten / _FRESH if overwritten else 0.0
-            whole = max(seconds[place] + extra - saved, seconds[place] / 2)
-            priced.seconds[place].append(self._residues * whole)
+    def _columns(self, form: _Form) -> tuple[float, float, float, float, float]:
+        """Seconds of cached and streamed operands, of copying each of them, and of reading a byte."""
+        cached = math.fsum(part.factor * part.cached.median for part in form.parts)
+        streamed = math.fsum(part.factor * part.streamed.median for part in form.parts)
+        copied, copied_streamed = (self.copied(form.primes, is_streamed) for is_streamed in (False, True))
+        return (cached, streamed, copied, copied_streamed, self.per_byte(form.primes))
 
-    def _parts_of(
-        self, node: Node, primes: int, polynomials: int, priced: Priced, *, is_managed: bool
-    ) -> Iterator[Part]:
-        names = self._operations_of(node, primes) if is_managed else (self._prepared(node.operation),)
-        for name in names:
-            part = self.part(name, primes, count_of(node), polynomials)
-            if isinstance(part, Key):
-                priced.lacking[part] = priced.lacking.get(part, 0) + 1
-            else:
-                yield part
+    def _seconds(self, columns: Floats, shares: Floats, key_bytes: Floats, overwritten: Floats) -> Floats:
+        cached, streamed, copied, copied_streamed, per_byte = columns
+        operations = cached + shares * (streamed - cached)
+        saved = overwritten * np.where(shares > 0.5, copied_streamed, copied)
+        whole = np.maximum(operations + per_byte * key_bytes - saved, operations / 2)
+        return self._residues * np.where(operations > 0, whole, 0.0)
+
+    def _add_uncertainty(
+        self, priced: Priced, forms: Sequence[_Form], places: Integers, shares: Floats
+    ) -> None:
+        """Add up half-widths and missing costs over the nodes of each form."""
+        total = np.bincount(places, minlength=1)
+        far = np.bincount(places, shares > 0.5, minlength=1)
+        for place, form in enumerate(forms):
+            for key in form.lacking:
+                priced.lacking[key] = priced.lacking.get(key, 0) + int(total[place])
+            for part in form.parts:
+                counts = (part.cached, total[place] - far[place]), (part.streamed, far[place])
+                width = sum(float(count) * (cost.high - cost.low) / 2 for cost, count in counts)
+                width *= part.factor * self._residues
+                priced.half_widths[part.key] = priced.half_widths.get(part.key, 0.0) + width
+                if any(cost.is_older for cost, count in counts if count):
+                    priced.older.add(part.key)
+
+    def _form(  # noqa: PLR0913 - what the cost of a node depends on
+        self,
+        operation: str,
+        has_constant: bool,
+        primes: int,
+        polynomials: int,
+        count: int,
+        *,
+        is_managed: bool,
+    ) -> _Form:
+        names = (
+            self._operations_of(operation, has_constant, primes)
+            if is_managed
+            else (self._prepared(operation),)
+        )
+        found = [self.part(name, primes, count, polynomials) for name in names]
+        return _Form(
+            primes,
+            tuple(item for item in found if isinstance(item, Part)),
+            tuple(item for item in found if isinstance(item, Key)),
+        )
 
     def _prepared(self, operation: str) -> str:
         """The operation that a native interpreter executes: in bgv, whose ciphertexts are in NTT form, that on the
@@ -164,16 +212,16 @@ class Pricer:
         is_prepared = self._overwrites and scheme == "bgv" and other in self._declared.operations[scheme]
         return other if is_prepared else operation
 
-    def _operations_of(self, node: Node, primes: int) -> tuple[str, ...]:
+    def _operations_of(self, operation: str, has_constant: bool, primes: int) -> tuple[str, ...]:
         """The measured operations that a managed node consists of. A product of ciphertexts is one measured full
         product. A product with a plaintext is followed by rescaling in ckks. Encoding is part of the node where the
         library has plaintexts.
         """
-        row = OPERATIONS[node.operation]
+        row = OPERATIONS[operation]
         if row.is_product:
             return ("mul_full",)
-        names = [node.operation]
-        if node.constants and self._encodes:
+        names = [operation]
+        if has_constant and self._encodes:
             names.insert(0, "encode")
         if row.is_multiplication and self._parameters.spec.scheme not in EXACT_SCHEMES and primes > 1:
             names.append("rescale")
@@ -226,7 +274,7 @@ class Pricer:
         size = 3 * _FRESH * primes * _WORD * self._parameters.ring_dimension
         return max(0.0, (costs[1].median - costs[0].median) / size)
 
-    def _is_overwriting(self, program: Program, node: Node, dying: set[int]) -> bool:
+    def _is_overwriting(self, program: Program, node: Node, dying: Sequence[int]) -> bool:
         """Whether the native interpreter overwrites an operand: not an input, nor for a larger result, nor by an
         operation that only lowers or divides, which copies nothing.
         """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from ciphermark_contract.footprint import Switching
 from ciphermark_contract.operations import OPERATIONS, Kind, top_level
@@ -13,24 +16,33 @@ from ciphermark_core.model import EXACT_SCHEMES
 from ciphermark_model.table import switches_keys
 
 _WORD = 8  # bytes
+Floats: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a node reads: bytes and reuse distances, the bytes touched since the last use, of operands and of its key.
+    """What the nodes of a program read, in arrays: bytes and reuse distances, the bytes touched since the last use.
 
-    ``written`` are the bytes of its results, which go to memory that was just freed.
+    ``nodes``, ``sizes`` and ``distances`` have an entry for each operand; the other arrays one for each node, with keys
+    of no bytes where it has none. ``written`` are the bytes of results, which go to memory that was just freed.
     """
 
-    operands: tuple[tuple[int, int], ...]
-    key: tuple[int, int] | None
-    written: int
+    nodes: Integers
+    sizes: Floats
+    distances: Floats
+    key_sizes: Floats
+    key_distances: Floats
+    written: Floats
 
     @property
-    def touched(self) -> int:
-        """Bytes that an execution accesses again and again in a loop over this node alone."""
-        read = sum(size for size, _ in self.operands) + (self.key[0] if self.key else 0)
-        return read + self.written
+    def accessed(self) -> Floats:
+        """Bytes of operands and results of each node."""
+        return self.of_nodes(self.sizes) + self.written
+
+    def of_nodes(self, values: Floats) -> Floats:
+        """The sum of values of operands for each node."""
+        return np.bincount(self.nodes, values, len(self.written)).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,94 +52,115 @@ class Caches:
     near: int
     last: int
 
-    def missing(self, distance: float) -> float:
-        """The share of bytes at a reuse distance that comes from memory: 0 up to the near cache, 1 from the last cache
+    def missing(self, distances: Floats) -> Floats:
+        """The share of bytes at reuse distances that comes from memory: 0 up to the near cache, 1 from the last cache
         on, and between them linear in the logarithm of the distance.
         """
-        if not self.last or distance <= self.near:
-            return 0.0
-        if distance >= self.last:
-            return 1.0
-        return math.log(distance / self.near) / math.log(self.last / self.near)
+        if not self.last:
+            return np.zeros_like(distances)
+        if self.near >= self.last:
+            return (distances > self.last).astype(float)
+        shares: Floats = np.log(np.maximum(distances, self.near) / self.near) / np.log(self.last / self.near)
+        return np.clip(shares, 0.0, 1.0)
 
-    def streamed_share(self, reads: Reads) -> float:
-        """How far a node is from a loop over cached operands, at 0, to one over streamed operands, at 1.
+    def streamed_shares(self, reads: Reads) -> Floats:
+        """How far each node is from a loop over cached operands, at 0, to one over streamed operands, at 1.
 
         Operands count by their bytes. A loop over cached operands misses, too, where these exceed the caches.
         """
-        base = self.missing(reads.touched)
-        total = sum(size for size, _ in reads.operands) + reads.written
-        if base >= 1 or not total:
-            return 0.0
-        missed = sum(size * max(0.0, self.missing(distance) - base) for size, distance in reads.operands)
-        return missed / (1 - base) / total
+        base = self._missing_in_loop(reads)
+        more = np.maximum(0.0, self.missing(reads.distances) - base[reads.nodes])
+        possible = np.maximum((1 - base) * reads.accessed, 1.0)
+        return np.where(base < 1, reads.of_nodes(reads.sizes * more) / possible, 0.0)
 
-    def missed_key_bytes(self, reads: Reads) -> float:
-        """Bytes of the key that come from memory, beyond those of a loop with one key."""
-        if reads.key is None:
-            return 0.0
-        size, distance = reads.key
-        return size * max(0.0, self.missing(distance) - self.missing(reads.touched))
+    def missed_key_bytes(self, reads: Reads) -> Floats:
+        """Bytes of each node's key that come from memory, beyond those of a loop with one key."""
+        more = self.missing(reads.key_distances) - self._missing_in_loop(reads)
+        return reads.key_sizes * np.maximum(0.0, more)
+
+    def _missing_in_loop(self, reads: Reads) -> Floats:
+        return self.missing(reads.accessed + reads.key_sizes)
 
 
-def reads_of(program: Program, switching: Switching) -> list[Reads]:
+def reads_of(program: Program, switching: Switching) -> Reads:
     """What each node reads when the nodes execute in order, pass after pass.
 
     An object's reuse distance is the number of bytes touched since its last use, at most those of all objects.
     Inputs were just received. Constants and keys were last used a pass before.
     """
-    lowest = len(program.parameters.moduli) - top_level(program.parameters)
-    polynomial = (
-        _WORD * program.parameters.ring_dimension * max(1, len(program.parameters.spec.plain_residues))
-    )
-    sizes = [shape.polynomials * (lowest + shape.level) * polynomial for shape in program.shapes]
-    accesses = [_accesses(program, node, sizes, lowest, polynomial, switching) for node in program.nodes]
-    results = [
-        sum(sizes[first : first + len(node.results)])
-        for first, node in zip(program.first_results, program.nodes, strict=True)
-    ]
-    whole = sum(sizes[: len(program.inputs)]) + sum(
-        {item: size for each in accesses for item, size in each}.values()
-    )
-    clock, last = 0, dict[Hashable, int]()
+    sizes = _Sizes(program, switching)
+    clock, last, bytes_of = 0, dict[Hashable, int](), dict[Hashable, int]()
     for value in range(len(program.inputs)):
-        clock += sizes[value]
-        last[value] = clock
-    reads = []
-    for index, node in enumerate(program.nodes):
-        found = []
-        for item, size in accesses[index]:
-            found.append((item, size, min(clock - last[item], whole) if item in last else whole))
-            last[item] = clock
-        operands = tuple((size, distance) for item, size, distance in found if not _is_key(item))
-        key = next(((size, distance) for item, size, distance in found if _is_key(item)), None)
-        reads.append(Reads(operands, key, results[index]))
-        clock += sum(size for _, size in accesses[index]) + results[index]
-        first = program.first_results[index]
-        last.update(dict.fromkeys(range(first, first + len(node.results)), clock))
-    return reads
+        clock += sizes.values[value]
+        last[value], bytes_of[value] = clock, sizes.values[value]
+    operands, keys = list[tuple[int, int, int]](), list[tuple[int, int]]()
+    written = list[int]()
+    for index, (node, first) in enumerate(zip(program.nodes, program.first_results, strict=True)):
+        start = clock
+        for item, size in sizes.operands(node):
+            operands.append((index, size, start - last.get(item, _NEVER)))
+            last[item], bytes_of[item] = start, size
+            clock += size
+        item, size = sizes.key(node)
+        keys.append((size, start - last.get(item, _NEVER)))
+        if size:
+            last[item], bytes_of[item] = start, size
+            clock += size
+        results = range(first, first + len(node.results))
+        written.append(sum(sizes.values[value] for value in results))
+        clock += written[-1]
+        last.update(dict.fromkeys(results, clock))
+    whole = sum(bytes_of.values())
+    nodes, read, distances = np.array(operands, dtype=np.float64).reshape(-1, 3).T
+    key_sizes, key_distances = np.array(keys, dtype=np.float64).reshape(-1, 2).T
+    return Reads(
+        nodes.astype(np.int64),
+        read,
+        np.minimum(distances, whole),
+        key_sizes,
+        np.minimum(key_distances, whole),
+        np.array(written, dtype=np.float64),
+    )
 
 
-def _is_key(item: Hashable) -> bool:
-    return isinstance(item, tuple) and item[0] == "key"
+_NEVER = -(1 << 62)
 
 
-def _accesses(  # noqa: PLR0913, PLR0917 - a node and the sizes of what it reads
-    program: Program, node: Node, sizes: Sequence[int], lowest: int, polynomial: int, switching: Switching
-) -> list[tuple[Hashable, int]]:
-    """The objects that a node reads, each once, with their sizes: values by number, constants and keys as tuples."""
-    primes = lowest + program.level_of(node)
-    taken: dict[Hashable, int] = {value: sizes[value] for value in node.operands}
-    row = OPERATIONS[node.operation]
-    is_short = program.scheme in EXACT_SCHEMES and Kind.NTT_PLAINTEXT not in row.operands
-    for constant in node.constants:
-        taken["constant", constant] = polynomial * (1 if is_short else primes)
-    if switches_keys(node.operation):
-        digits = digits_in_use(primes, len(program.parameters.moduli), switching.digits)
-        taken["key", node.operation, node.arguments] = (
-            2 * digits * (primes + switching.special_primes) * polynomial
-        )
-    return list(taken.items())
+class _Sizes:
+    """Bytes of the objects that nodes read."""
+
+    def __init__(self, program: Program, switching: Switching) -> None:
+        parameters = program.parameters
+        residues = max(1, len(parameters.spec.plain_residues))
+        self._polynomial = _WORD * parameters.ring_dimension * residues
+        self._lowest = len(parameters.moduli) - top_level(parameters)
+        self._chain, self._switching = len(parameters.moduli), switching
+        self._shapes, self._is_exact = program.shapes, program.scheme in EXACT_SCHEMES
+        self.values = [
+            shape.polynomials * (self._lowest + shape.level) * self._polynomial for shape in program.shapes
+        ]
+
+    def operands(self, node: Node) -> Iterator[tuple[Hashable, int]]:
+        """The values, by number, and constants that a node reads, each once."""
+        for value in dict.fromkeys(node.operands):
+            yield value, self.values[value]
+        if node.constants:
+            is_short = self._is_exact and Kind.NTT_PLAINTEXT not in OPERATIONS[node.operation].operands
+            size = self._polynomial * (1 if is_short else self._primes(node))
+            for constant in dict.fromkeys(node.constants):
+                yield ("constant", constant), size
+
+    def key(self, node: Node) -> tuple[Hashable, int]:
+        """The key that a node uses, and the bytes that it reads of it; 0 without a key."""
+        if not switches_keys(node.operation):
+            return None, 0
+        primes = self._primes(node)
+        digits = digits_in_use(primes, self._chain, self._switching.digits)
+        used = primes + self._switching.special_primes
+        return (node.operation, node.arguments), 2 * digits * used * self._polynomial
+
+    def _primes(self, node: Node) -> int:
+        return self._lowest + self._shapes[node.operands[0]].level
 
 
 def digits_in_use(primes: int, chain: int, digits: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
@@ -13,7 +14,7 @@ def makespan(program: Program, seconds: Sequence[float], threads: int) -> float:
     program's order whose operands exist. It lies between max(work / threads, span) and the work.
     """
     if threads == 1:
-        return sum(seconds)
+        return math.fsum(seconds)
     makers = [-1] * len(program.inputs) + [
         index for index, node in enumerate(program.nodes) for _ in node.results
     ]

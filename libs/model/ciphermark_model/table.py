@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import msgspec
@@ -148,6 +148,7 @@ class CostTable:
         return row is not None and (self.sees_prime_sizes or (row.takes_several and row.is_multiplication))
 
 
+@cache
 def switches_keys(operation: str) -> bool:
     """Whether an operation uses evaluation keys."""
     row = OPERATIONS.get(operation)
