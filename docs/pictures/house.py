@@ -23,6 +23,7 @@ WORDS = {
     "db": ("migrations, views as files,", "gateway, embedded server"),
     "web": ("tokens, limits, health,", "logs, problems"),
     "workloads": ("families of workloads, data sets",),
+    "ciphermark": ("what users import: computations, runs, predictions, advice",),
     "circuits": ("computations over the contract",),
     "model": ("cost tables, predictions, advice: pure",),
     "adapters": ("one folder per library: declaration, driver, recipe",),

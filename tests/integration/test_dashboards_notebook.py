@@ -30,5 +30,5 @@ def test_the_stored_outputs_are_those_of_the_reference_run(
     monkeypatch.setenv("CIPHERMARK_DATABASE_URL", "")  # restored afterwards
     stored = script.texts(nbformat.read(script.PATH, as_version=4))
     assert script.texts(script.executed(reference("quick"), tmp_path)) == stored
-    assert stored.count("image/svg+xml") == 2
+    assert stored.count("image/svg+xml") == 3
     assert "seal-hexl" in "\n".join(stored)

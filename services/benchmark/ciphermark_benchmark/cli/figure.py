@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ciphermark_benchmark import data_directory as data_directories
-from ciphermark_benchmark import export, storage
+from ciphermark_benchmark import export
 from ciphermark_benchmark.cli._output import console_for, form_of
 from ciphermark_benchmark.cli._result_tables import UNCORRECTED_HELP
 from ciphermark_benchmark.run_names import RUN_HELP
-from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core.errors import UserError
-from ciphermark_core.nearest import did_you_mean
 from ciphermark_present.console import Terminal
 from ciphermark_present.query import UNCORRECTED
 
 if TYPE_CHECKING:  # charts take a second to load
-    from ciphermark_dashboards.filters import Selection
-    from ciphermark_dashboards.rendering import Filled
-    from ciphermark_dashboards.store import Store
     from ciphermark_present.page import Page
 
 Theme = Literal["light", "dark"]
@@ -65,57 +59,27 @@ def figure(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     Default file: NAME.svg in this folder, or NAME.csv for a table. A picture has its title, run, host, parameters,
     security levels and source inside.
     """
+    from ciphermark_benchmark import run_figures
     from ciphermark_dashboards import pictures
-    from ciphermark_dashboards.pages import FIGURE_PAGES, FIGURES
+    from ciphermark_dashboards.pages import FIGURES
 
     if name is None:
         _list(console_for())
         return
-    if name not in FIGURES:
-        raise UserError(f"no figure {name!r}{did_you_mean(name, FIGURES) or '; see `ciphermark figure`'}")
+    run_figures.require_known(name)
     usual = "svg" if FIGURES[name].chart else "csv"
     form = form_of(pictures.FORMS, format, output, "figures") or usual
     look = pictures.look(width, theme)
     chosen = [*map(_pair, filter or []), *([("times", UNCORRECTED)] if uncorrected else [])]
-    with _open_store() as store:
-        item = _filled(store, name, [*chosen, (FIGURE_PAGES[name].run_parameter, run)])
+    with run_figures.opened() as store:
+        item = run_figures.filled(store, name, run, chosen)
         content = pictures.written(store, item, form, look)
     path = output or Path(f"{name}.{form}")
     export.write_bytes(content, path)
-    for line in (*item.selection.notes, *_shown(item.selection)):
+    for line in (*item.selection.notes, *run_figures.shown(item.selection)):
         typer.echo(line, err=True)
     if path != export.STANDARD_OUTPUT:
         typer.echo(f"figure: {path.resolve()}", err=True)  # standard output may be the figure
-
-
-def _open_store() -> Store:
-    from ciphermark_dashboards.store import Store
-
-    data_directory = data_directories.find()
-    caught_up(data_directory).close()
-    return Store(storage.url(data_directory))
-
-
-def _filled(store: Store, name: str, parameters: list[tuple[str, str]]) -> Filled:
-    """The figure with its rows; raises ``UserError`` if there are none."""
-    from ciphermark_dashboards.filters import CARRIED
-    from ciphermark_dashboards.pages import FIGURES
-    from ciphermark_dashboards.rendering import Figures
-    from ciphermark_dashboards.selections import Selections
-
-    figures = Figures(store)
-    selection = Selections(store, figures).of_figure(name, parameters)
-    for choice in selection.choices:
-        if (
-            choice.let_go and choice.filter.name in CARRIED
-        ):  # a page shows another value, and a file would hide it
-            there = ", ".join(map(str, choice.values))
-            raise UserError(f"{choice.filter.label} {choice.let_go[0]!r}: this run has {there}")
-    item = figures.filled(FIGURES[name], selection)
-    if not item.rows:
-        filters = "".join(f"\n{line}" for line in _shown(selection))
-        raise UserError(f"{name}: {item.figure.empty} Run {' and '.join(selection.runs)}.{filters}")
-    return item
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -125,21 +89,6 @@ def _pair(text: str) -> tuple[str, str]:
             f"--filter {text}: write filters as NAME=VALUE, such as scheme=ckks; see `ciphermark figure`"
         )
     return name, value
-
-
-def _shown(selection: Selection) -> Iterator[str]:
-    """The values of the single-value filters that are shown, and the other possible values, in the syntax of the
-    command line.
-    """
-    filters = []
-    for choice in selection.choices:
-        if not choice.filter.many and choice.chosen:
-            others = [str(value) for value in choice.values if value not in choice.chosen]
-            filters.append(
-                f"{choice.filter.name}={choice.chosen[0]}" + (f" (or {', '.join(others)})" if others else "")
-            )
-    if filters:
-        yield f"Shown: {', '.join(filters)}"
 
 
 def _list(console: Terminal) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,7 +35,7 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_present import formats, terminal
 from ciphermark_present.console import Terminal, styled
-from ciphermark_present.printed import Wanted
+from ciphermark_present.printed import Printed, Wanted
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -83,23 +84,14 @@ def run(
 ) -> None:
     """Execute a suite, record every sample, and print the ranked results."""
     data_directory, console = data_directories.find(), console_for()
-    look, begin = _asked(data_directory, *_suite_of(console, suite), variant or [], resume, label)
-
-    def wait() -> None:
-        look()  # mistakes are reported before hours of waiting
-        say_that_it_waits(data_directory)
-
-    with runs.alone_on_host(data_directory, wait):
-        if json is not None:
-            _write_outcomes(json, ())  # reported before hours of measuring
-        prepared = begin()
-        _announce(console, prepared)
-        with progress_of(prepared) as on_outcome:
-            try:
-                ended = runs.execute(data_directory, prepared, on_outcome)
-            except KeyboardInterrupt:
-                _print_how_to_resume(prepared)
-                raise typer.Exit(_INTERRUPTED) from None
+    path, text = suite_of(suite, partial(terminal.show, console))
+    request = asked(data_directory, path, text, variant or [], resume, label)
+    if json is not None:
+        _write_outcomes(json, ())  # reported before hours of measuring
+    try:
+        ended = executed(data_directory, request, partial(_announce, console))
+    except KeyboardInterrupt:
+        raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
         _write_outcomes(json, ended.outcomes)
     _conclude(console, data_directory, ended)
@@ -107,13 +99,37 @@ def run(
         raise typer.Exit(code)
 
 
-def _suite_of(console: Terminal, suite: Path | None) -> tuple[Path | None, str | None]:
-    """The path of a suite, and its text where the path is a file with a workload, whose choices are printed."""
+def suite_of(
+    suite: Path | None, show: Callable[[Sequence[Printed]], object]
+) -> tuple[Path | None, str | None]:
+    """The path of a suite, and its text where the path is a file with a workload, whose choices are shown."""
     if suite is None or not user_workloads.is_own(str(suite)):
         return suite, None
     path, text, decisions = of_file(str(suite))
-    terminal.show(console, decisions)
+    show(decisions)
     return path, text
+
+
+def executed(
+    data_directory: data_directories.DataDirectory,
+    request: Request,
+    on_begin: Callable[[Prepared], None] = lambda _: None,
+) -> Ended:
+    """Execute and record a request, with its progress on standard error. Waits for another run to end."""
+
+    def wait() -> None:
+        request.look()  # mistakes are reported before hours of waiting
+        say_that_it_waits(data_directory)
+
+    with runs.alone_on_host(data_directory, wait):
+        prepared = request.begin()
+        on_begin(prepared)
+        with progress_of(prepared) as on_outcome:
+            try:
+                return runs.execute(data_directory, prepared, on_outcome)
+            except KeyboardInterrupt:
+                _print_how_to_resume(prepared)
+                raise
 
 
 def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
@@ -125,29 +141,37 @@ def say_that_it_waits(data_directory: data_directories.DataDirectory) -> None:
     )
 
 
-def _asked(  # noqa: PLR0913, PLR0917 - the arguments of the command
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A run to execute: ``look`` checks for mistakes, ``begin`` begins it. Both raise ``UserError``."""
+
+    look: Callable[[], object]
+    begin: Callable[[], Prepared]
+
+
+def asked(  # noqa: PLR0913, PLR0917 - the arguments of the command
     data_directory: data_directories.DataDirectory,
     suite: Path | None,
     text: str | None,
     variants: list[str],
-    resume: str | None,
-    label: str | None,
-) -> tuple[Callable[[], object], Callable[[], Prepared]]:
-    """A function that checks for mistakes, and one that begins the run. Both raise ``UserError``, as does this function
-    for arguments that exclude each other. ``text`` replaces the suite's.
+    resume: str | None = None,
+    label: str | None = None,
+) -> Request:
+    """The request for a new run of a suite, or for the rest of an interrupted run; ``text`` replaces the suite's.
+    Raises ``UserError`` for arguments that exclude each other.
     """
     if resume is None:
         if suite is None:
             raise UserError(
                 "missing suite: name one (see `ciphermark suite list`), a suite file, or --resume RUN"
             )
-        request = (data_directory, suite, variants, label, text)
-        return partial(runs.read, *request), partial(runs.new, *request)
+        new = (data_directory, suite, variants, label, text)
+        return Request(partial(runs.read, *new), partial(runs.new, *new))
     if variants:
         raise UserError("--resume keeps the variants of the run: omit --variant")
     if label is not None:
         raise UserError("--resume keeps the label of the run: omit --label, or use `ciphermark runs label`")
-    return (lambda: None), partial(runs.resumed, data_directory, resume, suite)
+    return Request(lambda: None, partial(runs.resumed, data_directory, resume, suite))
 
 
 def _announce(console: Terminal, prepared: Prepared) -> None:
