@@ -41,7 +41,7 @@ class Embeddings:
         self._pool = numbers.standard_normal(2 * _POOL * size).view(np.complex128) * np.sqrt(self.count)
         roots = np.exp(1j * np.pi * self._exponents / self.dimension)
         self.ones: Noise = np.asarray(2 / (1 - roots))  # the polynomial whose coefficients are all 1
-        self.secret = self._at_roots(self._secret_keys(parameters.hamming_weight))
+        self.secret = self.at_roots(self._secret_keys(parameters.hamming_weight))
         self._places: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
 
     def normal(self, deviation: float) -> Noise:
@@ -79,7 +79,8 @@ class Embeddings:
         result: Reals = (np.fft.fft(full, axis=1) / self.dimension * twist).real
         return result
 
-    def _at_roots(self, coefficients: Reals) -> Noise:
+    def at_roots(self, coefficients: Reals) -> Noise:
+        """The inverse of :meth:`coefficients`, for any number of rows."""
         twist = np.exp(1j * np.pi * np.arange(self.dimension) / self.dimension)
         values: Noise = np.fft.ifft(coefficients * twist, axis=1)[:, self._exponents // 2] * self.dimension
         return values

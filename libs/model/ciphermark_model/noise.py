@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from ciphermark_contract import noise_bound
 from ciphermark_contract.bound import Vector
 from ciphermark_contract.noise_sources import NoiseSources
 from ciphermark_contract.operations import OPERATIONS, Ring, Shape, padded, top_level
+from ciphermark_contract.operations.coefficients import coefficients_of
 from ciphermark_contract.operations.words import primes_at
 from ciphermark_contract.program import Constant, Node, Program, require_constants
 from ciphermark_core.encryption import SECRET_KEY
@@ -35,17 +36,26 @@ _LARGEST_LOG_Q = 1000.0  # units relative to a larger modulus do not fit doubles
 _BOUND_OVER_DEVIATION = 16 * 3.6
 
 
+@dataclass(slots=True)
+class Mask:
+    """The part of c(s)/q that the secret key multiplies, which bfv products depend on; drawn at the first one."""
+
+    values: Noise | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Noisy:
     """A ciphertext: its slots in the clear (ckks, else ``None``), its noise, and its shape.
 
-    ``factor`` is that of the plaintext in bgv, where a library tracks one.
+    ``factor`` is that of the plaintext in bgv, where a library tracks one. Ciphertexts share a
+    ``mask`` if they differ by a plaintext only.
     """
 
     values: Reals | None
     noise: Noise
     shape: Shape
     factor: int = 1
+    mask: Mask = field(default_factory=Mask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,7 @@ class Execution:
         self._ring = Ring.of(parameters)
         self._secret_powers = [np.ones_like(self.at.secret), self.at.secret]
         self._moduli: dict[int, int] = {}
+        self._polynomials: dict[str, Noise] = {}
         self._key_errors: dict[tuple[Any, int], Noise] = {}
 
     def run(
@@ -191,7 +202,7 @@ class Execution:
         noise = value.noise + self.rounded(shape.polynomials, mean) * self.unit(shape)
         prime = primes_at(self.parameters, value.shape.level)[-1]
         factor = value.factor * pow(prime, -1, self.modulus) % self.modulus if self._has_factors else 1
-        return Noisy(None, noise, shape, factor)
+        return Noisy(None, noise, shape, factor, value.mask)
 
     def rescaled(self, value: Noisy) -> Noisy:
         """The ckks ciphertext divided by the last prime of its modulus."""
@@ -203,7 +214,7 @@ class Execution:
     def relinearized(self, value: Noisy) -> Noisy:
         """The ciphertext with two polynomials."""
         noise = value.noise + self.switched_key("relinearization", value.shape.level) * self.unit(value.shape)
-        return replace(value, noise=noise, shape=replace(value.shape, polynomials=2))
+        return replace(value, noise=noise, shape=replace(value.shape, polynomials=2), mask=Mask())
 
     def multiplied(self, a: Noisy, b: Noisy) -> Noisy:
         """The product of two ciphertexts.
@@ -222,8 +233,8 @@ class Execution:
         factor = a.factor * b.factor % self.modulus
         if self.scheme == "bgv":
             return Noisy(None, a.noise * b.noise * float(self.modulus_at(shape.level)), shape, factor)
-        first = self.rounded(a.shape.polynomials)
-        second = first if a is b else self.rounded(b.shape.polynomials)
+        first = self._lifted(a)
+        second = first if a is b else self._lifted(b)
         noise = self.modulus * (first * b.noise + second * a.noise) + a.noise * b.noise
         # Division by q rounds each polynomial of the product.
         return Noisy(None, noise + self.rounded(shape.polynomials) * self.unit(shape), shape)
@@ -233,7 +244,7 @@ class Execution:
         if len(vector) == self._ring.slots and (vector == vector[0]).all():
             return self.number(vector[0].item(), constant.scale)
         if constant.scale is None:
-            return Plain(None, self.at.normal(self.modulus * UNIFORM), self.at.normal(UNIFORM), None)
+            return Plain(None, self._polynomial(constant.digest, vector), self.at.normal(UNIFORM), None)
         error = self.at.normal(UNIFORM / constant.scale)
         return Plain(
             padded(np.asarray(vector, dtype=np.float64), self._ring.slots), 0.0, error, constant.scale
@@ -250,7 +261,7 @@ class Execution:
     def multiplied_plain(self, a: Noisy, plain: Plain) -> Noisy:
         """The product of a ciphertext and a plaintext."""
         if a.values is None or plain.values is None:
-            return replace(a, noise=a.noise * plain.at_roots)
+            return replace(a, noise=a.noise * plain.at_roots, mask=Mask())
         noise = plain.values * a.noise + (a.values + a.noise) * plain.error
         shape = replace(a.shape, scale=(a.shape.scale or 1.0) * (plain.scale or 1.0))
         return self._noted(Noisy(a.values * plain.values, noise, shape))
@@ -285,7 +296,7 @@ class Execution:
         noise = noise + self.switched_key(element % (2 * self.at.dimension), a.shape.level) * self.unit(
             a.shape
         )
-        return replace(a, values=values, noise=noise)
+        return replace(a, values=values, noise=noise, mask=Mask())
 
     def decryption_noise(self, value: Noisy) -> Noise:
         """The noise with what decryption adds: as much in each coefficient, by the mean over all slots."""
@@ -296,6 +307,39 @@ class Execution:
         least = self.sources.min_decryption_noise * self.at.dimension / (value.shape.scale or 1.0)
         added = self.at.normal(math.sqrt(2 / self.at.dimension))
         return np.asarray(value.noise + np.maximum(share * estimated, least) * added)
+
+    def _lifted(self, a: Noisy) -> Noise:
+        """c(s)/q at the roots, with coefficients of polynomials in [−1/2, 1/2]."""
+        if a.mask.values is None:
+            a.mask.values = self.rounded(a.shape.polynomials - 1) * self.at.secret
+        return a.mask.values + self.at.normal(UNIFORM)
+
+    def _polynomial(self, digest: str, vector: Vector) -> Noise:
+        """The plaintext polynomial of a vector at the roots.
+
+        Coefficients are as good as uniform modulo t, but most are 0 in two cases. Slots may repeat within rows, or both
+        rows be equal: the polynomial lies in a subring. Or it is a monomial.
+        """
+        if not self._repeats(vector) and not self._is_monomial(vector):
+            return self.at.normal(self.modulus * UNIFORM)
+        if digest not in self._polynomials:
+            ring = replace(self._ring, modulus=self.modulus)
+            coefficients = coefficients_of(ring, vector % self.modulus)
+            centered = coefficients - self.modulus * (coefficients > self.modulus // 2)
+            self._polynomials[digest] = self.at.at_roots(centered[np.newaxis].astype(np.float64))
+        return self._polynomials[digest]
+
+    def _repeats(self, vector: Vector) -> bool:
+        if len(vector) < self._ring.slots:
+            return False
+        rows = vector.reshape(2, 2, -1)
+        return np.array_equal(rows[:, 0], rows[:, 1]) or np.array_equal(rows[0], rows[1])
+
+    def _is_monomial(self, vector: Vector) -> bool:
+        """Whether slots are those of X^k: slot e has the k-th power of ζ^e, and the next one the g-th power of that."""
+        first = [int(value) for value in vector[:4]]
+        powers = [pow(value, self._ring.generator, self.modulus) for value in first]
+        return len(vector) == self._ring.slots and powers[:-1] == first[1:]
 
     @property
     def _has_factors(self) -> bool:
@@ -477,13 +521,12 @@ def _automorphism(
 
 def _shift(execution: Execution, node: Node, operands: Sequence[Noisy], _: Sequence[Plain]) -> list[Noisy]:
     noise = operands[0].noise * execution.at.monomial(int(node.arguments[0]))
-    return [replace(operands[0], noise=noise)]
+    return [replace(operands[0], noise=noise, mask=Mask())]
 
 
 def _second_key(execution: Execution, a: Noisy) -> Noisy:
-    return replace(
-        a, noise=a.noise + execution.switched_key("second", a.shape.level) * execution.unit(a.shape)
-    )
+    noise = execution.switched_key("second", a.shape.level) * execution.unit(a.shape)
+    return replace(a, noise=a.noise + noise, mask=Mask())
 
 
 def _bootstrapped(execution: Execution, a: Noisy) -> Noisy:

@@ -23,6 +23,7 @@ from ciphermark_model.quantity import Quantity
 Inputs: TypeAlias = Sequence[Vector | float]
 
 DRAWS = 3
+_WHOLE_DEVIATION_BITS = 0.29  # of rounding to whole bits
 _STUDENT = 1.886  # quantile 0.9 of Student's t with DRAWS − 1 degrees of freedom: the interval covers 80 %
 _DEFAULT = NoiseSources()
 # The model's own deviation in bits, by the table in docs/explanation/precision-model.md: its minimum in any prediction.
@@ -125,11 +126,17 @@ def _budget(execution: Execution, outputs: Sequence[Noisy]) -> Precision:
     coefficients = [execution.at.coefficients(output.noise) for output in outputs]
     largest = np.max([_largest(item) for item in coefficients], axis=0)
     deviations = np.max([np.sqrt(np.mean(item**2, axis=1)) for item in coefficients], axis=0)
-    budget = _of_logarithms(np.log2(np.maximum(2 * largest, 2.0**-1000)))
+    whole = max(_lost_bits(execution, output) for output in outputs)
+    budget = _of_logarithms(np.log2(np.maximum(2 * largest, 2.0**-1000)) + whole, _WHOLE_DEVIATION_BITS)
     own = np.log2(np.maximum(2 * deviations, 2.0**-1000))
     certain = float(own.mean()) + math.log2(_COEFFICIENT_DEVIATIONS) + _KEY_DEVIATIONS * _spread(own)
     bits = (-math.log2(item) for item in (budget.value, budget.high, budget.low))
     return Precision(budget_bits=Quantity(*bits), safe_bits=-certain)
+
+
+def _lost_bits(execution: Execution, output: Noisy) -> float:
+    """The mean by which the reported budget is lower: it is ⌊log2 q⌋ − ⌊log2 of the largest coefficient⌋ − 1."""
+    return math.log2(execution.modulus_at(output.shape.level)) % 1 - 0.5
 
 
 def _largest(values: Noise | Reals) -> Reals:
@@ -142,8 +149,8 @@ def _spread(bits: Reals) -> float:
     return max(float(bits.std(ddof=1)), _OWN_DEVIATION_BITS)
 
 
-def _of_logarithms(bits: Reals) -> Quantity:
+def _of_logarithms(bits: Reals, other_deviation: float = 0.0) -> Quantity:
     """2 to the mean, and the interval for one more draw from the same normal distribution (Student's t)."""
-    half = _STUDENT * _spread(bits) * math.sqrt(1 + 1 / len(bits))
+    half = _STUDENT * math.hypot(_spread(bits), other_deviation) * math.sqrt(1 + 1 / len(bits))
     mean = float(bits.mean())
     return Quantity(2.0**mean, 2.0 ** (mean - half), 2.0 ** (mean + half))
