@@ -173,11 +173,15 @@ def _alone(connection: Connection) -> Iterator[None]:
             connection.execute(blocks("migrate")["unlock"])
 
 
+# Columns of ``case_info`` that are no dimensions.
+_KEYS = ("case_info_id", "run_id", "case_key", "comparison_group", "build_id", "parameter_set_id", "status")
+
+
 def view_files() -> list[ViewFile]:
     """All views of this program, in order. Raises ``ValueError`` for a file that creates an object of another name.
 
-    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{but_level}}`` for all dimensions
-    except the level, ``{{but_operation}}`` for those except the operation and the level.
+    ``{{parameters}}`` stands for the dimensions that a library resolves, ``{{case_but_level}}`` for the columns of
+    ``case_info`` except the level, ``{{but_operation}}`` for all dimensions except the operation and the level.
     """
     texts = (file for file in (files("ciphermark_db") / "views").iterdir() if file.name.endswith(".sql"))
     return sorted((_view(file.name, file.read_bytes()) for file in texts), key=lambda item: item.position)
@@ -192,7 +196,10 @@ def _view(file_name: str, text: bytes) -> ViewFile:
         "parameters": [
             item.name for item in descriptor.columns() if item.sources[0].startswith("parameters.")
         ],
-        "but_level": [item.name for item in descriptor.columns() if item.name != "level"],
+        "case_but_level": [
+            *_KEYS,
+            *(item.name for item in descriptor.columns() if item.name != "level"),
+        ],
         "but_operation": [
             item.name for item in descriptor.columns() if item.name not in ("operation", "level")
         ],

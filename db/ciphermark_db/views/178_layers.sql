@@ -2,14 +2,7 @@
 -- one. Any workload that names layers is included: this view knows no workload by name.
 create view layers as
 select
-    i.case_info_id,
-    i.run_id,
-    i.case_key,
-    i.comparison_group,
-    i.build_id,
-    i.parameter_set_id,
-    i.status,
-    {{but_level}},
+    {{case_but_level}},
     options_of(i.dimensions) as options,
     f.stage,
     f.position,

@@ -1,14 +1,7 @@
 -- Nodes of programs have levels of their own.
 create view case_program as
 select
-    i.case_info_id,
-    i.run_id,
-    i.case_key,
-    i.comparison_group,
-    i.build_id,
-    i.parameter_set_id,
-    i.status,
-    {{but_level}},
+    {{case_but_level}},
     u.stage,
     p.digest as program,
     p.depth as program_depth,
