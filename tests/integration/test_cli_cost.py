@@ -49,6 +49,12 @@ def test_results_begin_with_the_top_level(ciphermark: Ciphermark) -> None:
     assert re.findall(r"level ([0-9])", out) == ["3", "2", "1", "0"]
 
 
+def test_wins_are_counted_at_the_top_level_alone(ciphermark: Ciphermark) -> None:
+    for command in (("summary",), ("results",)):
+        out = " ".join(ciphermark(*command, "last~1").out.split())
+        assert "CKKS, matched 1 case: seal fastest in 1" in out
+
+
 def test_programs_get_every_column(ciphermark: Ciphermark) -> None:
     rows = json.loads(ciphermark("cost", "rotate", "--level", "0", "--format", "json").out)
     assert {row["variant"]: row["median"] for row in rows} == {"seal": 0.001, "tenseal": 0.002}

@@ -177,7 +177,8 @@ class Figure:
     @property
     def has_fresh_operands(self) -> bool:
         """Whether its rows have fresh or cached operands at the top level, unless a reader chooses others."""
-        return self.subject == OPERATION and "level" in self.narrowed_by and not self.covers_levels
+        is_of_operations = self.subject is not None and self.subject.covers(OPERATION.experiments[0])
+        return is_of_operations and "level" in self.narrowed_by and not self.covers_levels
 
     def draw(self, rows: Sequence[Row]) -> Chart | None:
         """The chart of rows; ``None`` where there is nothing to draw."""

@@ -170,6 +170,7 @@ PROBES = Figure(
     ),
     view="probe_results",
     subject=subject.ANYTHING,
+    covers_levels=True,
     order="operation, scheme, ring_dimension, variant, phase, probe, metric",
     printed=(),
     columns=(
@@ -194,6 +195,7 @@ FLAME_GRAPH = Figure(
     ),
     view="call_stacks",
     subject=subject.ANYTHING,
+    covers_levels=True,
     order="operation, scheme, ring_dimension, variant, is_evaluation desc, phase, process",
     derive=with_frames,
     finding=finding,

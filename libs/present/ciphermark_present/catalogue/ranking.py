@@ -39,7 +39,9 @@ MEANINGS = (
 _GAP = "   "  # between the meanings of marks
 # Every experiment with phases is ranked here; consecutive operations have a table of their own.
 _EVERY = Subject(subject.REPETITION.experiments, is_rest=True)
-TIMES, SPEEDUPS = (replace(figure, subject=_EVERY) for figure in (times.LATENCY, times.SPEEDUP))
+TIMES, SPEEDUPS = (
+    replace(figure, subject=_EVERY, covers_levels=True) for figure in (times.LATENCY, times.SPEEDUP)
+)
 _SAME_TIME = ("case_key", "phase", "repetitions")
 _ASKED = ("scheme", "tuning", "asked_ring_dimension")
 _MEASURED = (
@@ -283,9 +285,11 @@ PAPER = replace(
     about=lambda rows, _: f"{_timed(rows)}, {_counts(rows)}",
     pivot=Pivot(_line, _paper_cell, _by_mean, acceleration_marks),
 )
-RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW))
+RANKS = replace(times.MATRIX, subject=_EVERY, printed=(RANKING, OVERVIEW), covers_levels=True)
 FIGURES = (RANKS, TIMES, SPEEDUPS)
-OF_RUN = tuple(replace(figure, subject=None, where={}) for figure in FIGURES)
+# Wins are counted at the top level, as on pages.
+OF_PHASE = tuple(replace(figure, covers_levels=False) for figure in FIGURES)
+OF_RUN = tuple(replace(figure, subject=subject.ANYTHING, where={}) for figure in OF_PHASE)
 
 
 def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
@@ -296,7 +300,7 @@ def of_run(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
 
 
 def of_phase(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str]:
-    """The same for one phase, without naming it; ``answers`` are those of :data:`FIGURES`."""
+    """The same for one phase, without naming it; ``answers`` are those of :data:`OF_PHASE`."""
     yield from _sentences([[{**row, "what": ""} for row in answer] for answer in answers], wanted)
 
 

@@ -101,7 +101,7 @@ def _end(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
 def _verdicts(database: Database, run_id: str, wanted: Wanted) -> Iterator[str]:
     is_main = wanted.phase == MAIN_PHASE
     chosen: dict[str, Any] = {"across_security_levels": wanted.across_security_levels, TABLE: wanted.table}
-    figures = ranking.OF_RUN if is_main else ranking.FIGURES
+    figures = ranking.OF_RUN if is_main else ranking.OF_PHASE
     answers = [
         rows(database, figure, run_id, chosen if is_main else chosen | {"phase": wanted.phase})
         for figure in figures
