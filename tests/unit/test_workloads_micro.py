@@ -104,7 +104,7 @@ def test_longer_published_chains_take_larger_rings(levels: int, ring: int) -> No
     ],
 )
 def test_a_higher_security_level_raises_the_ring(level: int, table: security.Table, ring: int) -> None:
-    """592 bits. No ring reaches 256 bits by the 2018 table: N stays, and the plan refuses the case with the limit."""
+    """593 bits. No ring reaches 256 bits by the 2018 table: N stays, and the plan refuses the case with the limit."""
     override = Override(security=level, security_table=table)
     spec = recommended(WORKLOADS["sign-published"], "ckks", registry.declaration("seal"), override)
     assert spec.ring_dimension == ring
