@@ -124,6 +124,7 @@ def test_only_what_was_chosen_counts(door):
         "inference-large",
         "primitives",
         "primitives-large",
+        "validation",
     ],
 )
 def test_what_is_shipped_fits_on_one_core(path):

@@ -70,6 +70,7 @@ def test_every_shipped_suite_is_called_like_its_file_and_says_what_for():
         "seal-vs-openfhe",
         "smoke",
         "tenseal-ml",
+        "validation",
     }
     assert known <= set(shipped.names())
     for name in shipped.names():

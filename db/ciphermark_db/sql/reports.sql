@@ -115,3 +115,25 @@ where
         or s.stage in ('dump', 'load')
     )
 order by r.started_at, i.case_info_id;
+
+-- name: server_times
+-- The server's evaluation by case and stage, with the workers behind a median; of failed cases the reason.
+select
+    i.case_key,
+    i.status,
+    s.stage,
+    s.n,
+    s.median,
+    s.ci_low,
+    s.ci_high,
+    t.workers,
+    t.error
+from case_info as i
+cross join lateral (
+    select count(*) as workers, min(error) as error
+    from trial
+    where case_info_id = i.case_info_id
+) as t
+left join result as s on s.case_info_id = i.case_info_id and s.metric = 'time' and s.step = 'evaluate'
+where i.run_id = %(run_id)s
+order by i.case_key, s.stage;

@@ -12,6 +12,7 @@ import numpy as np
 from ciphermark_model.table import Cost, CostTable, Key
 
 _MOST_TIMES = 8  # handles of an operation on several, against those measured
+_SWITCHES_ALIKE = {"relinearize": "rotate"}
 Point = tuple[int, int]  # ring dimension, data primes
 
 
@@ -21,6 +22,8 @@ class Costs:
     - Between ring dimensions and between numbers of primes: by :class:`Law`, only inside of the measured range.
     - Between chains with few and with many primes above 50 bits, linearly: each prime has its own transforms.
     - Between numbers of handles, linearly; from one measured number up to 8 times as many in proportion.
+    - A relinearization where no product exists, as at level 0 in CKKS: the rotation there, which switches keys alike,
+      times the ratio of both at the nearest number of primes.
     """
 
     def __init__(self, table: CostTable) -> None:
@@ -31,7 +34,9 @@ class Costs:
         """The cost; ``None`` for one that the table does not cover."""
         if key not in self._costs:
             entry = self.table.entries.get(key)
-            self._costs[key] = entry or self._between_sizes(key) or self._between_counts(key)
+            self._costs[key] = (
+                entry or self._between_sizes(key) or self._between_counts(key) or self._by_rotation(key)
+            )
         return self._costs[key]
 
     def _between_sizes(self, key: Key) -> Cost | None:
@@ -56,6 +61,22 @@ class Costs:
         factor = key.count / nearest
         return measured[nearest].scaled(factor) if factor <= _MOST_TIMES else None
 
+    def _by_rotation(self, key: Key) -> Cost | None:
+        other = _SWITCHES_ALIKE.get(key.operation)
+        rotation = other and self.table.entries.get(replace(key, operation=other))
+        if not other or not rotation:
+            return None
+        ratios = []
+        for primes in (key.primes + 1, key.primes + 2):
+            there = _with_primes(key, primes)
+            pair = [self.table.entries.get(replace(there, operation=name)) for name in (key.operation, other)]
+            ratios += [own.median / other.median for own, other in [pair] if own and other]
+        if not ratios:
+            return None
+        cost = rotation.scaled(ratios[0])
+        spread = cost.median * abs(1 - ratios[-1] / ratios[0])
+        return replace(cost, low=cost.low - spread, high=cost.high + spread)
+
     @cached_property
     def _laws(self) -> Mapping[Key, Law]:
         groups: dict[Key, dict[Point, Cost]] = {}
@@ -71,6 +92,13 @@ class Costs:
             if key.count > 1:
                 counts.setdefault(replace(key, count=1), {})[key.count] = cost
         return counts
+
+
+def _with_primes(key: Key, primes: int) -> Key:
+    """The key at another number of data primes, in a chain of the same kind."""
+    digits = primes if key.digits == key.primes else key.digits
+    there = replace(key, primes=primes, digits=digits)
+    return replace(there, wide=there.used_primes if key.wide == key.used_primes else 0)
 
 
 def _group(key: Key) -> Key:

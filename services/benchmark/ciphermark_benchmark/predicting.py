@@ -195,8 +195,22 @@ def predicted(  # noqa: PLR0913 - what a prediction is of
     override: Override = NOTHING,
     given: Any = None,
 ) -> Prediction:
-    """The predicted costs of one input of a workload. Without a request, its recommended parameters count, with the
-    changes of ``override``. ``given`` is the input, by default one of seed 1.
+    """The predicted costs of one input of a workload: see :func:`subject`."""
+    about = subject(workload, request, variant, scheme=scheme, override=override, given=given)
+    return predict(about, table, threads)
+
+
+def subject(  # noqa: PLR0913 - what a prediction is of
+    workload: AnyWorkload,
+    request: ParameterSpec | None,
+    variant: str,
+    *,
+    scheme: Scheme | None = None,
+    override: Override = NOTHING,
+    given: Any = None,
+) -> Subject:
+    """The subject of predictions for one input of a workload. Without a request, its recommended parameters count, with
+    the changes of ``override``. ``given`` is the input, by default one of seed 1.
 
     Raises ``Unsupported`` where the variant cannot execute the workload.
     """
@@ -209,7 +223,7 @@ def predicted(  # noqa: PLR0913 - what a prediction is of
         data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
         given = workload.input(_SEED, data)
     programs = all_traced(workload, given, parameters, declared)
-    return predict(subject_of(workload, given, programs, declared), table, threads)
+    return subject_of(workload, given, programs, declared)
 
 
 def subject_of(workload: AnyWorkload, given: Any, programs: Programs, declared: Declaration) -> Subject:
