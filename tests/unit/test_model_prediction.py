@@ -110,6 +110,13 @@ def test_the_steps_of_the_client_and_bytes_follow_from_the_program() -> None:
     assert whole.value == pytest.approx(1.5 + math.fsum(times.values()))
 
 
+def test_a_program_without_nodes_costs_nothing_but_the_steps_of_the_client() -> None:
+    prediction = predicted(program_of(lambda _, inputs: inputs))
+    assert prediction.evaluation.value == 0
+    assert not prediction.uncovered
+    assert ("client", "compute", "decrypt") in prediction.times_s
+
+
 def test_a_cost_that_is_not_in_the_table_is_named_and_makes_the_prediction_partial() -> None:
     full = table()
     without = replace(

@@ -132,7 +132,10 @@ class Pricer:
             overwritten.append(polynomials if overwrites else 0)
         forms = [self._form(*about, is_managed=program.is_managed) for about in places_of]
         return self._of_forms(
-            forms, np.array(places), np.array(overwritten), reads_of(program, self._switching)
+            forms,
+            np.array(places, dtype=np.int64),
+            np.array(overwritten, dtype=np.int64),
+            reads_of(program, self._switching),
         )
 
     def _of_forms(
