@@ -9,7 +9,9 @@ from rich.console import Console
 from ciphermark_analysis.comparison import differences
 from ciphermark_present import headings, listing, terminal
 from ciphermark_present.catalogue import repetitions
-from ciphermark_present.printed import Wanted, head
+from ciphermark_present.catalogue.columns import VARIANT
+from ciphermark_present.printed import Head, Wanted, head, of
+from ciphermark_present.printed import printed as table_of
 
 
 def row(variant="seal", median=2.0, **changes):
@@ -263,3 +265,14 @@ def test_a_heading_claims_only_what_all_rows_share():
         "BGV, log2(QP) = 150 (50, 40, 60). Security: 128-bit (2018), 128-bit or below 128-bit (2024)"
     )
     assert [head(column) for column in headings.columns(other_ring)] == ["N", "2024"]
+
+
+def test_a_narrow_table_loses_the_parameters_of_rows_before_their_values():
+    rows = [row(), row("openfhe", ring_dimension=16384, security_2024=0)]
+    values = (Head("median", is_number=True), lambda _: "12.3 ms")
+    cells = [of(VARIANT), *headings.cells(rows), values]
+    lines = list(terminal.lines(table_of("", "", cells, rows), 20))
+    assert lines[0].split() == ["variant", "median"]
+    assert " ".join(" ".join(lines).split()).endswith(
+        "Hidden columns: N, 2024. To show them, widen the terminal or use --format md"
+    )

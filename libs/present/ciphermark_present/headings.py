@@ -15,6 +15,7 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.figure import Column
 from ciphermark_present.parameters import MESSAGE, told
+from ciphermark_present.printed import Cells, of
 from ciphermark_present.query import Row
 
 _TIMES = {
@@ -25,6 +26,7 @@ _TIMES = {
 }
 PARAMETERS = (N, LOG_QP)
 LEVELS = (SECURITY_2018, SECURITY_2024)
+_DROP = 10  # a narrow terminal has no room for the parameters of all rows: values are more important
 
 
 def is_shared(column: Column, rows: Sequence[Row]) -> bool:
@@ -65,6 +67,11 @@ def columns(rows: Sequence[Row]) -> list[Column]:
     """The columns that the heading cannot state."""
     own = [column for column in (*PARAMETERS, *LEVELS) if not is_shared(column, rows)]
     return [*own, *differing(OF_LIBRARY, rows)]
+
+
+def cells(rows: Sequence[Row]) -> list[Cells]:
+    """Its columns where there is little room: the first ones that a narrow table loses."""
+    return [of(column, _DROP) for column in columns(rows)]
 
 
 def time_of(phase: str) -> str:

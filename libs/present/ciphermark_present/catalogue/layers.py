@@ -168,7 +168,7 @@ def _shares(row: Row) -> str:
 def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("workload"), lambda row: str(row["workload"])
     yield of(BUILD)
-    yield from map(of, headings.columns(rows))
+    yield from headings.cells(rows)
     yield (
         Head("together", is_number=True),
         lambda row: columns.disturbance(bool(row["disturbed_times"])) + formats.brief_seconds(_whole(row)),

@@ -105,7 +105,7 @@ def name(row: Row) -> str:
 def _columns(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     yield from named(rows, wanted)
     yield of(BUILD)
-    yield from (of(column, drop=7) for column in headings.columns(rows))
+    yield from headings.cells(rows)
     yield Head("median", True), lambda row: _time(row)[0]
     yield Head("95% interval", True, drop=1), lambda row: _time(row)[1]
     yield Head(f"× {wanted.baseline or 'fastest'}", True), _times_fastest

@@ -315,7 +315,6 @@ _COSTS = (
     columns.size("server_peak_bytes", "Server memory", "server memory"),
     columns.error("max_error", "Largest error", "max error"),
 )
-_PARAMETER_DROP = 10  # a narrow terminal has no room for the parameters of all computations
 _DROPS = {
     "upload": 1,
     "download": 2,
@@ -336,7 +335,7 @@ _INCLUDED = (
 def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("workload"), _computed_with
     yield of(BUILD)
-    yield from (of(column, _PARAMETER_DROP) for column in headings.columns(rows))
+    yield from headings.cells(rows)
     several = any(row["inputs"] > 1 for row in rows)
     own = [column for column in _COSTS if several or column.name != _EACH.name]
     yield from present(

@@ -148,7 +148,7 @@ def _listed(rows: Sequence[Row], _: Wanted) -> Iterator[Cells]:
     yield Head("stage"), lambda row: str(row["stage"])
     yield of(METRIC)[0], _metric
     yield of(BUILD)
-    yield from map(of, headings.columns(rows))
+    yield from headings.cells(rows)
     yield of(MEDIAN)
     yield Head("95% interval", True, drop=1), _interval
 

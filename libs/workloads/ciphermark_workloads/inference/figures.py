@@ -212,7 +212,7 @@ def workload_with_options(row: Row) -> str:
 def _listed(rows: Sequence[Row], _: Wanted) -> list[Cells]:
     quality = [column for column in QUALITY if any(row[column.name] is not None for row in rows)]
     costs = [of(column, drop) for drop, column in enumerate((*COSTS[:2], _WEIGHTS))]
-    case_columns = [of(BUILD), *map(of, headings.columns(rows))]
+    case_columns = [of(BUILD), *headings.cells(rows)]
     return [
         (Head("workload"), workload_with_options),
         *case_columns,

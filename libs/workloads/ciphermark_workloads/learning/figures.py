@@ -267,7 +267,7 @@ def _with_stages(answers: Sequence[Sequence[Row]], _: Wanted) -> list[Row]:
 def _listed(rows: Sequence[Row], wanted: Wanted) -> Iterator[Cells]:
     columns = [column for column in QUALITY if wanted.is_detailed or column.name not in _MORE]
     yield of(BUILD)
-    yield from map(of, headings.columns(rows))
+    yield from headings.cells(rows)
     yield from present((of(column, drop) for drop, column in enumerate(columns)), rows, (formats.NOTHING,))
 
 

@@ -320,7 +320,7 @@ def _asked_for(rows: Sequence[Row]) -> Iterator[Cells]:
     yield Head("protocol"), lambda row: str(row["operation"])
     yield Head("database", True), _listed_database
     yield of(BUILD)
-    yield from map(of, headings.columns(rows))
+    yield from headings.cells(rows)
 
 
 def _listed_database(row: Row) -> str:
