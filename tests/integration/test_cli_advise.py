@@ -94,7 +94,9 @@ def test_programs_get_everything(ciphermark: Ciphermark, file: Path) -> None:
     own = answer["candidates"][point["index"]]
     assert own["costs"]["latency_s"]["low"] < own["costs"]["latency_s"]["value"]
     assert own["costs"]["operations_s"].keys() == {"square", "relinearize", "rescale"}
+    assert 0 < own["costs"]["error"]["low"] < own["costs"]["error"]["high"] < 1e-3
     assert answer["limits"]["latency"] == 3600
+    assert answer["limits"]["error"] == 1e-3, "the tolerance of the workload"
     assert len(answer["candidates"]) == 1 + len(answer["left_out"])
     assert files.plain(point["suite"], "suite")["experiments"][0]["variants"] == ["seal"]
 

@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 from predictions import REMARK, answer, available, predicted
 
+from ciphermark import computation, reals
 from ciphermark_adapters import registry
 from ciphermark_benchmark import advising
 from ciphermark_benchmark.advising import Link, Predictor, UncoveredError, Wish, requests, wished
 from ciphermark_benchmark.limits import WishText, in_file, read
 from ciphermark_benchmark.suite import files, plan
+from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Accuracy, Case, Outcome, Sample, Trial
@@ -154,7 +156,7 @@ def test_predictions_are_shown_against_the_medians_of_the_candidates_own_trials(
     assert {row["measured"] for row in rows if row["place"] == 2} == {None}
     table = advice.verified(rows)
     assert "timeout" in {row[5] for row in table.rows}
-    assert ("1", "seal", "upload", "100 kB", "exact", "100 kB", "+0.0%", "yes") in table.rows
+    assert ("1", "seal", "upload", "100 kB", "–", "100 kB", "+0.0%", "yes") in table.rows
 
 
 @pytest.mark.parametrize(
@@ -248,3 +250,29 @@ def test_a_workload_without_a_scheme_here_is_left_out_with_the_reason():
 
     several = advising.candidates(replace(WISH, threads=(1,)), available("seal"), refuses)
     assert {each.reason for each in several} == {"no rotation here"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "bits", "words"),
+    [("openfhe", 38, "OpenFHE may choose larger primes"), ("openfhe", 36, None), ("seal", 38, None)],
+)
+def test_a_library_that_chooses_primes_needs_room_in_the_security_limit(variant, bits, words):
+    """With a special prime of 60 bits, 44 + 3 · 38 bits are 218, the limit at N = 8192: OpenFHE's primes are larger."""
+    spec = replace(
+        SIGN.parameters("ckks"),
+        ring_dimension=8192,
+        modulus_bits=(bits + 6, *[bits] * 3, 60),
+        scale_bits=bits,
+    )
+    reason = advising._reason_against_larger_primes(spec, registry.declaration(variant))
+    assert reason is None if words is None else words in reason
+
+
+def test_the_largest_error_is_the_tolerance_of_a_workload_unless_a_limit_is_given():
+    @computation(x=reals(8), tolerance=1e-2)
+    def square(x):
+        return x * x
+
+    facts = host.collect()
+    assert wished(square, "square", WishText(), facts).limits.error == 1e-2
+    assert wished(square, "square", WishText(error=1e-5), facts).limits.error == 1e-5

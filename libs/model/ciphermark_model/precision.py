@@ -35,7 +35,7 @@ _KEY_DEVIATIONS = 6.1
 # A ckks error is a product of up to two normal values: P(> k) ≈ exp(−1.5·k^(2/3)) in each slot. Its quantile for 10⁻⁹
 # is below 8 times the largest of the slots of one ciphertext.
 _SAFE_FACTOR = 8.0
-_MIN_ROOM_BITS = 0.5
+MIN_ROOM_BITS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def has_room(predicted: Precision, tolerance: float = 1e-3) -> bool:
     """The same for a prediction."""
     if predicted.error is None:
         return predicted.safe_bits > 0
-    return predicted.room_bits > _MIN_ROOM_BITS and _SAFE_FACTOR * predicted.error.high < tolerance
+    return predicted.room_bits > MIN_ROOM_BITS and _SAFE_FACTOR * predicted.error.high < tolerance
 
 
 def of_outputs(execution: Execution, outputs: Sequence[Noisy]) -> Precision:

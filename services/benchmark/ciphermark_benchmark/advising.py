@@ -22,27 +22,33 @@ from ciphermark_benchmark import predicting
 from ciphermark_benchmark.limits import WishText
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import host as hosts
-from ciphermark_core import security
+from ciphermark_core import primes, security
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.key_switching import Tuning
-from ciphermark_core.model import Outcome, ParameterSpec, Sample, Scheme
+from ciphermark_core.model import Outcome, Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_core.run import Host
 from ciphermark_db.database import Database
+from ciphermark_measure import precision
 from ciphermark_measure.parties import messages
 from ciphermark_model import interpolation
 from ciphermark_model.advice import Candidate, Costs, Limits, Objective, advise, operations_of
+from ciphermark_model.precision import MIN_ROOM_BITS, Precision
 from ciphermark_model.prediction import Prediction, predict
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS
 from ciphermark_workloads.options import of_case, to_case
-from ciphermark_workloads.parameters import Override, changed, recommended
+from ciphermark_workloads.parameters import Override, changed, recommended, sends_seeded
 from ciphermark_workloads.programs import Programs, all_traced
+from ciphermark_workloads.workload import Workload
 
 DATA_SET, SEED = "boston", 1  # of workloads that take data; of inputs
-_SCALE_STEPS = (-10, -5, 5)  # bits by which other scales differ from the recommended one
+_LEAST_SCALE, _SCALE_STEPS = (
+    20,
+    (-10, -5, 5, 10),
+)  # bits by which other scales differ from the recommended one
 _TUNINGS: tuple[Tuning, ...] = ("matched", "recommended")
 _LARGEST_RING, _SMALLEST_RING = 1 << 16, 1 << 11
 _BUDGET = {"processes": 2, "min_samples": 10, "warmups": 1}  # of suites that verify advice
@@ -90,11 +96,21 @@ class Request:
 
 
 def wished(workload: AnyWorkload, name: str, asked: WishText, facts: Host) -> Wish:
-    """The wish of a reader on a host: numbers of threads are powers of two up to the cores, or to the limit."""
+    """The wish of a reader on a host. Numbers of threads are powers of two up to the cores, or to the limit. Without a
+    limit of the error, it is the workload's tolerance.
+    """
     most = min(asked.threads or facts.cores, facts.cores)
     threads = tuple(1 << power for power in range(most.bit_length()) if 1 << power <= most)
-    link = Link(asked.bandwidth, asked.round_trip or 0.0)
-    return Wish(workload, name, asked.limits, asked.objective, link, threads, asked.core_hour)
+    link, limits = Link(asked.bandwidth, asked.round_trip or 0.0), asked.limits
+    if limits.error is None:
+        limits = replace(limits, error=_tolerance(workload))
+    return Wish(workload, name, limits, asked.objective, link, threads, asked.core_hour)
+
+
+def _tolerance(workload: AnyWorkload) -> float | None:
+    """The largest absolute error of a correct result; ``None`` for a workload that judges in another way."""
+    is_usual = type(workload).judge is Workload.judge and workload.relative_tolerance is None
+    return workload.tolerance if is_usual else None
 
 
 # --- Candidates -------------------------------------------------------------------------------------------------------
@@ -103,8 +119,8 @@ def wished(workload: AnyWorkload, name: str, asked: WishText, facts: Host) -> Wi
 def requests(
     workload: AnyWorkload, scheme: Scheme, declared: Declaration, limits: Limits
 ) -> Iterator[Request]:
-    """The parameter sets and options worth comparing for a library, the recommended ones first: the workload's choices,
-    each in several rings and with several digits of key switching; other scales where the workload offers none.
+    """The parameter sets and options worth comparing for a library, the recommended ones first: the workload's choices
+    and other scales, each in several rings and with several digits of key switching.
     """
     wanted = Override(security=limits.security, security_table=limits.security_table)
     seen: list[Request] = []
@@ -128,20 +144,19 @@ def _choices(
     others = workload.choices(scheme)[1:]
     for choice in others:
         yield Request(changed(choice.parameters, wanted), {**usual, **choice.options})
-    if not others:
-        yield from (Request(spec, usual) for spec in _scales(own))
+    yield from (Request(spec, usual) for spec in _scales(own))
 
 
 def _scales(spec: ParameterSpec) -> Iterator[ParameterSpec]:
-    """The ckks parameter set with other scales, where all primes but the outer ones have the size of the scale."""
+    """The ckks parameter set with other scales, where all primes but the outer ones have the size of the scale; the
+    outer primes keep their distance from it.
+    """
     chain, scale = spec.modulus_bits, spec.scale_bits
     if chain is None or scale is None or len(chain) < 3 or {*chain[1:-1]} != {scale}:
         return
-    first, *inner, special = chain
     for step in _SCALE_STEPS:
-        bits = scale + step
-        if 20 <= bits <= first:
-            yield replace(spec, scale_bits=bits, modulus_bits=(first, *[bits] * len(inner), special))
+        if scale + step >= _LEAST_SCALE and max(chain) + step <= primes.LARGEST_PRIME_BITS:
+            yield replace(spec, scale_bits=scale + step, modulus_bits=tuple(bits + step for bits in chain))
 
 
 def _rings(spec: ParameterSpec) -> Iterator[int]:
@@ -236,7 +251,7 @@ def _predicted(  # noqa: PLR0913, PLR0917 - what a candidate is made of
     bare = Candidate(variant, threads, spec, request.options, spec.ring_dimension, spec.modulus_bits)
     if threads > 1 and not (declared.has_threads or declared.programs_have_threads):
         return replace(bare, reason=f"{declared.library} cannot be given {threads} threads here")
-    reason = declared.refusal(spec)
+    reason = declared.refusal(spec) or _reason_against_larger_primes(spec, declared)
     if reason is not None:
         return replace(bare, reason=reason)
     try:
@@ -249,8 +264,23 @@ def _predicted(  # noqa: PLR0913, PLR0917 - what a candidate is made of
     bare = replace(bare, ring_dimension=resolved.ring_dimension, modulus_bits=resolved.modulus_bits)
     if prediction.is_partial:
         return replace(bare, reason="; ".join(prediction.uncovered), is_uncovered=True)
+    accuracy = prediction.precision
+    if isinstance(accuracy, Precision) and not accuracy.room_bits > MIN_ROOM_BITS:
+        return replace(bare, reason=f"values may exceed the modulus: {accuracy.room_bits:.1f} bits of room")
     missing = tuple(sorted({text.partition(":")[0] for text in prediction.uncovered}))
     return replace(bare, costs=costs(prediction, wish.link, wish.core_hour), missing_steps=missing)
+
+
+def _reason_against_larger_primes(spec: ParameterSpec, declared: Declaration) -> str | None:
+    """The refusal of the primes that a library may choose, each up to a bit larger in effect than its refusal assumes:
+    of a request without that room it tells when it runs. The first prime of the asked chain has all of the room.
+    """
+    if not declared.chooses_primes or spec.modulus_bits is None or len(spec.modulus_bits) < 2:
+        return None
+    first, *rest = spec.modulus_bits
+    larger = min(first + len(spec.modulus_bits), primes.LARGEST_PRIME_BITS)
+    reason = declared.refusal(replace(spec, modulus_bits=(larger, *rest)))
+    return f"{declared.library} may choose larger primes: {reason}" if reason else None
 
 
 def costs(prediction: Prediction, link: Link, core_hour: float | None = None) -> Costs:
@@ -259,7 +289,8 @@ def costs(prediction: Prediction, link: Link, core_hour: float | None = None) ->
         prediction.end_to_end(link.bandwidth or math.inf, link.round_trip_s),
         prediction.parameters,
     )
-    alone = prediction.end_to_end(math.inf, 0.0)
+    alone, accuracy = prediction.end_to_end(math.inf, 0.0), prediction.precision
+    assert accuracy is None or isinstance(accuracy, Precision)
     price = None if core_hour is None else core_hour / 3600 * prediction.threads
     return Costs(
         latency_s=latency,
@@ -274,8 +305,16 @@ def costs(prediction: Prediction, link: Link, core_hour: float | None = None) ->
         security_2024=parameters.security_2024,
         log_qp=parameters.log_qp,
         operations_s=operations_of((share.operation, share.seconds) for share in prediction.shares),
+        error=accuracy.error if accuracy else None,
+        budget_bits=_budget(accuracy) if accuracy else None,
         price=None if price is None else _times(prediction.evaluation, price),
     )
+
+
+def _budget(accuracy: Precision) -> Quantity | None:
+    """The noise budget, from what remains but for one decryption of 10⁹."""
+    budget = accuracy.budget_bits
+    return None if budget is None else Quantity(budget.value, accuracy.safe_bits, budget.high)
 
 
 def _times(quantity: Quantity, factor: float) -> Quantity:
@@ -322,6 +361,7 @@ class Predictor:
             for variant, table in tables.items()
         }
         self._programs: dict[object, tuple[Any, Programs]] = {}
+        self._precisions: dict[object, Precision | None] = {}
 
     def __call__(self, workload: AnyWorkload, spec: ParameterSpec, variant: str, threads: int) -> Prediction:
         """See :data:`Predict`. Raises ``Unsupported`` and :class:`UncoveredError`."""
@@ -329,20 +369,37 @@ class Predictor:
         if isinstance(table, str):
             raise UncoveredError(table)
         declared = registry.declaration(variant)
-        given, programs = self._traced(workload, spec, declared)
-        return predict(predicting.subject_of(workload, given, programs, declared), table, threads)
+        parameters = predicting.resolved(workload, declared, spec)
+        key, given, programs = self._traced(workload, parameters, declared)
+        prediction = predict(predicting.subject_of(workload, given, programs, declared), table, threads)
+        if prediction.is_partial:
+            return prediction
+        key = (key, repr(declared.noise), sends_seeded(workload, declared))
+        if key not in self._precisions:
+            self._precisions[key] = _precision(workload, programs, given, parameters, declared)
+        return replace(prediction, precision=self._precisions[key])
 
     def _traced(
-        self, workload: AnyWorkload, spec: ParameterSpec, declared: Declaration
-    ) -> tuple[Any, Programs]:
-        parameters = predicting.resolved(workload, declared, spec)
-        scheme = spec.scheme
+        self, workload: AnyWorkload, parameters: Parameters, declared: Declaration
+    ) -> tuple[object, Any, Programs]:
+        """What identifies the programs, the input, and the programs."""
+        scheme = parameters.spec.scheme
         form = declared.operations[scheme], declared.managed[scheme], declared.drives_levels(scheme)
         key = repr((workload.name, workload.options, parameters, form))
         if key not in self._programs:
             given = workload.input(SEED, DATA_SETS[DATA_SET]() if workload.takes_data else None)
             self._programs[key] = given, all_traced(workload, given, parameters, declared)
-        return self._programs[key]
+        return key, *self._programs[key]
+
+
+def _precision(
+    workload: AnyWorkload, programs: Programs, given: Any, parameters: Parameters, declared: Declaration
+) -> Precision | None:
+    """The accuracy of the outputs; ``None`` for programs and libraries outside the model of noise."""
+    try:
+        return precision.predicted(workload, programs, given, parameters, declared)
+    except Unsupported:
+        return None
 
 
 def predictor(database: Database, wish: Wish) -> tuple[Predictor, list[str]]:

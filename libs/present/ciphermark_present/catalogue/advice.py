@@ -17,6 +17,7 @@ from ciphermark_present.figure import Column, Figure
 from ciphermark_present.printed import Head, Printed, of, printed
 from ciphermark_present.query import Row
 
+_EXACT = 1.01  # a measured value within so much of a prediction without an interval counts as inside
 _NEAR = 1.005  # a smaller ratio is written as equal
 _SHOWN = 12  # left-out candidates that a short table has
 _PANELS = {
@@ -305,7 +306,8 @@ def about(answer: Row) -> str:
         if link["bandwidth"] is None
         else f"with transfer at {formats.digits(link['bandwidth'] / 1e6)} Mbit/s"
     )
-    missing = sorted({step for candidate in answer["candidates"] for step in candidate["missing_steps"]})
+    priced = (candidate for candidate in answer["candidates"] if candidate["costs"])
+    missing = sorted({step for candidate in priced for step in candidate["missing_steps"]})
     without = f"; not in the cost table, and missing: {', '.join(missing)}" if missing else ""
     notes = [f"Time of all steps of both parties, {sent}{without}", *answer["notes"]]
     return ". ".join(note.rstrip(".") for note in notes)
@@ -364,10 +366,11 @@ def _verified_cells(row: Row) -> Iterator[str]:
     yield str(row["variant"])
     yield str(row["cost"])
     yield write(predicted)
-    yield f"[{write(row['low'])}, {write(row['high'])}]" if row["low"] < row["high"] else "exact"
+    yield f"[{write(row['low'])}, {write(row['high'])}]" if row["low"] < row["high"] else "–"
     yield str(row["status"]) if measured is None else write(measured)
     yield f"{predicted / measured - 1:+.1%}" if measured else formats.NOTHING
-    yield formats.NOTHING if measured is None else formats.yes(row["low"] <= measured <= row["high"])
+    low, high = min(row["low"], predicted / _EXACT), max(row["high"], predicted * _EXACT)
+    yield formats.NOTHING if measured is None else formats.yes(low <= measured <= high)
 
 
 def draw(rows: Sequence[Row]) -> Chart | None:
