@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import strategies as st
 
-from ciphermark import computation, dot, greater, integers, matvec, reals
+from ciphermark import computation, dot, greater, integers, matvec, reals, rotate
 from ciphermark_core.model import Scheme
 from ciphermark_workloads.computation import Computation
 
@@ -86,3 +87,55 @@ ALL: dict[str, Computation] = {
     name: item for name, item in tuple(vars().items()) if isinstance(item, Computation)
 }
 CELLS: list[tuple[str, Scheme]] = [(name, scheme) for name, item in ALL.items() for scheme in item.schemes]
+
+
+# --- Random functions -------------------------------------------------------------------------------------------------
+
+STEPS = ("add", "sub", "mul", "square", "scale", "shift", "rotate", "sum", "vector", "negate", "matrix")
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[int, tuple[tuple[str, int, int, int], ...]]:
+    """The length of two inputs, and steps: an operation, two earlier values, and a number."""
+    length = draw(st.sampled_from([1, 2, 3, 8, 13, 64, 100]))
+    steps = draw(
+        st.lists(
+            st.tuples(st.sampled_from(STEPS), st.integers(0, 99), st.integers(0, 99), st.integers(-3, 3)),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    return length, tuple(steps)
+
+
+def function_of(length: int, steps: tuple[tuple[str, int, int, int], ...], is_whole: bool):
+    """A function of two vectors that takes the steps; values stay small in the mean."""
+    share = 1 if is_whole else 0.25
+    vector = np.arange(length) % 3 - (1 if is_whole else 0.9)
+    matrix = np.random.default_rng(0).integers(-1, 2, (length, length))
+
+    def function(x, y):
+        values = [x, y]
+        for step, first, second, number in steps:
+            a, b = values[first % len(values)], values[second % len(values)]
+            operations = {
+                "add": lambda a=a, b=b: a + b,
+                "sub": lambda a=a, b=b: a - b,
+                "mul": lambda a=a, b=b: a * b,
+                "square": lambda a=a: a**2,
+                "scale": lambda a=a, n=number: a * (n * share),
+                "shift": lambda a=a, n=number: n * share + a,
+                "rotate": lambda a=a, n=number: rotate(a, n) if np.size(vector) == _length(a) else a,
+                "sum": lambda a=a: a.sum() * share,
+                "vector": lambda a=a: vector * a + a,
+                "negate": lambda a=a: 1 - a,
+                "matrix": lambda a=a: matvec(matrix * share, a) if _length(a) == length else a,
+            }
+            values.append(operations[step]())
+        return values[-1] + x
+
+    return function
+
+
+def _length(a) -> int:
+    return len(a) if np.shape(a) else 1

@@ -9,7 +9,19 @@ from itertools import count
 
 import numpy as np
 
-from ciphermark_circuits.expressions import Expression, Numbers, is_number, ordered, product
+from ciphermark_circuits.expressions import (
+    Expression,
+    Numbers,
+    constant,
+    difference,
+    is_number,
+    matvec,
+    negated,
+    ordered,
+    product,
+    sign_by,
+    total,
+)
 
 _HIGHEST_DEGREE = 255
 
@@ -47,22 +59,23 @@ class _Polynomial:
     coefficients: Numbers
 
 
-def arranged(roots: Sequence[Expression]) -> Arranged:
-    """Products of several factors are balanced. A polynomial of one expression whose steps are deeper than its degree
-    needs, such as Horner's rule, is computed from powers instead.
+def arranged(roots: Sequence[Expression], has_polynomials: bool = True) -> Arranged:
+    """Products of several factors are balanced. With ``has_polynomials``, a polynomial of one expression whose steps
+    are deeper than its degree needs, such as Horner's rule, is computed from powers instead.
     """
     nodes = ordered(roots)
     uses: dict[int, int] = {}
     for operand in (operand for node in nodes for operand in node.operands):
         uses[id(operand)] = uses.get(id(operand), 0) + 1
-    arrangement = _Arrangement(uses)
+    arrangement = _Arrangement(uses, has_polynomials)
     for node in nodes:
         arrangement.add(node)
     return Arranged(tuple(arrangement.made[id(root)] for root in roots), arrangement.depths)
 
 
 class _Arrangement:
-    def __init__(self, uses: dict[int, int]) -> None:
+    def __init__(self, uses: dict[int, int], has_polynomials: bool) -> None:
+        self._has_polynomials = has_polynomials
         self._uses = uses
         self._polynomials: dict[int, _Polynomial] = {}
         self._factors: dict[int, list[Expression]] = {}
@@ -77,7 +90,10 @@ class _Arrangement:
         self._alive.append(direct)
         polynomial = self._polynomials[id(node)] = self._polynomial(node)
         degree = len(polynomial.coefficients) - 1
-        if degree > 1:
+        if degree < 1:
+            direct = constant(np.full(node.length, polynomial.coefficients[0]))
+            self.depths[id(direct)] = 0
+        elif degree > 1 and self._has_polynomials:
             base = self.made[id(polynomial.base)]
             depth = self.depths[id(base)] + degree.bit_length() + node.is_whole  # numbers come last there
             if depth < self.depths[id(direct)]:
@@ -92,7 +108,10 @@ class _Arrangement:
         if node.operation == "times":
             return self._balanced(node)
         operands = tuple(self.made[id(operand)] for operand in node.operands)
-        direct = replace(node, operands=operands)
+        if any(operand.is_constant for operand in operands) and node.operation in _FOLDED:
+            direct = replace(_FOLDED[node.operation](node, *operands), place=node.place)
+        else:
+            direct = replace(node, operands=operands)
         below = max((self.depths[id(operand)] for operand in operands), default=0)
         self.depths[id(direct)] = below + _levels(node)
         return direct
@@ -143,8 +162,9 @@ class _Arrangement:
         base = next(part.base for part in parts if len(part.coefficients) > 1)
         coefficients = _COEFFICIENTS[node.operation](*(part.coefficients for part in parts))
         nonzero = np.flatnonzero(coefficients)
-        is_short = 1 < len(coefficients) <= _HIGHEST_DEGREE + 1 and nonzero.size > 0 and nonzero[-1] > 0
-        return _Polynomial(base, coefficients[: nonzero[-1] + 1]) if is_short else itself
+        last = nonzero[-1] if nonzero.size else 0
+        is_short = len(coefficients) <= _HIGHEST_DEGREE + 1
+        return _Polynomial(base, coefficients[: last + 1]) if is_short else itself
 
 
 def _number(node: Expression) -> _Polynomial | None:
@@ -163,6 +183,18 @@ _COEFFICIENTS: dict[str, Callable[..., Numbers]] = {
     "minus": lambda a, b: _sum_of(a, -b),
     "neg": lambda a: -a,
     "times": np.convolve,
+}
+
+
+# What a node becomes whose operands have turned out to be constants.
+_FOLDED: dict[str, Callable[..., Expression]] = {
+    "plus": lambda _, a, b: total(a, b),
+    "minus": lambda _, a, b: difference(a, b),
+    "neg": lambda _, a: negated(a),
+    "turned": lambda node, a: a.rotate(node.argument),
+    "sum": lambda _, a: a.sum(),
+    "matvec": lambda node, a: matvec(node.argument, a),
+    "sign": lambda node, a: sign_by(node.argument, a),
 }
 
 

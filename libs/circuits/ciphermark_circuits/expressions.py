@@ -26,6 +26,7 @@ from ciphermark_core.errors import UserError
 Numbers: TypeAlias = npt.NDArray[Any]  # float64, or int64 where integers are exact
 LOW, DEGREES = 0.01, (7, 7, 15)  # of sign: the smallest magnitude, and the polynomials
 _HIGHEST_POWER = 1 << 12
+_POINTS = 4001  # at which the range of a composition is sampled
 _COMPARISONS = {"greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "sign"}
 _COMPARE = (
     "a comparison of encrypted values needs a polynomial: for values in [−1, 1], write sign(x) or "
@@ -94,10 +95,10 @@ class Expression:
         return total(other, self)
 
     def __sub__(self, other: Any) -> Expression:
-        return _difference(self, other)
+        return difference(self, other)
 
     def __rsub__(self, other: Any) -> Expression:
-        return _difference(other, self)
+        return difference(other, self)
 
     def __mul__(self, other: Any) -> Expression:
         return product(self, other)
@@ -250,6 +251,11 @@ def constant(values: Any, bounds: tuple[float, float] | None = None, is_fixed: b
     return Expression("constant", (), len(numbers), low, high, place(), is_whole, numbers, is_fixed)
 
 
+def zeros(like: Expression) -> Expression:
+    """Zeros of a length and kind."""
+    return constant(np.zeros(like.length, np.int64 if like.is_whole else np.float64))
+
+
 def _short(values: Any) -> str:
     shape = getattr(values, "shape", None)
     return f"an array of shape {shape}" if shape else type(values).__name__
@@ -311,8 +317,11 @@ def total(x: Any, y: Any) -> Expression:
     return _made("plus", a, b, length, bounds)
 
 
-def _difference(x: Any, y: Any) -> Expression:
+def difference(x: Any, y: Any) -> Expression:
+    """x − y value by value."""
     a, b, length = _pair(x, y)
+    if a is b:
+        return zeros(a)
     if a.is_constant or b.is_constant:
         return total(a, negated(b))
     return _made("minus", a, b, length, (a.low - b.high, a.high - b.low))
@@ -339,7 +348,7 @@ def product(x: Any, y: Any) -> Expression:
         if b.argument[0] == -1:
             return negated(a)
     if b.is_constant and b.is_fixed and not b.argument.any():
-        return constant(np.zeros(length, b.argument.dtype))
+        return zeros(a if a.length == length else b)
     return _made("times", a, b, length, bounds)
 
 
@@ -446,16 +455,27 @@ def sign(x: Any, degrees: Sequence[int] = DEGREES, low: float = LOW) -> Any:
         OddPolynomial(step.coefficients, 2 if len(step.coefficients) <= 4 else 4) for step in steps
     ]
     if not isinstance(x, Expression):
-        values = np.asarray(x)
-        for polynomial in polynomials:
-            values = polynomial(values)
-        return values.view(Plain)
+        return _composed(polynomials, np.asarray(x)).view(Plain)
     if x.is_whole:
         raise _fault("sign is a polynomial of reals: declare reals")
     if x.largest > 1:
         raise _fault(f"sign takes values in [−1, 1], and these reach {x.largest:.4g}: divide them first")
-    reach = np.full(1, 1 + steps[-1].error)
-    return Expression("sign", (x,), x.length, -reach, reach, place(), False, tuple(polynomials))
+    return sign_by(polynomials, x)
+
+
+def sign_by(polynomials: Sequence[OddPolynomial], x: Expression) -> Expression:
+    """The composition of odd polynomials, the first applied first, of values in [−1, 1]."""
+    if x.is_constant:
+        return constant(_composed(polynomials, x.argument), is_fixed=x.is_fixed)
+    ends = _composed(polynomials, np.linspace(-1, 1, _POINTS))
+    low, high = np.full(1, ends.min()), np.full(1, ends.max())
+    return Expression("sign", (x,), x.length, low, high, place(), False, tuple(polynomials))
+
+
+def _composed(polynomials: Sequence[OddPolynomial], values: Numbers) -> Numbers:
+    for polynomial in polynomials:
+        values = polynomial(values)
+    return values
 
 
 def greater(x: Any, threshold: float, degrees: Sequence[int] = DEGREES, low: float = LOW) -> Any:
@@ -467,7 +487,7 @@ def greater(x: Any, threshold: float, degrees: Sequence[int] = DEGREES, low: flo
 
 _UFUNCS: Mapping[str, Callable[..., Expression]] = {
     "add": total,
-    "subtract": _difference,
+    "subtract": difference,
     "multiply": product,
     "divide": _quotient,
     "negative": negated,

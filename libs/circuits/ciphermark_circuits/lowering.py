@@ -28,9 +28,10 @@ from ciphermark_contract.interfaces import (
     matched,
     next_lower,
 )
+from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters
 
-_NEGATION = ("negate",)
+_NEGATION, _DIFFERENCE = ("negate",), "sub"
 _SAME_SCALE = 2.0**-50  # as in the shapes of sums
 
 
@@ -132,7 +133,7 @@ class _Lowering:
         self._operations: Mapping[str, Callable[[Expression], _Packed]] = {
             "input": self._input,
             "plus": partial(self._sum_of_two, "add"),
-            "minus": partial(self._sum_of_two, "sub"),
+            "minus": partial(self._sum_of_two, _DIFFERENCE),
             "neg": self._negated,
             "times": self._product,
             "turned": self._rotated,
@@ -170,6 +171,8 @@ class _Lowering:
             parts = [self._plus(a.part(i), vector) for i, vector in enumerate(vectors)]
             return self._packed(packing, parts, a.is_clean)
         b = self._values[id(second)]
+        if operation == _DIFFERENCE and a.parts == b.parts:
+            raise UserError(f"{node.place}: this difference is 0 whatever the inputs are: leave it out")
         parts = [self._added(operation, a.part(i), b.part(i)) for i in range(packing.parts)]
         return self._packed(packing, parts, a.is_clean and b.is_clean)
 

@@ -153,62 +153,72 @@ class Computation(Workload[Given, Numbers]):
     def _encrypted(self) -> dict[str, Input]:
         return {name: item for name, item in self.inputs.items() if not item.is_public}
 
-    def _arranged(self, public: Arrays) -> Arranged:
-        """The graph with these values of public inputs; raises ``UserError`` with the line of a fault."""
+    def _arranged(self, public: Arrays, scheme: Scheme) -> Arranged:
+        """The graph with these values of public inputs, for a scheme; raises ``UserError`` with the line of a fault."""
         operands = {
             name: _operand(name, declared, public.get(name)) for name, declared in self.inputs.items()
         }
         returned = type(self).function(**operands)
         results = returned if isinstance(returned, (tuple, list)) else (returned,)
-        for number, result in enumerate(results):
-            if not isinstance(result, Expression) or result.is_constant:
-                which = f"result {number}" if len(results) > 1 else "the result"
-                raise UserError(f"{self.line}: {which} of {self.name} does not depend on encrypted values")
+        fault = f"{self.line}: a result of {self.name} does not depend on encrypted values"
+        if not all(isinstance(result, Expression) for result in results):
+            raise UserError(fault)
+        for result in results:
             if not is_bounded(result):
                 raise UserError(
                     f"{result.place}: the bounds of these values exceed any number: narrow the inputs"
                 )
-        return arranged(results)
+        arrangement = arranged(results, has_polynomials=scheme != "bgv")  # for its sums: see _Growth
+        if any(root.is_constant for root in arrangement.roots):
+            raise UserError(fault)
+        return arrangement
 
     @cached_property
-    def selection(self) -> Selection:
+    def _selections(self) -> Mapping[Scheme, Selection]:
+        return {scheme: self._selection(scheme) for scheme in self.schemes}
+
+    def _selection(self, scheme: Scheme) -> Selection:
         """The choice of parameters. It depends on declarations, not on the values of inputs."""
-        whole = next(iter(self.inputs.values())).is_whole
         public = {
             name: item.values
             for name, item in self.inputs.items()
             if item.is_public and item.values is not None
         }
-        arrangement = self._arranged(public)
+        arrangement = self._arranged(public, scheme)
         lengths = {name: item.length for name, item in self._encrypted.items()}
-        graph = Graph(arrangement, lengths, moves_values(arrangement.roots), whole)
-        return Selection(self.name, graph, 0.0 if whole else self.tolerance)
+        is_whole = scheme in EXACT_SCHEMES
+        graph = Graph(arrangement, lengths, moves_values(arrangement.roots), is_whole)
+        return Selection(self.name, graph, 0.0 if is_whole else self.tolerance)
 
     # --- What both parties and the suite ask -------------------------------------------------------------------------
 
     def parameters(self, scheme: Scheme) -> ParameterSpec:
         """The smallest secure ring whose chain has the levels, and the precision or range, of the function."""
         self.require_scheme(scheme)
-        return self.selection.recommended(scheme)
+        return self._selections[scheme].recommended(scheme)
 
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)
-        return self.selection.recommended(scheme, is_roomy=True)
+        return self._selections[scheme].recommended(scheme, is_roomy=True)
 
     def choices(self, scheme: Scheme) -> Sequence[Choice]:
         """The recommended parameters, then other scales, and the next larger ring."""
         self.require_scheme(scheme)
-        return [Choice({}, spec) for spec in self.selection.alternatives(scheme)]
+        return [Choice({}, spec) for spec in self._selections[scheme].alternatives(scheme)]
 
     def decisions(self, scheme: Scheme) -> Sequence[Decision]:
         """Scheme, ring, chain, scale or plaintext modulus, levels, keys and packing."""
-        return self.selection.decisions(scheme)
+        return self._selections[scheme].decisions(scheme)
 
     def input_ciphertexts(self, stage: str, parameters: Parameters) -> int:
         return sum(packing.parts for packing in self._packings(parameters).values())
 
+    @property
+    def _roots(self) -> Sequence[Expression]:
+        return self._selections[self.schemes[0]].graph.arrangement.roots
+
     def _width(self, parameters: Parameters) -> int:
-        return width_of(parameters, self.selection.graph.is_moving)
+        return width_of(parameters, self._selections[parameters.spec.scheme].graph.is_moving)
 
     def _packings(self, parameters: Parameters) -> dict[str, Packing]:
         width = self._width(parameters)
@@ -253,7 +263,7 @@ class Computation(Workload[Given, Numbers]):
     def output(self, outputs: Sequence[Vector], given: Given, parameters: Parameters) -> Numbers:
         """The results one after the other."""
         width, values, start = self._width(parameters), [], 0
-        for root in self.selection.graph.arrangement.roots:
+        for root in self._roots:
             packing = Packing.of(root.length, width)
             part = packing.unpacked(outputs[start : start + packing.parts])
             values.append(centred(part, parameters) if parameters.plain_modulus else part)
@@ -264,7 +274,7 @@ class Computation(Workload[Given, Numbers]):
         """The function on arrays."""
         returned = self(**given)
         results = returned if isinstance(returned, (tuple, list)) else (returned,)
-        roots = self.selection.graph.arrangement.roots
+        roots = self._roots
         return np.concatenate(
             [np.broadcast_to(np.ravel(item), root.length) for item, root in zip(results, roots, strict=True)]
         )
@@ -279,7 +289,8 @@ class Computation(Workload[Given, Numbers]):
         for name, packing in self._packings(evaluator.parameters).items():
             parts[name] = inputs[start : start + packing.parts]
             start += packing.parts
-        arrangement = self._arranged(public) if public else self.selection.graph.arrangement
+        scheme = evaluator.parameters.spec.scheme
+        arrangement = self._arranged(public, scheme) if public else self._selections[scheme].graph.arrangement
         return lower(evaluator, arrangement, parts, self._width(evaluator.parameters))
 
 

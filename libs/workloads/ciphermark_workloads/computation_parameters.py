@@ -23,7 +23,7 @@ from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core import chains, primes
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_core.security import Table, limit
 from ciphermark_workloads.workload import Decision
 
@@ -38,6 +38,7 @@ _ROOMY_FACTOR_BITS = 7
 _LEAST_DRIFT_BITS = 3  # scales differ by an eighth at most
 _MORE_SCALE_BITS = 5  # by which an alternative scale is larger
 _T_BITS = 58
+_BALANCE = 1.5  # times √t: the factor that SEAL multiplies by
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +76,16 @@ class Selection:
     def recommended(self, scheme: Scheme, is_roomy: bool = False) -> ParameterSpec:
         """The parameters in the smallest secure ring; with ``is_roomy``, for libraries that choose their primes.
 
-        Raises ``UserError`` where no ring has the levels, or the precision or range.
+        Raises ``UserError`` where no ring has the levels, or the precision or range; ``Unsupported`` where one has them
+        for another scheme, or for libraries that take the requested primes.
         """
         key = (scheme, is_roomy)
         if key not in self._specs:
             spec = next(self._candidates(scheme, is_roomy), None)
             if spec is None:
-                raise Unsupported(self._refusal(scheme)) if is_roomy else UserError(self._refusal(scheme))
+                others = {*EXACT_SCHEMES} - {scheme} if scheme in EXACT_SCHEMES else ()
+                is_possible = is_roomy or any(next(self._candidates(other, False), None) for other in others)
+                raise Unsupported(self._refusal(scheme)) if is_possible else UserError(self._refusal(scheme))
             self._specs[key] = spec
         return self._specs[key]
 
@@ -183,7 +187,8 @@ class Selection:
         modulus = self._plain_modulus(ring)
         if modulus is None or self._is_too_long(ring):
             return None
-        depth, more = max(1, self.levels(ring)), _growth_bits(self.graph.arrangement)
+        balance = _BALANCE * sqrt(modulus) if scheme == "bgv" else 1.0
+        depth, more = max(1, self.levels(ring)), _growth_bits(self.graph.arrangement, balance)
         wished = ParameterSpec(scheme, ring, plain_modulus=modulus, depth=depth, security_table=_table(ring))
         try:
             chain = chains.chain_for_depth(wished)
@@ -387,27 +392,60 @@ def _error_of_sign(node: Expression, error: float, noise: _Noise) -> float:
 # --- Noise of exact schemes -------------------------------------------------------------------------------------------
 
 
-def _growth_bits(arrangement: Arranged) -> int:
-    """Bits by which sums enlarge the noise beyond that of consecutive products."""
-    growth: dict[int, float] = {}
-    largest = 1.0
+@dataclass(frozen=True, slots=True)
+class _Growth:
+    """The factor by which sums enlarge the noise beyond that of consecutive products.
+
+    In bgv each switch to a smaller modulus multiplies the plaintext by the inverse of its prime, and products multiply
+    these factors. ``factors`` are their exponents by level. Before ciphertexts of different factors are added, SEAL
+    multiplies them by numbers of about √t.
+    """
+
+    size: float
+    factors: tuple[int, ...] = ()
+
+    def at(self, depth: int) -> tuple[int, ...]:
+        """The exponents after switches down to a depth."""
+        return (*self.factors, *[1] * (depth - len(self.factors)))
+
+
+def _growth_bits(arrangement: Arranged, balance: float) -> int:
+    """Bits of the largest growth; ``balance`` is the factor for sums of ciphertexts of different factors."""
+    growth: dict[int, _Growth] = {}
     for node in ordered(arrangement.roots):
         below = [growth[id(operand)] for operand in node.operands if not operand.is_constant]
-        match node.operation:
-            case "plus" | "minus":
-                own = sum(below)
-            case "sum":
-                own = below[0] * 2 * sqrt(node.operands[0].length)
-            case "matvec":
-                own = below[0] * 2 * sqrt(node.argument.shape[1])
-            case "turned":
-                own = below[0] + 1
-            case "times":
-                own = math.prod(below)
-            case "polynomial":
-                own = below[0] ** (len(node.argument) - 1) * len(node.argument)
-            case _:
-                own = 1.0
-        growth[id(node)] = min(own, 2.0**500)
-        largest = max(largest, growth[id(node)])
-    return math.ceil(math.log2(largest))
+        growth[id(node)] = _grown(node, below, balance)
+    return math.ceil(math.log2(min(max(item.size for item in growth.values()), 2.0**500)))
+
+
+def _grown(node: Expression, below: Sequence[_Growth], balance: float) -> _Growth:
+    if not below:
+        return _Growth(1.0)
+    first, depth = below[0], max(len(item.factors) for item in below)
+    match node.operation:
+        case "plus" | "minus":
+            is_alike = len({item.at(depth) for item in below}) == 1
+            size = sum(item.size for item in below) * (1.0 if is_alike else balance)
+            return _Growth(size, first.at(depth))
+        case "sum":
+            return _Growth(first.size * 2 * sqrt(node.operands[0].length), first.factors)
+        case "matvec":
+            return _Growth(first.size * 2 * sqrt(node.argument.shape[1]), (*first.factors, 1))
+        case "turned":
+            return _Growth(first.size + 1, first.factors)
+        case "times":
+            factors = tuple(map(sum, zip(*(item.at(depth) for item in below), strict=True)))
+            return _Growth(_bounded(math.prod(item.size for item in below)), (*factors, 1))
+        case "polynomial":
+            degree = len(node.argument) - 1
+            sums = np.count_nonzero(node.argument[1:]) - 1
+            size = math.log2(first.size) * degree + math.log2(2 * balance) * sums
+            return _Growth(
+                _bounded(2.0 ** min(size, 500.0)), (*first.factors, *[1] * (degree.bit_length() + 1))
+            )
+        case _:
+            return first
+
+
+def _bounded(size: float) -> float:
+    return min(size, 2.0**500)
