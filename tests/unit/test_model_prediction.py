@@ -248,6 +248,7 @@ def test_reads_move_from_the_near_cache_to_memory_with_their_distance() -> None:
     half = reads((1000, 1000), (1000, 1 << 26))
     assert caches.streamed_shares(half) == pytest.approx([0.5])
     assert Caches(0, 0).streamed_shares(half) == [0]
+    assert list(Caches(0, 1 << 25).missing(np.array([1.0, 1 << 24, 1 << 26]))) == [0, 0, 1]
     large = reads((1 << 26, 1 << 27))  # a loop over it misses, too
     assert caches.streamed_shares(large) == [0]
 

@@ -137,3 +137,15 @@ cross join lateral (
 left join result as s on s.case_info_id = i.case_info_id and s.metric = 'time' and s.step = 'evaluate'
 where i.run_id = %(run_id)s
 order by i.case_key, s.stage;
+
+-- name: prediction_residuals
+-- Logarithms of measured over predicted times of evaluations on a host, of predictions that lack nothing.
+select ln(t.median / t.predicted) as residual
+from track_record as t
+join run as r on r.id = t.run_id
+join host as h on h.id = r.host_id
+where
+    t.variant = %(variant)s and h.fingerprint = %(fingerprint)s
+    and t.step = 'evaluate' and t.metric = 'time' and t.predicted > 0 and t.median > 0
+    and not exists (select from unnest(t.uncovered) as missing where missing like 'evaluate: %%')
+order by residual;

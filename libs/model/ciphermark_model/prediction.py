@@ -25,6 +25,7 @@ EVALUATE = "evaluate"
 _OF_95 = 1.2816 / 1.96
 # The relative half-width of the model itself, before it has a track record on a host.
 _MODEL = 0.03
+_SHARED = 0.05  # the relative half-width of nodes on several threads, which share caches and memory
 _OLDER = 0.1  # the relative half-width of costs of an earlier build
 # Of an encryption with the public key: one with the secret key that is written with a seed, roughly and at least. No
 # experiment measures it.
@@ -142,6 +143,7 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
     - half of the difference between a last-level cache of half and of double size,
     - the model's own error: 3%, or from ten predictions with a measured time on, the 10th and 90th percentiles of these
       (:attr:`CostTable.residuals`),
+    - 5% if nodes execute on several threads,
     - 10% if costs are of an earlier build, and the table's ``widening`` for another host.
     """
     pricer = _pricer(subject, table, threads)
@@ -266,7 +268,8 @@ def _evaluation(
     work = math.fsum(priced.seconds[0]) or 1.0
     medians = math.sqrt(math.fsum(width**2 for width in priced.half_widths.values())) * value / work
     older = _OLDER * value if priced.older else 0.0
-    return _interval(value, [medians * _OF_95, abs(smaller - larger) / 2, older], table)
+    shared = _SHARED * value if at_once > 1 else 0.0
+    return _interval(value, [medians * _OF_95, abs(smaller - larger) / 2, older, shared], table)
 
 
 def _interval(value: float, half_widths: Sequence[float], table: CostTable) -> Quantity:

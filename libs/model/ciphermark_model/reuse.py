@@ -54,11 +54,11 @@ class Caches:
 
     def missing(self, distances: Floats) -> Floats:
         """The share of bytes at reuse distances that comes from memory: 0 up to the near cache, 1 from the last cache
-        on, and between them linear in the logarithm of the distance.
+        on, and between them linear in the logarithm of the distance; a step where there is one cache alone.
         """
         if not self.last:
             return np.zeros_like(distances)
-        if self.near >= self.last:
+        if not 0 < self.near < self.last:
             return (distances > self.last).astype(float)
         shares: Floats = np.log(np.maximum(distances, self.near) / self.near) / np.log(self.last / self.near)
         return np.clip(shares, 0.0, 1.0)

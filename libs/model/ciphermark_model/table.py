@@ -94,9 +94,9 @@ class CostTable:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that predictions depend on, in hexadecimal digits."""
+        """SHA-256 of all that predicted values depend on, in hexadecimal digits; intervals also depend on residuals."""
         rows = sorted((*astuple(key), *astuple(cost)) for key, cost in self.entries.items())
-        content = (self.host, self.variant, self.build, sorted(self.caches.items()), self.residuals, rows)
+        content = (self.host, self.variant, self.build, sorted(self.caches.items()), rows)
         return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 
     @property

@@ -80,8 +80,14 @@ def cost_table(
         )
         entries = {key: cost.scaled(change) for key, cost in entries.items()}
         widening += abs(change - 1)
+    record = database.report("prediction_residuals", variant=variant, fingerprint=host.fingerprint)
     return replace(
-        empty, entries=entries, caches=last["caches_bytes"], remarks=tuple(remarks), widening=widening
+        empty,
+        entries=entries,
+        caches=last["caches_bytes"],
+        residuals=tuple(row["residual"] for row in record),
+        remarks=tuple(remarks),
+        widening=widening,
     )
 
 
