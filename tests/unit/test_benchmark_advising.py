@@ -154,6 +154,10 @@ def test_predictions_are_shown_against_the_medians_of_the_candidates_own_trials(
         "keys": 1_000_000.0,
     }
     assert {row["measured"] for row in rows if row["place"] == 2} == {None}
+    assert not any(row["is_disturbed"] for row in rows)
+    noisy = [replace(sample, is_disturbed=True) for sample in samples]
+    (mark,) = advice.verified(advising.verified([first], [outcome(first, "ok", *noisy)])).legend
+    assert mark == "! disturbed samples only"
     table = advice.verified(rows)
     assert "timeout" in {row[5] for row in table.rows}
     assert ("1", "seal", "upload", "100 kB", "–", "100 kB", "+0.0%", "yes") in table.rows

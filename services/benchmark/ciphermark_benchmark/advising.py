@@ -486,13 +486,22 @@ def verified(several: Sequence[Candidate], outcomes: Sequence[Outcome]) -> list[
         correct = [outcome for outcome in own if outcome.status == "ok"]
         status = own[0].status if own else "not measured"
         about = {"place": place, "variant": candidate.variant, "status": status}
+        is_disturbed = _is_disturbed(correct)
         for cost, unit, predicted, measured in _pairs(candidate, correct):
             rows.append(
                 about
                 | {"cost": cost, "unit": unit, "measured": measured if correct else None}
+                | {"is_disturbed": is_disturbed and unit == "s"}
                 | {"predicted": predicted.value, "low": predicted.low, "high": predicted.high}
             )
     return rows
+
+
+def _is_disturbed(outcomes: Sequence[Outcome]) -> bool:
+    """Whether other processes had the core in all evaluations that count."""
+    samples = [sample for outcome in outcomes for sample in outcome.samples if not sample.is_warmup]
+    evaluations = [sample for sample in samples if (sample.metric, sample.step) == ("time", _EVALUATE)]
+    return bool(evaluations) and all(sample.is_disturbed for sample in evaluations)
 
 
 def _is_of(candidate: Candidate, outcome: Outcome) -> bool:

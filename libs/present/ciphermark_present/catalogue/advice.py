@@ -352,11 +352,12 @@ def verified(rows: Sequence[Row]) -> Printed:
         Head("#", is_number=True),
         Head("library"),
         Head("cost"),
-        *(Head(text, is_number=True) for text in ("predicted", "80% interval", "measured", "error")),
+        *(Head(text, is_number=True) for text in ("predicted", "80% interval", "measured", "difference")),
         Head("inside"),
     )
     texts = tuple(tuple(_verified_cells(row)) for row in rows)
-    return Printed("Predicted and measured", "", heads, texts, 3, name="verified")
+    marks = (columns.DISTURBED,) * any(row["is_disturbed"] for row in rows)
+    return Printed("Predicted and measured", "", heads, texts, 3, legend=marks, name="verified")
 
 
 def _verified_cells(row: Row) -> Iterator[str]:
@@ -367,7 +368,8 @@ def _verified_cells(row: Row) -> Iterator[str]:
     yield str(row["cost"])
     yield write(predicted)
     yield f"[{write(row['low'])}, {write(row['high'])}]" if row["low"] < row["high"] else "–"
-    yield str(row["status"]) if measured is None else write(measured)
+    mark = columns.disturbance(row["is_disturbed"])
+    yield str(row["status"]) if measured is None else mark + write(measured)
     yield f"{predicted / measured - 1:+.1%}" if measured else formats.NOTHING
     low, high = min(row["low"], predicted / _EXACT), max(row["high"], predicted * _EXACT)
     yield formats.NOTHING if measured is None else formats.yes(low <= measured <= high)
