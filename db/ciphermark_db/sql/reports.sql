@@ -97,7 +97,8 @@ from results
 where run_id = %(run_id)s;
 
 -- name: cost_table
--- Times that cost tables are of, of all hosts and builds of a variant, the latest last.
+-- Times that cost tables are of, of all hosts and builds of a variant: the least disturbed ones last, by quarters of the
+-- share of undisturbed samples, then the latest.
 select
     i.run_id, r.started_at, i.build_id, i.hexl, h.fingerprint, h.hostname, h.caches_bytes, i.experiment, i.operation,
     i.scheme, i.ring_dimension, i.modulus_bits, i.special_primes, i.decomposition_digits, i.plain_modulus, i.scale,
@@ -114,7 +115,7 @@ where
         (i.residency is not null and s.stage in ('evaluate', 'encrypt', 'decrypt'))
         or s.stage in ('dump', 'load')
     )
-order by r.started_at, i.case_info_id;
+order by round(4 * coalesce(s.undisturbed_share, 1)), r.started_at, i.case_info_id;
 
 -- name: server_times
 -- The server's evaluation by case and stage, with the workers behind a median; of failed cases the reason.

@@ -24,7 +24,7 @@ EVALUATE = "evaluate"
 # The half-width of 80% in that of 95%, of a normal distribution.
 _OF_95 = 1.2816 / 1.96
 # The relative half-width of the model itself, before it has a track record on a host.
-_MODEL = 0.03
+_MODEL = 0.05
 _SHARED = 0.05  # the relative half-width of nodes on several threads, which share caches and memory
 _OLDER = 0.1  # the relative half-width of costs of an earlier build
 # Of an encryption with the public key: one with the secret key that is written with a seed, roughly and at least. No
@@ -141,7 +141,7 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
 
     - the intervals of the medians: nodes with one table entry err together, entries independently,
     - half of the difference between a last-level cache of half and of double size,
-    - the model's own error: 3%, or from ten predictions with a measured time on, the 10th and 90th percentiles of these
+    - the model's own error: 5%, or from ten predictions with a measured time on, the 10th and 90th percentiles of these
       (:attr:`CostTable.residuals`),
     - 5% if nodes execute on several threads,
     - 10% if costs are of an earlier build, and the table's ``widening`` for another host.

@@ -44,8 +44,8 @@ def cost_table(
     accepts_other_hosts: bool = False,
     reference_kernel_s: float | None = None,
 ) -> CostTable:
-    """The cost table of a variant, from all runs with costs at levels on this host. The latest median of a cost counts,
-    one of the latest build first. Costs of earlier builds are marked.
+    """The cost table of a variant, from all runs with costs at levels on this host. The least disturbed median of a
+    cost counts, then the latest one; one of the latest build first. Costs of earlier builds are marked.
 
     Without any cost of this host, raises ``UserError``; with ``accepts_other_hosts`` the costs of the host that was
     measured last count, which is stated and widens intervals.
@@ -62,10 +62,11 @@ def cost_table(
         if not others or not accepts_other_hosts:
             known = f"; costs exist of {', '.join(others)} (--other-host)" if others else ""
             raise UserError(f"no cost table on this host: ciphermark calibrate --variant {variant}{known}")
-        own = [row for row in rows if row["fingerprint"] == rows[-1]["fingerprint"]]
-        remarks.append(f"costs were measured on another host, {rows[-1]['hostname']}: intervals are wider")
+        other = max(rows, key=_moment)
+        own = [row for row in rows if row["fingerprint"] == other["fingerprint"]]
+        remarks.append(f"costs were measured on another host, {other['hostname']}: intervals are wider")
         widening += _OTHER_HOST
-    last = own[-1]
+    last = max(own, key=_moment)
     empty = CostTable(
         last["fingerprint"], variant, str(last["build_id"]), {}, sees_prime_sizes=bool(last["hexl"])
     )
@@ -89,6 +90,10 @@ def cost_table(
         remarks=tuple(remarks),
         widening=widening,
     )
+
+
+def _moment(row: Mapping[str, Any]) -> Any:
+    return row["started_at"]
 
 
 def _change(rows: Sequence[Mapping[str, Any]], now_s: float | None) -> float:
