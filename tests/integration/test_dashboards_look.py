@@ -50,6 +50,7 @@ ADDRESSES = (
     "/runs",
     "/runs/{run}",
     "/compare",
+    "/advise",
     "/draw",
     "/hexl?run=last:seal-vs-openfhe",  # nothing of the kind
     "/nowhere",

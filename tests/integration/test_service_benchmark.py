@@ -16,6 +16,7 @@ from benchmark_service import Service, ended, events_of, started, submitted, sui
 from command import TINY, Ciphermark, Gate
 from processes import wait_until
 
+from ciphermark_benchmark.api.advice import Advised
 from ciphermark_benchmark.api.views import Comparison, ResultRow
 from ciphermark_benchmark.suite.plan import PER_CORE
 
@@ -259,3 +260,32 @@ def test_the_list_goes_page_by_page(client: httpx.Client, finished: str) -> None
 def test_a_service_without_a_token_does_not_start(ciphermark: Ciphermark) -> None:
     done = ciphermark("serve", code=2)
     assert "benchmark has no token" in done.err
+
+
+def test_advice_without_a_cost_table_names_the_calibration(client: httpx.Client) -> None:
+    assert "logistic" in client.get("/v1/advice").json()["workloads"]
+    asked = {"workload": "logistic", "options": {"degree": 15}, "latency": "2s", "libraries": ["seal"]}
+    answer = client.post("/v1/advice", json=asked).json()
+    Advised.model_validate(answer)
+    assert (answer["points"], answer["limits"]["latency"]) == ([], 2.0)
+    reasons = {item["reason"] for item in answer["left_out"] if item["against"] == "uncovered"}
+    assert any("ciphermark calibrate --variant seal" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"workload": "logistik"}, "did you mean 'logistic'?"),
+        ({"workload": "./mine.py"}, "services execute no files"),
+        ({"workload": "logistic", "latency": "soon"}, "write a number with a unit"),
+        ({"workload": "logistic", "latencyy": 2}, "latencyy"),
+        ({"workload": "logistic", "price": 1}, "core_hour"),
+        ({"workload": "logistic", "options": {"degree": "many"}}, "degree"),
+    ],
+)
+def test_a_request_for_advice_that_is_wrong_says_why(
+    client: httpx.Client, body: dict[str, object], words: str
+) -> None:
+    answer = client.post("/v1/advice", json=body)
+    assert (answer.status_code, answer.json()["type"]) == (422, "urn:ciphermark:invalid")
+    assert words in answer.text
