@@ -131,3 +131,15 @@ def test_a_file_that_is_no_workload_is_refused_before_anything_runs(ciphermark, 
         "suite", "explain", str(ciphermark.suite(KIND | {"workloads": ["./absent.py"]})), code=2
     )
     assert "there is no such file" in told.err
+
+
+def test_a_computation_is_measured_by_its_file_and_its_choices_are_shown(ciphermark, tmp_path):
+    text = user_workloads.computation_template().replace("4096", "64")
+    (tmp_path / "mine.py").write_text(text)
+    done = ciphermark("run", str(tmp_path / "mine.py:horner"), "--variant", "seal")
+    assert "modulus chain" in done.out
+    assert "horner@" in done.out
+    (outcome,) = ciphermark.outcomes()
+    assert outcome["status"] == "ok"
+    assert outcome["accuracy"]["max_abs_error"] < 1e-3
+    ciphermark("run", str(tmp_path / "mine.py"), "--variant", "helib-of-nowhere", code=2)

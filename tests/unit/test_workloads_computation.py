@@ -11,6 +11,8 @@ from hypothesis import given, settings
 
 from ciphermark import computation, dot, greater, integers, matvec, reals, rotate, sign
 from ciphermark_adapters import registry
+from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.suite import files, plan
 from ciphermark_circuits.expressions import Plain
 from ciphermark_core.errors import UserError
 from ciphermark_measure.parties.in_process import InProcess
@@ -174,3 +176,21 @@ def test_functions_of_arrays_are_numpy() -> None:
     assert matvec(np.eye(4), x).tolist() == x.tolist()
     assert np.abs(sign(np.array([-0.5, 0.5])) - [-1, 1]).max() < 0.02
     assert np.abs(greater(np.array([0.2, 0.9]), 0.5) - [0, 1]).max() < 0.02
+
+
+def test_a_library_without_parameters_for_it_is_unsupported_in_plans(tmp_path: Path) -> None:
+    """OpenFHE's primes are too small for results of a million within 1e-3; SEAL's are not."""
+    (tmp_path / "mine.py").write_text(
+        "from ciphermark import computation, dot, reals\n\n@computation(x=reals(1000), y=reals(1000))\n"
+        "def large(x, y):\n    return dot(x, y) ** 2 / 1000\n"
+    )
+    name = user_workloads.copied("mine.py", tmp_path).name
+    suite = files.parse(
+        f"{{name: a, experiments: [{{kind: own, workloads: [{name}], variants: [seal, openfhe]}}]}}", "a"
+    )
+    available = {
+        variant: Availability(registry.declaration(variant), None, "") for variant in ("seal", "openfhe")
+    }
+    reasons = {item.case.variant: item.reason for item in plan.cases(suite, available)}
+    assert reasons["seal"] is None
+    assert "no ring up to N = 131072" in (reasons["openfhe"] or "")

@@ -229,9 +229,7 @@ class Selection:
         decided = [
             Decision("scheme", scheme.upper(), "integers, exact" if self.graph.is_whole else "real numbers"),
             Decision("levels", str(levels), at or "no multiplication"),
-            Decision(
-                "N", f"{ring:,}", f"smallest ring that is 128 bits secure with {sum(chain)} bits of primes"
-            ),
+            Decision("N", f"{ring:,}", f"smallest 128-bit secure ring for {sum(chain)} bits"),
             Decision(
                 "modulus chain",
                 ", ".join(map(str, chain)),
@@ -248,17 +246,22 @@ class Selection:
         return [
             *decided,
             Decision("keys", ", ".join(keys) or "none", "from the traced program"),
-            Decision("packing", self._packing(spec), f"{spec.slots:,} slots per ciphertext"),
+            Decision("packing", *self._packing(spec)),
         ]
 
-    def _packing(self, spec: ParameterSpec) -> str:
-        width = spec.ring_dimension // 2 if self.graph.is_moving else spec.slots
+    def _packing(self, spec: ParameterSpec) -> tuple[str, str]:
+        """The number of uploaded ciphertexts, and how vectors lie in their slots."""
+        width = width_of(_resolved(spec), self.graph.is_moving)
         packings = {name: Packing.of(length, width) for name, length in self.graph.lengths.items()}
-        return "; ".join(
-            f"{name}: {item.parts} ciphertext{'s' if item.parts > 1 else ''}"
-            + (f", repeated every {item.period} slots" if item.period < width else "")
-            for name, item in packings.items()
-        )
+        parts = sum(item.parts for item in packings.values())
+        places: dict[str, list[str]] = {}
+        for name, item in packings.items():
+            each = (
+                f"repeated every {item.period:,} of" if item.period < width else f"{item.length:,} values in"
+            )
+            places.setdefault(f"{each} {spec.slots:,} slots", []).append(name)
+        reasons = "; ".join(f"{', '.join(names)}: {place}" for place, names in places.items())
+        return f"{parts} ciphertext{'s' if parts > 1 else ''}", reasons
 
     def _refusal(self, scheme: Scheme) -> str:
         arrangement = self.graph.arrangement

@@ -52,7 +52,7 @@ def answer_of(variant: str, module: str, arguments: Sequence[str], kind: type[T]
 
 def decisions_of(workload: AnyWorkload) -> list[Printed]:
     """The choices that Ciphermark made for a workload, a table for each scheme; none where its author made them."""
-    heads = (Head("choice"), Head("value"), Head("reason", is_prose=True))
+    heads = (Head("choice"), Head("value", is_prose=True), Head("reason", is_prose=True))
     tables = []
     for scheme in workload.schemes:
         rows = tuple((item.name, item.value, item.reason) for item in workload.decisions(scheme))

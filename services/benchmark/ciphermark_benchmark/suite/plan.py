@@ -7,7 +7,9 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -49,6 +51,7 @@ MB_EACH = 128  # for an interpreter with a library and the keys of a small ring;
 WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
 _UNSUPPORTED: Status = "unsupported"
 Dimensions: TypeAlias = dict[str, Value]
+_NO_RING = 2  # the ring dimension of a case whose workload has no parameters in its scheme
 _TWINS = 2  # a worker, and the one that measures its memory at the same time
 _NOT_CHOSEN: tuple[Dimensions, str | None] = ({}, None)
 _UNKNOWN_LEVELS = (
@@ -486,9 +489,24 @@ def _parameters(
     try:
         return recommended(workload, scheme, declared, override), None
     except Unsupported as error:
-        rest = msgspec.structs.replace(override, ring_dimension=None, plain_modulus_bits=None)
-        without = replace(recommended(workload, scheme, declared, rest), plain_modulus=None)
+        without = replace(_closest(workload, scheme, declared, override), plain_modulus=None)
         return replace(without, ring_dimension=override.ring_dimension or without.ring_dimension), str(error)
+
+
+def _closest(
+    workload: AnyWorkload, scheme: Scheme, declared: Declaration, override: Override
+) -> ParameterSpec:
+    """The parameter set that stands for an impossible one: without the changes that make others impossible, or for
+    libraries that take the requested primes, or of the scheme alone.
+    """
+    rest = msgspec.structs.replace(override, ring_dimension=None, plain_modulus_bits=None)
+    for made in (
+        partial(recommended, workload, scheme, declared, rest),
+        partial(workload.parameters, scheme),
+    ):
+        with suppress(Unsupported):
+            return made()
+    return ParameterSpec(scheme, _NO_RING)
 
 
 def _reason_against_workload(case: Case, workload: AnyWorkload, available: Availability) -> str | None:
