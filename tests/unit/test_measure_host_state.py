@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ciphermark_analysis.correction import corrected_value
 from ciphermark_analysis.stopping import Rule
+from ciphermark_contract.bound import Collections
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.model import Sample
 from ciphermark_measure.interference import cpu_steal, reference_kernel
@@ -162,6 +163,32 @@ def test_where_others_have_the_core_a_third_more_samples_are_taken_at_most(max_n
     assert all(sample.is_disturbed for sample in phase.samples)
     assert phase.facts["is_short_of_samples"] == 1
     assert phase.counted_s == pytest.approx([0.01] * expected)
+
+
+class Collected(Work):
+    """Every third run has a garbage collection of a millisecond in it."""
+
+    runs = 0
+    collections = Collections()
+
+    def run(self, loops):
+        self.runs += 1
+        self.collections = Collections() if self.runs % 3 else Collections(1, MS)
+        return super().run(loops) + self.collections.paused_ns
+
+
+def test_a_sample_with_a_garbage_collection_is_disturbed_and_its_pause_is_a_fact():
+    world = World()
+    gate = world.gate()
+    phase = phase_of(world, gate)
+    phase.bounds = [Collected(world, 10 * MS)]
+    samples = sampled(phase, gate)
+    assert [sample.is_disturbed for sample in samples] == [number % 3 == 2 for number in range(len(samples))]
+    assert sum(not sample.is_disturbed for sample in samples) >= 9
+    assert phase.counted_s == pytest.approx([0.01] * len(phase.counted_s))
+    collected = float(sum(sample.is_disturbed for sample in samples))
+    assert phase.facts["collections_evaluate"] == collected
+    assert phase.facts["collection_pauses_evaluate_s"] == pytest.approx(collected * 1e-3)
 
 
 def test_a_phase_that_is_over_stays_so():

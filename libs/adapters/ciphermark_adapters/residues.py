@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import takewhile
+from operator import or_
 from time import perf_counter_ns
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from ciphermark_contract.bound import collections_of
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -247,6 +249,11 @@ class _Bound(Bound):
         self._threads = threads
 
     def run(self, loops: int) -> int:
+        elapsed = self._run(loops)
+        self.collections = reduce(or_, map(collections_of, self._bounds))
+        return elapsed
+
+    def _run(self, loops: int) -> int:
         if self._threads == 1:
             return sum(bound.run(loops) for bound in self._bounds)
         with ThreadPoolExecutor(self._threads) as pool:

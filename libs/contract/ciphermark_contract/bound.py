@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import repeat
 from time import perf_counter_ns
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
@@ -14,8 +14,19 @@ Handle: TypeAlias = Any  # a library's own ciphertext or plaintext object
 Row: TypeAlias = Sequence[Any]  # the operands of one execution of an operation on one ciphertext
 
 
+class Collections(NamedTuple):
+    """The work of a garbage collector during a run: its cycles, and the nanoseconds for which it stopped the loop."""
+
+    cycles: int = 0
+    paused_ns: int = 0
+
+    def __or__(self, other: Collections) -> Collections:
+        """The work of both."""
+        return Collections(self.cycles + other.cycles, self.paused_ns + other.paused_ns)
+
+
 class Bound(ABC):
-    """An operation bound to its operands: the only object that is timed."""
+    """An operation bound to its operands: the only object that is timed. See also :func:`collections_of`."""
 
     prepares_in_run = (
         False  # whether ``run`` does more than it times: then its time cannot be measured from outside
@@ -31,6 +42,12 @@ class Bound(ABC):
 
         A result is a vector for ``decrypt``, a list of handles for an operation with several results, else a handle.
         """
+
+
+def collections_of(bound: Bound) -> Collections:
+    """The collections during the last run: its attribute ``collections``. Libraries without a collector have none."""
+    collections: Collections = getattr(bound, "collections", Collections())
+    return collections
 
 
 class PythonBound(Bound):

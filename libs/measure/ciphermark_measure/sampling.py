@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ciphermark_analysis import correction
 from ciphermark_analysis.stopping import Rule, half_width, is_enough, rule
+from ciphermark_contract.bound import Collections, collections_of
 from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
@@ -76,6 +77,7 @@ class Phase:
     _reported_ns: list[int] = field(default_factory=list)
     _observed_ns: list[int] = field(default_factory=list)
     _telling: list[tuple[int, int]] = field(default_factory=list)
+    _collections: Collections = field(default_factory=Collections)
     _arounds: list[Around] = field(default_factory=list)
     _turn: int = 0
     _asked: int = 0
@@ -132,7 +134,10 @@ class Phase:
         self.meter.start()
         reported, observed = self._observe(bound, self.loops)
         values = self.meter.stop()
-        self._arounds.append(self.gate.after(begun, observed))
+        around = self.gate.after(begun, observed)
+        collections = collections_of(bound)
+        self._arounds.append(replace(around, is_collected=collections.cycles > 0))
+        self._collections |= collections
         taken = self._time(reported, len(self._reported_ns), is_warmup=False)
         self.times.append(taken)
         self._readings += [self._reading(taken, *item) for item in values.items()]
@@ -151,10 +156,14 @@ class Phase:
 
     @property
     def facts(self) -> dict[str, float]:
-        """Executions per sample; the precision reached, where one was requested (see :func:`half_width`); and whether
-        sampling ended at its limit with fewer counted samples than requested.
+        """Executions per sample; the precision reached, where one was requested (see :func:`half_width`); whether
+        sampling ended at its limit with fewer counted samples than requested; and the garbage collections in samples,
+        where there were some.
         """
         values = {f"loops_{self.name}": float(self.loops)}
+        if self._collections.cycles:
+            values[f"collections_{self.name}"] = float(self._collections.cycles)
+            values[f"collection_pauses_{self.name}_s"] = self._collections.paused_ns / 1e9
         if not self._are_enough(self._counted()):
             values["is_short_of_samples"] = 1.0
         reached = half_width(self.counted_s)

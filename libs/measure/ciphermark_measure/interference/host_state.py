@@ -61,17 +61,18 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The position of a sample: the number of the last reading before it (the next is the first after it), and the
-    share of its time that the process waited for its core.
+    """The position of a sample: the number of the last reading before it (the next is the first after it), the share of
+    its time that the process waited for its core, and whether a garbage collection fell into it.
     """
 
     reading: int
     waited_share: float = 0.0
+    is_collected: bool = False
 
     @property
     def is_disturbed(self) -> bool:
-        """As :attr:`Slowing.is_disturbed`."""
-        return Slowing(waited_share=self.waited_share).is_disturbed
+        """Whether a collection fell into it, or as :attr:`Slowing.is_disturbed`."""
+        return self.is_collected or Slowing(waited_share=self.waited_share).is_disturbed
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ class Gate:
         """The slowdown of each sample relative to the undisturbed state, by current knowledge of the reference kernel
         and the run-queue delay; ``None`` where it is unknown.
         """
-        return [None if one.is_disturbed else one.factor for one in map(self.slowing, arounds)]
+        return [None if one.is_disturbed else self.slowing(one).factor for one in arounds]
 
     def slowing(self, around: Around) -> Slowing:
         """The slowdown of a sample by current knowledge."""
