@@ -3,7 +3,8 @@
 python3 setup/sbom.py > sbom.cdx.json
 
 It has what the setup pins, with the hashes that it compares: Python packages of all `requirements.txt`, and the source
-archives of recipes. The same input gives the same bytes.
+archives of recipes. It also has the Go modules of all `go.sum`, whose hashes are those of Go. The same input gives the
+same bytes.
 """
 
 import json
@@ -18,6 +19,7 @@ from places import ADAPTERS, SETUP
 from sources import Archive
 
 _PACKAGE = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
+_MODULE = re.compile(r"^(?P<name>\S+) (?P<version>v[^\s/]+) h1:", re.MULTILINE)
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 Component = dict[str, Any]
 
@@ -34,6 +36,7 @@ def document() -> Component:
     components = [
         *(part for path in requirement_files() for part in packages(path)),
         *map(_source, recipes.archives()),
+        *(part for path in sorted(ADAPTERS.glob("[!_]*/native/go.sum")) for part in modules(path)),
     ]
     by_reference = {component["bom-ref"]: component for component in components}
     return {
@@ -71,6 +74,13 @@ def packages(path: Path) -> Iterator[Component]:
                 for digest in hashes
             ]
         }
+
+
+def modules(path: Path) -> Iterator[Component]:
+    """Yield the Go modules of one file; Go compares their sources with the hashes in it."""
+    for match in _MODULE.finditer(path.read_text(encoding="utf-8")):
+        purl = f"pkg:golang/{match['name']}@{match['version']}"
+        yield _component(purl, match["name"], match["version"])
 
 
 def _source(archive: Archive) -> Component:

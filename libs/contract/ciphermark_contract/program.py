@@ -25,6 +25,7 @@ from ciphermark_contract.bound import Vector
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Shape, top_level
 from ciphermark_core import case_keys, legacy_format
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
 # The last use of an unused value or input.
@@ -235,6 +236,14 @@ def require_constants(program: Program, vectors: Mapping[str, Vector]) -> Sequen
     if missing:
         raise ValueError(f"the program has {len(missing)} constants whose vectors are not given")
     return [vectors[constant.digest] for constant in program.constants]
+
+
+def require_rotation_keys(program: Program, made: KeyRequest) -> None:
+    """Raise ``Unsupported`` for a rotation without its key: a library would compose it from several others."""
+    missing = {*program.keys.steps} - {*made.steps}
+    if missing:
+        steps = ", ".join(map(str, sorted(missing)))
+        raise Unsupported(f"no rotation key was generated for {steps} steps, only for {made.steps}")
 
 
 _FORMAT = 1

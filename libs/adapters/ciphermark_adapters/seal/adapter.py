@@ -32,7 +32,7 @@ from ciphermark_contract.interfaces import (
 )
 from ciphermark_contract.operations import OPERATIONS, Kind, words
 from ciphermark_contract.operations.words import joined
-from ciphermark_contract.program import Node, Program, require_constants
+from ciphermark_contract.program import Node, Program, require_constants, require_rotation_keys
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Scheme
 
@@ -215,7 +215,7 @@ class SealEvaluator(DeclaredEvaluator):
         """See the contract: the program is also translated for an interpreter in C++."""
         if program.is_managed:
             return super().prepare_constants(program, constants, threads)
-        require_keys(program, self._keys)
+        require_rotation_keys(program, self._keys)
         for operation in {node.operation for node in program.nodes}:
             self.function(operation)
         plaintexts = self._plaintexts(program, constants, threads)
@@ -372,14 +372,6 @@ def _translated(
 
 def _takes_numbers(node: Node) -> bool:
     return Kind.NUMBER in OPERATIONS[node.operation].operands
-
-
-def require_keys(program: Program, made: KeyRequest) -> None:
-    """Raise ``Unsupported`` for a rotation without its key: SEAL would compose it from several others."""
-    missing = {*program.keys.steps} - {*made.steps}
-    if missing:
-        steps = ", ".join(map(str, sorted(missing)))
-        raise Unsupported(f"no rotation key was generated for {steps} steps, only for {made.steps}")
 
 
 def _is_transformed(program: Program, node: Node) -> bool:

@@ -1,0 +1,1 @@
+"""Lattigo through a shared library of our own, written in Go: variant ``lattigo``."""

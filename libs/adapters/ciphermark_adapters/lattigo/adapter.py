@@ -1,0 +1,320 @@
+"""The contract over Lattigo: schemes bfv, bgv and ckks, every loop and program in Go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypeAlias
+
+from ciphermark_adapters import binaries, provenance
+from ciphermark_adapters.bindings import Binder, NativeBound, execute
+from ciphermark_adapters.lattigo import binding
+from ciphermark_adapters.lattigo import parameters as parameter_sets
+from ciphermark_adapters.lattigo.binding import Handle
+from ciphermark_adapters.lattigo.parameters import Slots
+from ciphermark_contract import interfaces, requests
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
+from ciphermark_contract.interfaces import (
+    Bound,
+    Evaluator,
+    KeyOwner,
+    KeyRequest,
+    Prepared,
+    Row,
+    Unsupported,
+    Vector,
+)
+from ciphermark_contract.operations import OPERATIONS
+from ciphermark_contract.program import Node, Program, require_constants, require_rotation_keys
+from ciphermark_core import wire
+from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
+
+
+class LattigoKeyOwner(KeyOwner):
+    """Generates secret and public key in its constructor, and evaluation keys on request; it keeps none of these."""
+
+    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+        requests.require_key_switching(parameters, keys)
+        self.parameters = parameters
+        self._keys = keys
+        self._slots = Slots(parameters)
+        self._context = parameter_sets.context_of(parameters)
+        self._elements = _elements(parameters.ring_dimension, keys)
+        self._native = binding.KeyOwner(self._context)
+
+    def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native, values are checked and copied here."""
+        return self._native.bind_encrypt([self._slots.typed(values) for (values,) in rows])
+
+    def bind_decrypt(self, rows: Sequence[Row]) -> NativeBound:
+        """See the contract: the loop is native."""
+        ciphertexts = [ciphertext for (ciphertext,) in rows]
+        return self._native.bind_decrypt(ciphertexts, self.parameters.slots, self._slots.kind)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return binding.bind_empty()
+
+    def encrypt(self, values: Vector) -> Handle:
+        ciphertext: Handle = execute(self.bind_encrypt, values)
+        return ciphertext
+
+    def decrypt(self, ciphertext: Handle) -> Vector:
+        values: Vector = execute(self.bind_decrypt, ciphertext)
+        return values
+
+    def noise_budget_bits(self, ciphertext: Handle) -> int | None:
+        """See the contract; there is none for ckks."""
+        return None if self._slots.are_real else self._native.budget_bits(ciphertext)
+
+    def public_material(self) -> Iterator[bytes]:
+        """See the contract: keys are generated one by one. An evaluator does not encrypt, so it gets no public key."""
+        yield wire.to_line(Header(self.parameters, self._keys, self._elements))
+        if self._keys.relinearization:
+            yield self._native.dump("relinearization_key")
+        for element in self._elements:
+            yield self._native.dump("rotation_key", element)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        require_none(compression)
+        return binding.dump(ciphertext)
+
+    def load(self, data: bytes) -> Handle:
+        return binding.load(self._context, data)
+
+    def dump_key(self, item: str, compression: str) -> bytes:
+        """Lattigo's own format."""
+        require_none(compression)
+        return self._dumped(item, {item: item for item in ("parameters", "public_key", "secret_key")}, "")
+
+    def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
+        """See the contract: Lattigo's compressed evaluation keys."""
+        require_none(compression)
+        return self._dumped(item, {}, "_seeded")
+
+    def bind_key_generation(self, item: str) -> Bound:
+        """See the contract; all keys are from one generator of Lattigo."""
+        if item not in ("key_pair", "relinearization_key", "rotation_key"):
+            return super().bind_key_generation(item)
+        return self._native.bind_generation(item)
+
+    def _dumped(self, item: str, others: Mapping[str, str], suffix: str) -> bytes:
+        """One of ``others``, or the evaluation keys that were requested."""
+        if item in others:
+            return self._native.dump(others[item])
+        if item == f"relinearization_keys{suffix}" and self._keys.relinearization:
+            return self._native.dump(f"relinearization_key{suffix}")
+        if item == f"rotation_keys{suffix}" and self._elements:
+            return b"".join(self._native.dump(f"rotation_key{suffix}", element) for element in self._elements)
+        raise Unsupported(f"this key set has no {item.replace('_', ' ')}")
+
+
+def require_none(compression: str) -> None:
+    """Raise ``Unsupported`` for any compression: Lattigo has none."""
+    if compression != "none":
+        raise Unsupported(f"Lattigo offers no compression {compression}, only none")
+
+
+def _elements(ring_dimension: int, keys: KeyRequest) -> tuple[int, ...]:
+    """The k < 2N of all requested automorphisms X → X^k, each once."""
+    rotations = {parameter_sets.rotation(ring_dimension, steps) for steps in keys.steps}
+    others = {parameter_sets.exponent(ring_dimension, element) for element in keys.elements}
+    return tuple(sorted(rotations | others))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first part of public material.
+
+    The keys follow in Lattigo's own format: the relinearization key where ``keys`` has it, and a rotation key for each
+    of ``elements``, the k of X → X^k.
+    """
+
+    parameters: Parameters
+    keys: KeyRequest
+    elements: tuple[int, ...]
+
+
+_Automorphisms: TypeAlias = tuple[str, Callable[[Sequence[float]], list[int]]]
+
+
+class LattigoEvaluator(DeclaredEvaluator):
+    """Computes with the evaluation keys of the public material."""
+
+    def __init__(self, declared: Declaration, material: Iterable[bytes]) -> None:
+        parts = iter(material)
+        header = wire.from_line(next(parts, b""), Header)
+        super().__init__(header.parameters, header.keys, declared)
+        self._slots = Slots(header.parameters)
+        self._context = parameter_sets.context_of(header.parameters)
+        self._native = binding.Evaluator(self._context)
+        names = ["relinearization_key"] * bool(header.keys.relinearization)
+        for name, part in zip([*names, *["rotation_key"] * len(header.elements)], parts, strict=True):
+            self._native.add_key(name, part)
+        self._native.complete()
+        own = self._own_binders()
+        self._binders = {name: own.get(name) or partial(self._native.bind, name) for name in self._names}
+        self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
+
+    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
+        """The loop is native and runs with the GIL released."""
+        return self._binders[operation](rows)
+
+    def empty(self) -> Bound:
+        """See the contract: the native loop over nothing."""
+        return binding.bind_empty()
+
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
+        """See the contract: the program is also translated for an interpreter in Go."""
+        if program.is_managed:
+            return super().prepare_constants(program, constants, threads)
+        require_rotation_keys(program, self._keys)
+        for operation in {node.operation for node in program.nodes}:
+            self.function(operation)
+        vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
+        levels = [constant.level for constant in program.constants]
+        scales = [constant.scale or 0.0 for constant in program.constants]
+        plaintexts = binding.encode(self._context, vectors, levels, scales, threads)
+        nodes = [self._translated(node) for node in program.nodes]
+        return self._native.program(len(program.inputs), nodes, plaintexts, program.outputs)
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        """See the contract: interpreted in Go with the GIL released."""
+        if program.is_managed:
+            return super().bind_program(program, inputs, prepared, threads)
+        interfaces.require_inputs(self, program, inputs)
+        bound: Bound = prepared.bind(inputs, threads)
+        return bound
+
+    def encode(
+        self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
+    ) -> Handle:
+        """See the contract. Plaintexts of bfv and bgv have the factor 1."""
+        if level is None:
+            level = len(self.parameters.moduli) - 1 if like is None else self.level(like)
+        (plaintext,) = binding.encode(self._context, [self._slots.typed(values)], [level], [scale or 0.0])
+        return plaintext
+
+    def load(self, data: bytes) -> Handle:
+        return binding.load(self._context, data)
+
+    def dump(self, ciphertext: Handle, compression: str) -> bytes:
+        require_none(compression)
+        return binding.dump(ciphertext)
+
+    def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
+        require_none(compression)
+        return binding.dump(plaintext)
+
+    def level(self, ciphertext: Handle) -> int:
+        return binding.shape(ciphertext).level
+
+    def scale(self, ciphertext: Handle) -> float | None:
+        return binding.shape(ciphertext).scale if self._slots.are_real else None
+
+    def polynomials(self, ciphertext: Handle) -> int:
+        return binding.shape(ciphertext).polynomials
+
+    def _own_binders(self) -> dict[str, Binder]:
+        """Those of operations whose operands Go takes in another form."""
+        return {
+            **{name: partial(self._bind_automorphisms, name) for name in self._automorphisms},
+            "add_scalar": partial(self._bind_number, "add_scalar"),
+            "mul_scalar": partial(self._bind_number, "mul_scalar"),
+            "encode": self._bind_encode,
+            "encode_at_level": self._bind_encode_at_level,
+        }
+
+    @cached_property
+    def _automorphisms(self) -> Mapping[str, _Automorphisms]:
+        """The names of automorphisms in Go, and their elements by an operation's arguments."""
+        n = self.parameters.ring_dimension
+
+        def rotations(arguments: Sequence[float]) -> list[int]:
+            return [parameter_sets.rotation(n, int(steps)) for steps in arguments]
+
+        def exponents(arguments: Sequence[float]) -> list[int]:
+            return [parameter_sets.exponent(n, int(element)) for element in arguments or (-1,)]
+
+        return {
+            "rotate": ("automorphism", rotations),
+            "rotate_hoisted": ("rotate_hoisted", rotations),
+            "substitute": ("automorphism", exponents),
+            "rotate_columns": ("automorphism", exponents),
+            "conjugate": ("automorphism", exponents),
+        }
+
+    def _bind_automorphisms(self, operation: str, rows: Sequence[Row], /) -> NativeBound:
+        name, elements = self._automorphisms[operation]
+        counts = [len(row) - 1 for row in rows] if OPERATIONS[operation].has_several_results else None
+        return self._native.bind(name, [(a, *elements(arguments)) for a, *arguments in rows], counts)
+
+    def _bind_number(self, operation: str, rows: Sequence[Row], /) -> NativeBound:
+        """Bind rows of a ciphertext and a number; raises ``Unsupported`` for a fraction in an exact scheme."""
+        for row in rows:
+            OPERATIONS[operation].require_arguments(self._scheme, row)
+        return self._native.bind(operation, rows)
+
+    def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
+        top = len(self.parameters.moduli) - 1
+        return self._native.bind_encode([self._slots.typed(values) for (values,) in rows], [top] * len(rows))
+
+    def _bind_encode_at_level(self, rows: Sequence[Row], /) -> NativeBound:
+        vectors = [self._slots.typed(values) for values, _ in rows]
+        return self._native.bind_encode(vectors, [self.level(like) for _, like in rows])
+
+    def _translated(self, node: Node) -> Mapping[str, object]:
+        """A node as Go reads it: automorphisms by their elements, numbers in both kinds."""
+        name, arguments = node.operation, list(node.arguments)
+        if node.operation in self._automorphisms:
+            name, elements = self._automorphisms[node.operation]
+            arguments = [*elements(arguments)]
+        return {
+            "operation": name,
+            "operands": node.operands,
+            "plaintexts": node.constants,
+            "floats": arguments,
+            "integers": [int(argument) for argument in arguments],
+            "results": len(node.results),
+        }
+
+
+class LattigoAdapter(DeclaredAdapter):
+    """The Lattigo in the shared library."""
+
+    def info(self) -> LibraryInfo:
+        facts = binding.facts()
+        settings = {
+            name: text for name, text in facts.items() if name.startswith(("-", "GO", "CGO")) and text
+        }
+        build = {
+            provenance.COMPILER: facts["go"],
+            provenance.FLAGS: " ".join(f"{name}={text}" for name, text in sorted(settings.items())),
+            provenance.BINARY: binaries.digest(binding.path()),
+            provenance.TOLD_BY: "Go's build information",
+            "collector": (
+                f"GOGC = {binding.GROWTH_PERCENT}, memory limit {binding.MEMORY_SHARE:.0%} of the host's memory"
+            ),
+        }
+        return LibraryInfo(
+            library=self._declared.library,
+            variant=self._declared.variant,
+            version=facts["github.com/tuneinsight/lattigo/v6"].removeprefix("v"),
+            hexl=False,
+            build=build,
+            is_debug=False,
+        )
+
+    def resolve(self, spec: ParameterSpec) -> Parameters:
+        return parameter_sets.resolve(spec)
+
+    def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
+        return LattigoKeyOwner(parameters, keys)
+
+    def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
+        return LattigoEvaluator(self._declared, public_material)

@@ -1,0 +1,109 @@
+"""Resolution of requests by Lattigo: the requested primes, which Lattigo checks; Ciphermark checks security."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ciphermark_adapters.lattigo import binding, declaration
+from ciphermark_adapters.lattigo.binding import Handle, ParametersLiteral
+from ciphermark_contract import requests
+from ciphermark_contract.interfaces import Unsupported, Vector
+from ciphermark_core import primes
+from ciphermark_core.model import Parameters, ParameterSpec
+
+# rlwe.MinLogN and MaxLogN
+SMALLEST_RING = 1 << 4
+LARGEST_RING = 1 << 20
+# Lattigo takes larger scales as those of two primes.
+LARGEST_SCALE_BITS = 60
+
+
+def resolve(spec: ParameterSpec) -> Parameters:
+    """Resolve ``spec`` to the primes that it requests; raises ``Unsupported`` with the reason."""
+    requests.require_ring(spec, "Lattigo", SMALLEST_RING, LARGEST_RING)
+    requests.require_scale(spec)
+    requests.require_slots(spec)
+    if (spec.scale_bits or 0) > LARGEST_SCALE_BITS:
+        raise Unsupported(
+            f"a scale of {spec.scale_bits} bits takes two primes per level in Lattigo: this adapter takes at most "
+            f"{LARGEST_SCALE_BITS} bits"
+        )
+    chain = requests.chosen_primes(spec, _bits(spec), "Lattigo")
+    data = max(1, len(chain) - 1)
+    parameters = requests.resolved(spec, chain[:data], chain[data:])
+    requests.require_room(spec, parameters.log_q)
+    context_of(parameters)
+    return replace(parameters, slot_generator=declaration.SLOT_GENERATOR)
+
+
+def _bits(spec: ParameterSpec) -> Sequence[int]:
+    if spec.modulus_bits is not None:
+        return spec.modulus_bits
+    if spec.scheme == "ckks":
+        return primes.default_ckks_chain(spec.ring_dimension, spec.scale_bits or 0, spec.security_table)
+    chain = declaration.default_chain_for_128_bits(spec)
+    if chain is None:
+        raise Unsupported(
+            f"there is no default modulus chain for N = {spec.ring_dimension} and {spec.security} bits of security: "
+            "write modulus_bits"
+        )
+    return chain
+
+
+def context_of(parameters: Parameters) -> Handle:
+    """Lattigo's parameters; raises ``Unsupported`` with its reason against them."""
+    spec = parameters.spec
+    literal = ParametersLiteral(
+        spec.scheme,
+        spec.ring_dimension,
+        parameters.moduli,
+        parameters.special_moduli,
+        parameters.plain_modulus or 0,
+        spec.scale_bits or 0,
+    )
+    try:
+        return binding.context(literal)
+    except (ValueError, RuntimeError) as error:
+        raise Unsupported(
+            f"Lattigo refuses {spec.scheme} at N = {spec.ring_dimension} with primes of "
+            f"{', '.join(map(str, parameters.modulus_bits))} bits: {error}"
+        ) from error
+
+
+# Automorphisms X → X^(5^s) rotate each row left by s; X → X^(−1) swaps the rows, or conjugates.
+def rotation(ring_dimension: int, steps: int) -> int:
+    """The exponent of the automorphism that rotates rows left by ``steps``."""
+    return pow(declaration.SLOT_GENERATOR, steps % (ring_dimension // 2), 2 * ring_dimension)
+
+
+def exponent(ring_dimension: int, element: int) -> int:
+    """The exponent, modulo 2N, of the automorphism X → X^k."""
+    return element % (2 * ring_dimension)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The slots of a parameter set."""
+
+    parameters: Parameters
+
+    @property
+    def are_real(self) -> bool:
+        """Whether slots hold reals (ckks)."""
+        return self.parameters.plain_modulus is None
+
+    @property
+    def kind(self) -> type:
+        """The number type of a vector."""
+        return np.float64 if self.are_real else np.int64
+
+    def typed(self, values: Vector) -> Vector:
+        """The vector in the native module's form, in any range; raises ``ValueError`` for too many values."""
+        if values.ndim != 1 or len(values) > self.parameters.slots:
+            raise ValueError(f"values of shape {values.shape} do not fit {self.parameters.slots} slots")
+        if self.are_real:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        return np.ascontiguousarray(values.astype(np.int64, casting="safe", copy=False))
