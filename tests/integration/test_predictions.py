@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from dashboard import dashboard, rows_of
 
-from ciphermark_core.model import Sample
+from ciphermark_benchmark import track_record
+from ciphermark_core.model import Outcome, Sample
+from ciphermark_core.run import Run
 from ciphermark_db.database import Database
+from ciphermark_workloads.catalogue import WORKLOADS
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
     from conftest import Maker
@@ -67,7 +72,9 @@ def test_a_page_has_the_track_record_and_leaves_partial_predictions_out(recorded
             svg = client.get(f"/figures/{name}.svg", params={"run": run_id})
             assert (svg.status_code, "seal-hexl" in svg.text) == (200, True)
         residuals = rows_of(client, "residuals", run=run_id)
-        assert {(row["variant"], row["part"], round(float(row["error"]), 6)) for row in residuals} == {
+        assert {
+            (row["variant"], row["part"], round(float(row["weighted_error"]), 6)) for row in residuals
+        } == {
             *(("seal", part, 0.1) for part in SHARES),
             *(("seal-hexl", part, -0.02) for part in SHARES),
         }
@@ -86,3 +93,37 @@ def test_a_deleted_run_takes_its_predictions_along(recorded: tuple[str, str], ma
         database.record_prediction(run.id, case.key, [predicted(1.0, [])], [])
         database.delete_run(run.id)
         assert database.query("select * from track_record where run_id = %s", [run.id]).rows == []
+
+
+@pytest.fixture
+def database(new_url: Any) -> Iterator[Database]:
+    with Database.open(new_url()) as database:
+        database.migrate()
+        yield database
+
+
+def workload_outcome(make: Maker, run: Run) -> Outcome:
+    """A correct pass of a shipped workload, with its recommended parameters."""
+    parameters = WORKLOADS["logistic"].parameters("ckks")
+    case = make.case("seal", experiment="micro", operation="logistic", parameters=parameters)
+    samples = tuple(Sample("time", 1.0, "compute", None, "evaluate", ordinal=i) for i in range(5))
+    return make.outcome(run, case, samples)
+
+
+def test_a_workload_is_predicted_from_costs_of_other_runs_alone(database: Database, make: Maker) -> None:
+    costs = [*make.costs("add", {"seal": (1.0, 2.0)})]
+    run = make.record(database, *costs)
+    outcome = workload_outcome(make, run)
+    database.record_outcome(outcome)
+    assert track_record.record(database, run, [outcome]) == 0  # its own costs do not count
+    other = make.run()
+    database.record_run(other)
+    later = workload_outcome(make, other)
+    database.record_outcome(later)
+    assert track_record.record(database, other, [later]) == 1
+    rows = database.query("select step, uncovered from track_record where run_id = %s", [other.id]).rows
+    ((step, uncovered),) = rows
+    assert step == "evaluate"
+    assert any("relinearize" in text or "mul" in text for text in uncovered)  # the table has additions alone
+    elsewhere = replace(other, host=replace(other.host, fingerprint="cafe"))
+    assert track_record.record(database, elsewhere, [later]) == 0

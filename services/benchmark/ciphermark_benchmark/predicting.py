@@ -36,13 +36,14 @@ _SAME_CLOCK = 0.03  # relative difference of the reference kernel
 _SERIALIZATION = ("dump", "load")
 
 
-def cost_table(
+def cost_table(  # noqa: PLR0913 - what a table is of
     database: Database,
     host: Host,
     variant: str,
     *,
     accepts_other_hosts: bool = False,
     reference_kernel_s: float | None = None,
+    but_of: str | None = None,
 ) -> CostTable:
     """The cost table of a variant, from all runs with costs at levels on this host. The least disturbed median of a
     cost counts, then the latest one; one of the latest build first. Costs of earlier builds are marked.
@@ -51,10 +52,11 @@ def cost_table(
     measured last count, which is stated and widens intervals.
 
     ``reference_kernel_s`` is the present time of the reference kernel. Where it differs by more than 3% from that of
-    the measurements, the clock has changed: costs are scaled by it, which is stated and widens intervals.
+    the measurements, the clock has changed: costs are scaled by it, which is stated and widens intervals. Costs of the
+    run ``but_of``, whose results are predicted, do not count.
     """
     variant = registry.base_variant(variant)
-    rows = database.report("cost_table", variant=variant)
+    rows = [row for row in database.report("cost_table", variant=variant) if row["run_id"] != but_of]
     own = [row for row in rows if row["fingerprint"] == host.fingerprint]
     remarks, widening = list[str](), 0.0
     if not own:

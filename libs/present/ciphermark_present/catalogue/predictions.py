@@ -27,13 +27,13 @@ from ciphermark_present.printed import grouped
 from ciphermark_present.query import Answer, Row, is_disturbed
 
 _SCORED = {"metric": "time", "step": "evaluate"}
-_SQUARE = 420  # pixels of the plot of predicted against measured times
+_HEIGHT = 420  # pixels of the plot of predicted against measured times
 _CLOSE = 3.0  # percent
 _FIELDS = (
     *("variant", "operation", "options", "ring_dimension", "threads", "median", "predicted"),
     *("predicted_low", "predicted_high", "error"),
 )
-_ADDED_RESIDUALS = ("predicted_share", "error", "results")
+_ADDED_RESIDUALS = ("predicted_share", "weighted_error", "results")
 _ADDED_RUNS = ("results", "partial", "mape", "worst", "bias", "coverage")
 
 
@@ -67,8 +67,8 @@ def tell_score(every: Sequence[Row], parameters: Row) -> Iterator[str]:
         assert total is not None
         within = sum(row["is_within_prediction"] for row in rows)
         yield (
-            f"{rows[0]['variant']}: mean absolute error {100 * total.mape:.1f}% over {total.rows} times, worst "
-            f"{signed(total.worst)}, mean {signed(total.bias)}; {within} of {total.rows} are within the 80% interval."
+            f"{rows[0]['variant']}: mean error {100 * total.mape:.1f}%, worst {signed(total.worst)}; {within} of "
+            f"{total.rows} times are within the 80% interval."
         )
     partial = sum(bool(row["uncovered"]) for row in every)
     if partial:
@@ -100,7 +100,7 @@ def draw_predicted(rows: Sequence[Row]) -> Chart | None:
     marks = [{**row, "error": signed(row["prediction_error"])} for row in own]
     written = {"median": formats.seconds, "predicted": formats.seconds}
     return alt.layer(*layers, data=charting.data(marks, *_FIELDS, **written)).properties(
-        width=_SQUARE, height=_SQUARE
+        width="container", height=_HEIGHT
     )
 
 
@@ -186,7 +186,7 @@ def with_scores(answer: Answer, _: Row) -> Answer:
     names = ("run_id", "suite", "label", "started_at", "software_version", "variant", *_ADDED_RUNS)
     rows = []
     for own in grouped(answer.mappings, lambda row: (row["run_id"], row["variant"])):
-        whole = [row for row in own if not row["is_partial"] and row["prediction_error"] is not None]
+        whole = [row for row in own if not row["is_void"] and row["prediction_error"] is not None]
         total = score([float(row["prediction_error"]) for row in whole])
         if total is None:
             values: tuple[Any, ...] = (0, len(own), None, None, None, None)
@@ -236,7 +236,7 @@ _EMPTY = (
 PREDICTED = Figure(
     name="predictions",
     title="Predicted against measured",
-    lead="Predicted time of the server's program against its measured median. Marks on the line are exact.",
+    lead="Predicted against measured time of the server's program. Marks on the line are exact.",
     reading=(
         "Predictions come from a cost table, measured in other runs on this host. Vertical lines are 80% intervals of "
         "predictions. Partial predictions, which lack costs of operations, are in the table only, as are results with "
@@ -280,7 +280,7 @@ RESIDUALS = Figure(
         VARIANT,
         Column("part", "Operation"),
         columns.share("predicted_share", "Share of predicted time"),
-        _error("error", "Weighted error"),
+        _error("weighted_error", "Weighted error"),
         columns.count("results", "Predictions"),
     ),
     empty=_EMPTY,

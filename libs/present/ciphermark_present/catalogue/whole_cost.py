@@ -370,6 +370,7 @@ WHOLE_COST = Figure(
     derive=_with_link,
     chart=draw_links,
     printed=(LAYOUT,),
+    is_table_open=True,
     columns=(
         WORKLOAD,
         replace(OPTIONS, detail=4),

@@ -8,7 +8,7 @@ select
     t.variant,
     t.prediction_error,
     t.is_within_prediction,
-    cardinality(t.uncovered) > 0 as is_partial
+    cardinality(t.uncovered) > 0 or 'median' = any (t.disturbed_times) as is_void
 from track_record as t
 join run as r on r.id = t.run_id
 where

@@ -6,4 +6,8 @@ select
     s.predicted_s
 from track_record as t
 join prediction_share as s on s.case_info_id = t.case_info_id
-where t.metric = 'time' and t.step = 'evaluate' and cardinality(t.uncovered) = 0
+where
+    t.metric = 'time'
+    and t.step = 'evaluate'
+    and cardinality(t.uncovered) = 0
+    and not 'median' = any (t.disturbed_times)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ciphermark_benchmark import data_directory as data_directories
-from ciphermark_benchmark import recovery, reference_runs, run_names, storage
+from ciphermark_benchmark import recovery, reference_runs, run_names, storage, track_record
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_db import backup as backups
 
@@ -63,7 +63,7 @@ def restore(file: Annotated[Path, typer.Argument(help="File written by `cipherma
 def rebuild(
     run: Annotated[str | None, typer.Argument(help=f"{run_names.RUN_HELP} Default: every run.")] = None,
 ) -> None:
-    """Record missing runs from local journals and archives, and recompute results and ratios.
+    """Record missing runs from local journals and archives, and recompute results, ratios and predictions.
 
     Recording, importing and migrating recompute them if needed. Only backups contain later labels and jobs.
     """
@@ -75,6 +75,9 @@ def rebuild(
         runs = database.run_ids() if run is None else [run_names.resolved(database, run)]
         for run_id in database.rebuild(runs):
             typer.echo(f"rebuilt: {run_id}")
+        for run_id in runs:
+            if count := track_record.renewed(data_directory, database, run_id):
+                typer.echo(f"predicted: {count} cases of {run_id}")
 
 
 @app.command("stop", epilog="[bold]Example[/bold]  ciphermark db stop")

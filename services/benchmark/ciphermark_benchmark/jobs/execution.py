@@ -95,6 +95,7 @@ def execute(data_directory: DataDirectory, claim: Claim) -> None:
                 raise UserError(recorder.last_error)
             sleep(_AGAIN_S)
     prepared.record.journal.retire(prepared.place)
+    runs.predict(data_directory, prepared.run, [*prepared.record.journal.outcomes()])
 
 
 def _prepared(data_directory: DataDirectory, claim: Claim) -> Prepared:

@@ -10,7 +10,7 @@ import fcntl
 import os
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import chain, repeat
@@ -38,8 +38,10 @@ from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
 from ciphermark_core.private import FILE_MODE, private_folder
 from ciphermark_core.run import Host, Run
+from ciphermark_db.database import DatabaseUnavailable
 from ciphermark_measure import probes
 from ciphermark_workloads import user_workloads
+from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.data_sets import DATA_SETS
 
 OnOutcome = Callable[[Outcome], None]
@@ -217,7 +219,21 @@ def execute(data_directory: DataDirectory, prepared: Prepared, on_outcome: OnOut
         measure(data_directory, prepared, recorder, on_outcome)
         if recorder.finish():
             prepared.record.journal.retire(prepared.place)
-    return Ended(prepared.run, tuple(archive.latest(prepared.record.journal.outcomes())), recorder.last_error)
+    outcomes = tuple(archive.latest(prepared.record.journal.outcomes()))
+    if recorder.last_error is None:
+        predict(data_directory, prepared.run, outcomes)
+    return Ended(prepared.run, outcomes, recorder.last_error)
+
+
+def predict(data_directory: DataDirectory, run: Run, outcomes: Sequence[Outcome]) -> None:
+    """Store what the model of costs predicts of a run's workloads, for its track record. Predictions that the database
+    misses are made again by ``ciphermark db rebuild``.
+    """
+    if any(item.trial.case.operation in WORKLOADS for item in outcomes):
+        from ciphermark_benchmark import track_record  # loads the model
+
+        with suppress(DatabaseUnavailable), storage.connected(data_directory) as database:
+            track_record.record(database, run, outcomes)
 
 
 @contextmanager
