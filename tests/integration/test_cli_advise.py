@@ -10,6 +10,7 @@ import pytest
 from command import Ciphermark
 from processes import PATIENCE_OF_RUNS_S
 
+from ciphermark import advise
 from ciphermark_benchmark.suite import files
 
 FILE = """
@@ -127,6 +128,18 @@ def test_mistakes_are_told(
 def test_a_workload_without_a_cost_table_names_the_calibration(ciphermark: Ciphermark) -> None:
     out = ciphermark("advise", "sign", "--variant", "tenseal", code=1).out
     assert "ciphermark calibrate --variant tenseal" in " ".join(out.split())
+
+
+def test_python_gets_data_frames(ciphermark: Ciphermark, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CIPHERMARK_DATA", str(ciphermark.data_directory))
+    monkeypatch.setenv("CIPHERMARK_DATABASE_URL", str(ciphermark.database_url))
+    given = advise(file, latency="1h", libraries=["seal"], threads=1)
+    assert given.finding.startswith("Take seal, CKKS, N = 4096, 1 thread")
+    assert given.points["variant"].to_list() == ["seal"]
+    assert given.left_out["why_not"].all()
+    assert "variants: [seal]" in given.suite()
+    assert given.verified.empty
+    assert "| seal |" in given._repr_markdown_()
 
 
 @pytest.mark.extended

@@ -12,13 +12,24 @@ from ciphermark_circuits.expressions import dot, greater, matvec, rotate, sign
 from ciphermark_workloads.computation import computation, integers, reals
 
 if TYPE_CHECKING:
+    from ciphermark.advising import Advice, advise
     from ciphermark.runs import Picture, Run, run
     from ciphermark.runs import opened as open
 
-_OF_RUNS = {"Picture": "Picture", "Run": "Run", "open": "opened", "run": "run"}
+# Modules and names of what is loaded on demand.
+_ON_DEMAND = {
+    "Advice": ("advising", "Advice"),
+    "Picture": ("runs", "Picture"),
+    "Run": ("runs", "Run"),
+    "advise": ("advising", "advise"),
+    "open": ("runs", "opened"),
+    "run": ("runs", "run"),
+}
 __all__ = [
+    "Advice",
     "Picture",
     "Run",
+    "advise",
     "computation",
     "dot",
     "greater",
@@ -33,9 +44,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OF_RUNS:
+    if name not in _ON_DEMAND:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("ciphermark.runs"), _OF_RUNS[name])
+    module, own = _ON_DEMAND[name]
+    return getattr(import_module(f"ciphermark.{module}"), own)
 
 
 def __dir__() -> list[str]:

@@ -101,14 +101,14 @@ def run(subject: str | Path | Computation, *, variants: Sequence[str] = (), labe
     waits. Raises ``UserError`` for a mistake in the request, and where outcomes could not be recorded.
     """
     data_directory = data_directories.find()
-    path, text = suite_of(_path(subject), lambda decisions: None)
+    path, text = suite_of(path_of(subject), lambda decisions: None)
     ended = executed(data_directory, asked(data_directory, path, text, [*variants], label=label))
     if ended.waiting is not None:
         raise UserError(f"run {ended.run.id} is not recorded yet: {ended.waiting}")
     return Run(ended.run.id)
 
 
-def _path(subject: str | Path | Computation) -> Path:
+def path_of(subject: str | Path | Computation) -> Path:
     """The name or path that the command line takes for a subject."""
     if not isinstance(subject, Computation):
         return Path(subject)

@@ -106,14 +106,18 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     given = {name: value for name, value in options.items() if value is not None}
     form = _form(format, output)
     asked = limits.read((limits.in_file(limits_file) if limits_file else {}) | given)
-    answer = _answered(wanted, asked, verify, output if form in _SUITES else None)
+    answer = answer_of(wanted, asked, verify, output if form in _SUITES else None)
     _write(answer, form, output, suite, is_whole=is_whole)
     if not answer["points"]:
         raise typer.Exit(1)
 
 
-def _answered(wanted: Sequence[str], asked: WishText, verify: int, suite: Path | None) -> dict[str, Any]:
-    """The answer, with measurements of the best points if they are wanted."""
+def answer_of(
+    wanted: Sequence[str], asked: WishText, verify: int = 0, suite: Path | None = None
+) -> dict[str, Any]:
+    """The answer for a workload with options, as the command line writes them; with measurements of so many points.
+    ``suite`` is the file that names the workload's file.
+    """
     wish = _wish(wanted, asked, suite)
     data_directory = data_directories.find()
     with caught_up(data_directory) as database:
