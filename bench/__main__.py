@@ -37,7 +37,8 @@ SECTIONS = (
         "commands",
         "baseline",
     ),
-    *("programs", "learning", "micro", "inference", "retrieval", "transfer", "wrappers", "api", "dashboard"),
+    *("programs", "learning", "micro", "inference", "retrieval", "precision"),
+    *("transfer", "wrappers", "api", "dashboard"),
 )
 
 

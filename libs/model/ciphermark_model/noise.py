@@ -92,7 +92,7 @@ class Execution:
             raise Unsupported(f"noise relative to a modulus of {parameters.log_q:.0f} bits is not modeled")
         self.modulus = max(parameters.spec.plain_residues, default=parameters.plain_modulus or 1)
         self.top = top_level(parameters)
-        self.at = Embeddings(parameters, draws, numbers)
+        self.at = Embeddings(parameters, draws, numbers, sources.secret_zeros)
         self.room_bits = math.inf
         self._ring = Ring.of(parameters)
         self._secret_powers = [np.ones_like(self.at.secret), self.at.secret]
@@ -183,7 +183,7 @@ class Execution:
         digits = [primes[start : start + size] for start in range(0, len(primes), size)]
         sizes = [len(digit) * (math.prod(digit) / special) for digit in digits]
         if (key, level) not in self._key_errors:
-            mean = math.hypot(*sizes) / 2 * noise_bound.SIGMA
+            mean = 0.0 if self.sources.balances_digits else math.hypot(*sizes) / 2 * noise_bound.SIGMA
             self._key_errors[key, level] = self.at.ones * self.at.normal(mean)
         deviation = math.hypot(*sizes) * UNIFORM * noise_bound.SIGMA * math.sqrt(self.at.dimension)
         error = self._key_errors[key, level] + self.at.normal(deviation)

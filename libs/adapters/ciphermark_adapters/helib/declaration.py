@@ -2,6 +2,7 @@
 
 from ciphermark_adapters.helib import installation, limits
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.noise_sources import NoiseSources
 
 _COMMON = (
     "negate",
@@ -41,6 +42,8 @@ DECLARATIONS = (
         compressions=("none",),
         has_threads=True,
         lacks_recommended=None,
+        # In bgv, levels, primes and with them the noise are HElib's choice at each product.
+        noise=NoiseSources(schemes=("ckks",), divides_fresh=True, balances_digits=True, secret_zeros=1 / 2),
         serializable=("parameters", "public_key", "secret_key"),
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),
         built_from=("prefix",),
