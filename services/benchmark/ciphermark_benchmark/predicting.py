@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
@@ -31,6 +31,7 @@ from ciphermark_workloads.workload import AnyWorkload
 _DATA_SET, _SEED = "boston", 1  # of workloads that take data; of inputs
 # Relative half-width of a median without an interval.
 _UNKNOWN = 0.2
+_Rows: TypeAlias = Sequence[Mapping[str, Any]]
 _OTHER_HOST = 0.5  # added to the relative half-width for a table of another host
 _SAME_CLOCK = 0.03  # relative difference of the reference kernel
 _SERIALIZATION = ("dump", "load")
@@ -57,48 +58,53 @@ def cost_table(  # noqa: PLR0913 - what a table is of
     """
     variant = registry.base_variant(variant)
     rows = [row for row in database.report("cost_table", variant=variant) if row["run_id"] != but_of]
-    own = [row for row in rows if row["fingerprint"] == host.fingerprint]
+    own: _Rows = [row for row in rows if row["fingerprint"] == host.fingerprint]
     remarks, widening = list[str](), 0.0
     if not own:
-        others = sorted({str(row["hostname"]) for row in rows})
-        if not others or not accepts_other_hosts:
-            known = f"; costs exist of {', '.join(others)} (--other-host)" if others else ""
-            raise UserError(f"no cost table on this host: ciphermark calibrate --variant {variant}{known}")
-        other = max(rows, key=_moment)
-        own = [row for row in rows if row["fingerprint"] == other["fingerprint"]]
-        remarks.append(f"costs were measured on another host, {other['hostname']}: intervals are wider")
+        own = _of_another_host(variant, rows, is_accepted=accepts_other_hosts)
+        remarks.append(f"costs were measured on another host, {own[-1]['hostname']}: intervals are wider")
         widening += _OTHER_HOST
-    last = max(own, key=_moment)
-    empty = CostTable(
-        last["fingerprint"], variant, str(last["build_id"]), {}, sees_prime_sizes=bool(last["hexl"])
-    )
-    older = [row for row in own if row["build_id"] != last["build_id"]]
-    latest = [row for row in own if row["build_id"] == last["build_id"]]
-    entries = {key: _cost(row, last["build_id"]) for row in (*older, *latest) for key in _keys(empty, row)}
     change = _change(own, reference_kernel_s)
     if change != 1:
         remarks.append(
             f"the CPU's reference kernel takes {change:.2f} times as long as when costs were measured: they are scaled "
             "by it, and intervals are wider; calibrate again"
         )
-        entries = {key: cost.scaled(change) for key, cost in entries.items()}
         widening += abs(change - 1)
     record = database.report("prediction_residuals", variant=variant, fingerprint=host.fingerprint)
     return replace(
-        empty,
-        entries=entries,
-        caches=last["caches_bytes"],
+        _table(variant, own, change),
         residuals=tuple(row["residual"] for row in record),
         remarks=tuple(remarks),
         widening=widening,
     )
 
 
+def _of_another_host(variant: str, rows: _Rows, *, is_accepted: bool) -> _Rows:
+    """The rows of the host that was measured last; raises ``UserError`` unless they are accepted."""
+    others = sorted({str(row["hostname"]) for row in rows})
+    if not others or not is_accepted:
+        known = f"; costs exist of {', '.join(others)} (--other-host)" if others else ""
+        raise UserError(f"no cost table on this host: ciphermark calibrate --variant {variant}{known}")
+    other = max(rows, key=_moment)
+    return [row for row in rows if row["fingerprint"] == other["fingerprint"]]
+
+
+def _table(variant: str, rows: _Rows, factor: float) -> CostTable:
+    """The costs of a host, times a factor, those of the latest build last."""
+    last = max(rows, key=_moment)
+    build = last["build_id"]
+    empty = CostTable(last["fingerprint"], variant, str(build), {}, sees_prime_sizes=bool(last["hexl"]))
+    ordered = sorted(rows, key=lambda row: row["build_id"] == build)
+    entries = {key: _cost(row, build).scaled(factor) for row in ordered for key in _keys(empty, row)}
+    return replace(empty, entries=entries, caches=last["caches_bytes"])
+
+
 def _moment(row: Mapping[str, Any]) -> Any:
     return row["started_at"]
 
 
-def _change(rows: Sequence[Mapping[str, Any]], now_s: float | None) -> float:
+def _change(rows: _Rows, now_s: float | None) -> float:
     """The present time of the reference kernel in those of the measurements; 1 for one that does not differ."""
     measured = [float(row["reference_kernel_s"]) for row in rows if row["reference_kernel_s"]]
     change = now_s / median(measured) if now_s and measured else 1.0
