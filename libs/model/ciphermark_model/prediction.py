@@ -15,6 +15,7 @@ from ciphermark_contract.program import Program
 from ciphermark_core.model import Parameters
 from ciphermark_model import sizes
 from ciphermark_model.interpolation import Costs
+from ciphermark_model.precision import Precision
 from ciphermark_model.pricing import Priced, Pricer, count_of
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.scheduling import makespan
@@ -105,7 +106,7 @@ class Prediction:
     server_memory_bytes: int | None
     uncovered: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    precision: object | None = None
+    precision: Precision | None = None
 
     @property
     def is_partial(self) -> bool:

@@ -265,7 +265,7 @@ def _predicted(  # noqa: PLR0913, PLR0917 - what a candidate is made of
     if prediction.is_partial:
         return replace(bare, reason="; ".join(prediction.uncovered), is_uncovered=True)
     accuracy = prediction.precision
-    if isinstance(accuracy, Precision) and not accuracy.room_bits > MIN_ROOM_BITS:
+    if accuracy is not None and not accuracy.room_bits > MIN_ROOM_BITS:
         return replace(bare, reason=f"values may exceed the modulus: {accuracy.room_bits:.1f} bits of room")
     missing = tuple(sorted({text.partition(":")[0] for text in prediction.uncovered}))
     return replace(bare, costs=costs(prediction, wish.link, wish.core_hour), missing_steps=missing)
@@ -290,7 +290,6 @@ def costs(prediction: Prediction, link: Link, core_hour: float | None = None) ->
         prediction.parameters,
     )
     alone, accuracy = prediction.end_to_end(math.inf, 0.0), prediction.precision
-    assert accuracy is None or isinstance(accuracy, Precision)
     price = None if core_hour is None else core_hour / 3600 * prediction.threads
     return Costs(
         latency_s=latency,
