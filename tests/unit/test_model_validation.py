@@ -56,7 +56,7 @@ def test_excluded_rows_are_kept_with_their_reasons_and_have_no_part_in_the_score
     outside = replace(ROW, predicted=Quantity(2.1, 2.05, 2.2), published_s=None)
     result = proof([ROW, far, outside], Criterion())
     assert result.counted == (ROW, outside)
-    assert result.excluded == ((far, "1 executions"),)
+    assert result.excluded == ((far, "1 execution"),)
     assert result.own is not None
     assert result.own.worst == pytest.approx(0.05)
     assert result.published is not None

@@ -44,7 +44,7 @@ class Criterion:
     def reason_against(self, measured: Measured) -> str | None:
         """The reason why a row is void; ``None`` for one that counts."""
         if measured.executions < self.min_executions:
-            return f"{measured.executions} executions"
+            return f"{measured.executions} execution{'' if measured.executions == 1 else 's'}"
         if measured.workers < self.min_workers:
             return f"{measured.workers} worker{'' if measured.workers == 1 else 's'}"
         if not measured.half_width <= self.max_half_width:
