@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from ciphermark_benchmark import track_record
 from ciphermark_core.model import Outcome, Sample
 from ciphermark_core.run import Run
 from ciphermark_db.database import Database
+from ciphermark_model.quantity import Quantity
 from ciphermark_workloads.catalogue import WORKLOADS
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -108,6 +110,14 @@ def workload_outcome(make: Maker, run: Run) -> Outcome:
     case = make.case("seal", experiment="micro", operation="logistic", parameters=parameters)
     samples = tuple(Sample("time", 1.0, "compute", None, "evaluate", ordinal=i) for i in range(5))
     return make.outcome(run, case, samples)
+
+
+def test_a_step_of_both_parties_is_one_row(make: Maker) -> None:
+    """Each of them serializes, and results have their sum."""
+    times = {(party, "compute", "serialize"): Quantity(2.0, 1.0, 4.0) for party in ("client", "server")}
+    prediction = SimpleNamespace(times_s=times, uncovered=(), table="0")
+    (row,) = track_record._results(prediction)
+    assert (row["predicted"], row["predicted_low"], row["predicted_high"]) == (4.0, 2.0, 8.0)
 
 
 def test_a_workload_is_predicted_from_costs_of_other_runs_alone(database: Database, make: Maker) -> None:

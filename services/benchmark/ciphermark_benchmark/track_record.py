@@ -12,7 +12,8 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_core.run import Host, Run
 from ciphermark_db.database import Database
-from ciphermark_model.prediction import Prediction, Share
+from ciphermark_model.prediction import Prediction, Share, total
+from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import INPUTS_PER_PASS
@@ -71,8 +72,14 @@ def _prediction(case: Case, table: CostTable | None) -> Prediction | None:
 
 
 def _results(prediction: Prediction) -> Iterator[dict[str, Any]]:
-    """The rows of steps. Those of the evaluation name what all of it lacks."""
-    for (_, stage, step), seconds in prediction.times_s.items():
+    """The rows of steps, of both parties together as results are: each of them serializes. Those of the evaluation name
+    what all of it lacks.
+    """
+    steps: dict[tuple[str, str], list[Quantity]] = {}
+    for (_, stage, step), own in prediction.times_s.items():
+        steps.setdefault((stage, step), []).append(own)
+    for (stage, step), several in steps.items():
+        seconds = total(several)
         lacking = [text for text in prediction.uncovered if text.startswith(f"{step}: ")]
         yield {
             "stage": stage,
