@@ -59,6 +59,11 @@ def test_a_figure_is_a_picture_or_a_table(run: ciphermark.Run, tmp_path: Path) -
         table.save(tmp_path / "table.svg")
 
 
+def test_predictions_need_a_cost_table(run: ciphermark.Run) -> None:
+    with pytest.raises(UserError, match="no cost table on this host"):
+        ciphermark.predict("logistic", variants=["seal"])
+
+
 def test_mistakes_have_the_words_of_the_command_line(run: ciphermark.Run) -> None:
     with pytest.raises(UserError, match="no figure 'latencies'; did you mean"):
         run.figure("latencies")

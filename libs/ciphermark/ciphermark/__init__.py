@@ -13,6 +13,7 @@ from ciphermark_workloads.computation import computation, integers, reals
 
 if TYPE_CHECKING:
     from ciphermark.advising import Advice, advise
+    from ciphermark.predicting import predict
     from ciphermark.runs import Picture, Run, run
     from ciphermark.runs import opened as open
 
@@ -23,6 +24,7 @@ _ON_DEMAND = {
     "Run": ("runs", "Run"),
     "advise": ("advising", "advise"),
     "open": ("runs", "opened"),
+    "predict": ("predicting", "predict"),
     "run": ("runs", "run"),
 }
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "integers",
     "matvec",
     "open",
+    "predict",
     "reals",
     "rotate",
     "run",

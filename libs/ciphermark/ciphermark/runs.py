@@ -81,15 +81,16 @@ class Run:
             item = run_figures.filled(store, name, self.id, [*(filters or {}).items()])
             has_chart = item.figure.chart is not None and item.specification is not None
             svg = pictures.written(store, item, "svg", pictures.look()).decode() if has_chart else ""
-        return Picture(name, item.title, _frame(item.answer.columns, item.answer.rows), svg)
+        return Picture(name, item.title, frame(item.answer.columns, item.answer.rows), svg)
 
     def _view(self, name: str) -> pandas.DataFrame:
         with caught_up(data_directories.find()) as database:
             table = database.query(f"select * from {name} where run_id = %s", [self.id])
-        return _frame(table.columns, table.rows)
+        return frame(table.columns, table.rows)
 
 
-def _frame(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
+def frame(columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> pandas.DataFrame:
+    """The rows of a query as a data frame."""
     return pandas.DataFrame([*rows], columns=[*columns])
 
 

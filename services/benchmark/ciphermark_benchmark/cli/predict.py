@@ -91,19 +91,36 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
 ) -> None:
     """Predict what a workload costs: time with an 80% interval, bytes and memory, for each library."""
     form, name = export.form_of(format, output), wanted[0]
-    with caught_up(data_directories.find()) as database:
-        tables = _CostTables(database, accepts_other_hosts=other_host)
-        if name in shipped.names() or Path(name).suffix in _SUITES:
-            asked = _of_suite(Path(name), variant or [])
-        else:
-            asked = _of_workload(wanted, variant, scheme, threads, n)
-        found, reasons = _predictions(asked, tables)
+    found, reasons = predictions(wanted, variant, scheme, threads, n, accepts_other_hosts=other_host)
     _report(found, reasons if variant or not found else [])
     network = bandwidth * _MEGABIT, rtt / 1e3
     if form == "table" or form in markup.FORMATS:
         _show([*_tables(name, found, network, has_details=breakdown)], form, output)
     else:
-        export.write(Table(_COLUMNS, [_row(item, *network) for item in found]), form, output)
+        export.write(rows(found, *network), form, output)
+
+
+def predictions(  # noqa: PLR0913 - the arguments of the command
+    wanted: Sequence[str],
+    variants: Sequence[str] | None = None,
+    scheme: Scheme | None = None,
+    threads: int = 1,
+    n: int | None = None,
+    *,
+    accepts_other_hosts: bool = False,
+) -> tuple[list[_Found], list[str]]:
+    """The predictions of a workload with its options, or of a suite, and the reasons for variants without one."""
+    name = wanted[0]
+    with caught_up(data_directories.find()) as database:
+        tables = _CostTables(database, accepts_other_hosts=accepts_other_hosts)
+        if name in shipped.names() or Path(name).suffix in _SUITES:
+            return _predictions(_of_suite(Path(name), variants or []), tables)
+        return _predictions(_of_workload(wanted, variants, scheme, threads, n), tables)
+
+
+def rows(found: Sequence[_Found], bandwidth: float, rtt_s: float) -> Table:
+    """Predictions as rows, over a network of this many bits per second."""
+    return Table(_COLUMNS, [_row(item, bandwidth, rtt_s) for item in found])
 
 
 @dataclass(frozen=True, slots=True)
