@@ -31,11 +31,11 @@ LONG = re.compile(
             r"test_digits_in_all_slots\[seal-(bfv-8192|ckks-1024)",
             r"test_by_a_number_as_keyword\[(openfhe|pyfhel)-bfv-constant-weight-pir-published",
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
-            r"test_digits\[(pyfhel|openfhe)-ckks-digits",
+            r"test_digits\[(pyfhel|openfhe|lattigo)-ckks-digits",
             r"test_workloads\.py::test_small\[tenseal-(bfv|ckks)-(lmc-per-row|lr-fixed)",
             r"test_full_size\[seal-(lmc-per-row-(plain|encrypted)|lr-k5-encrypted)-ckks",
             r"test_full_size\[seal-lr-fixed-encrypted-bgv",
-            r"test_micro\.py::test_small\[(pyfhel|openfhe)-ckks-(logistic|sign)-published",
+            r"test_micro\.py::test_small\[(pyfhel|openfhe|lattigo)-ckks-(logistic|sign)-published",
         )
     )
 )
