@@ -120,9 +120,13 @@ def test_noise_beyond_the_modulus_is_not_safe(parameters):
             x = do("mul", x, y)
         return x
 
-    shallow, deep = (traced(parameters, lambda do, x, y, n=n: powers(do, x, y, n)) for n in (1, 6))
+    shallow, deep, deepest = (
+        traced(parameters, lambda do, x, y, n=n: powers(do, x, y, n)) for n in (1, 6, 60)
+    )
     assert is_safe(shallow.program, shallow.constants)
     assert not is_safe(deep.program, deep.constants)
+    with np.errstate(all="raise", under="ignore"):
+        assert not is_safe(deepest.program, deepest.constants)
 
 
 def test_what_the_model_does_not_cover_is_refused_by_name():

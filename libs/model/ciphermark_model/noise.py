@@ -32,6 +32,7 @@ from ciphermark_core.model import EXACT_SCHEMES, Parameters
 from ciphermark_model.embeddings import UNIFORM, Embeddings, Noise, Reals
 
 _LARGEST_LOG_Q = 1000.0  # units relative to a larger modulus do not fit doubles
+_BEYOND = 2.0**64  # noise that no later operation brings below 1/2
 # A bootstrapping's stated error is 16 times the largest of 2,048 slots, which is about 3.6 deviations.
 _BOUND_OVER_DEVIATION = 16 * 3.6
 
@@ -232,10 +233,11 @@ class Execution:
             return self._noted(Noisy(a.values * b.values, noise, shape))
         factor = a.factor * b.factor % self.modulus
         if self.scheme == "bgv":
-            return Noisy(None, a.noise * b.noise * float(self.modulus_at(shape.level)), shape, factor)
+            noise = a.noise * b.noise * float(self.modulus_at(shape.level))
+            return Noisy(None, _limited(noise), shape, factor)
         first = self._lifted(a)
         second = first if a is b else self._lifted(b)
-        noise = self.modulus * (first * b.noise + second * a.noise) + a.noise * b.noise
+        noise = _limited(self.modulus * (first * b.noise + second * a.noise) + a.noise * b.noise)
         # Division by q rounds each polynomial of the product.
         return Noisy(None, noise + self.rounded(shape.polynomials) * self.unit(shape), shape)
 
@@ -420,6 +422,12 @@ class Execution:
                 pair = (_centered(current[0], t), _centered(current[1], t))
                 best = min(best, pair, key=lambda item: abs(item[0]) + abs(item[1]))
         return best[0], best[1], best[0] * first % t
+
+
+def _limited(noise: Noise) -> Noise:
+    """The noise, scaled down where it is beyond repair: products of it would exceed doubles."""
+    largest = float(np.abs(noise).max())
+    return noise if largest < _BEYOND else noise / largest * _BEYOND
 
 
 def _centered(number: int, modulus: int) -> int:
