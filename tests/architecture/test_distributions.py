@@ -73,6 +73,7 @@ def test_the_dashboard_carries_no_library_and_measures_nothing() -> None:
         "ciphermark-core",
         "ciphermark-dashboards",
         "ciphermark-db",
+        "ciphermark-model",
         "ciphermark-present",
         "ciphermark-web",
         "ciphermark-workloads",

@@ -91,7 +91,13 @@ def has_room(predicted: Precision, tolerance: float = 1e-3) -> bool:
     """The same for a prediction."""
     if predicted.error is None:
         return predicted.safe_bits > 0
-    return predicted.room_bits > MIN_ROOM_BITS and _SAFE_FACTOR * predicted.error.high < tolerance
+    return predicted.room_bits > MIN_ROOM_BITS and safe_error(predicted) < tolerance
+
+
+def safe_error(predicted: Precision) -> float:
+    """The error of ckks outputs that fewer than one decryption of 10⁹ exceeds."""
+    assert predicted.error is not None, "bfv and bgv have no error"
+    return _SAFE_FACTOR * predicted.error.high
 
 
 def of_outputs(execution: Execution, outputs: Sequence[Noisy]) -> Precision:

@@ -1,8 +1,7 @@
 """Parameters of a computation: the smallest secure ring with the levels, and the precision or range, that it needs.
 
-Levels, keys and counts come from the traced circuit, so they are those of the program. Errors of ckks come from the
-bounds of :mod:`ciphermark_contract.noise_bound`, carried through the graph with the bounds of values. Errors of
-different operations and slots count as independent.
+Levels, keys and counts come from the traced circuit, so they are those of the program. Errors of ckks are those that
+:mod:`ciphermark_model.precision` predicts for it, with random inputs within their bounds.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ import numpy as np
 from ciphermark_circuits.arrangement import Arranged
 from ciphermark_circuits.expressions import Expression, ordered
 from ciphermark_circuits.lowering import Packing, lower, width_of
-from ciphermark_contract import noise_bound, requests
-from ciphermark_contract.interfaces import Evaluator, Handle
-from ciphermark_contract.program import Program
-from ciphermark_contract.tracing import fresh_inputs, trace
+from ciphermark_contract import requests
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector
+from ciphermark_contract.tracing import Traced, fresh_inputs, trace
 from ciphermark_core import chains, primes
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_core.security import Table, limit
+from ciphermark_model import precision
 from ciphermark_workloads.workload import Decision
 
 RINGS = tuple(1 << bits for bits in range(11, 18))
@@ -50,17 +49,34 @@ class Graph:
     is_moving: bool
     is_whole: bool
 
-    def traced(self, parameters: Parameters) -> Program:
+    def traced(self, parameters: Parameters) -> Traced:
         """The program on these parameters, with every operation of the contract."""
-        width = width_of(parameters, self.is_moving)
-        parts = {name: Packing.of(length, width).parts for name, length in self.lengths.items()}
+        width, parts = width_of(parameters, self.is_moving), self._parts(parameters)
 
         def circuit(evaluator: Evaluator, handles: Sequence[Handle]) -> list[Handle]:
             rest = iter(handles)
             inputs = {name: [next(rest) for _ in range(number)] for name, number in parts.items()}
             return lower(evaluator, self.arrangement, inputs, width)
 
-        return trace(circuit, parameters, fresh_inputs(parameters, sum(parts.values()))).program
+        return trace(circuit, parameters, fresh_inputs(parameters, sum(parts.values())))
+
+    def samples(self, parameters: Parameters) -> list[Vector]:
+        """Random values within the bounds of each input, for each of its ciphertexts: the same every time."""
+        random = np.random.default_rng(0)
+        nodes = ordered(self.arrangement.roots)
+        bounds = {
+            node.argument: (node.low.min(), node.high.max()) for node in nodes if node.operation == "input"
+        }
+        return [
+            random.uniform(*bounds.get(name, (-1.0, 1.0)), parameters.slots)
+            for name, number in self._parts(parameters).items()
+            for _ in range(number)
+        ]
+
+    def _parts(self, parameters: Parameters) -> dict[str, int]:
+        """The number of ciphertexts of each input."""
+        width = width_of(parameters, self.is_moving)
+        return {name: Packing.of(length, width).parts for name, length in self.lengths.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +135,7 @@ class Selection:
             scale_bits = None if self.graph.is_whole else 50
             spec = ParameterSpec(scheme, ring, None, modulus, scale_bits, security=0)
             moduli = [1 << 50] * self._most_primes()  # only their sizes matter here
-            self._levels[ring] = self.graph.traced(requests.resolved(spec, moduli, [1 << 50])).depth
+            self._levels[ring] = self.graph.traced(requests.resolved(spec, moduli, [1 << 50])).program.depth
         return self._levels[ring]
 
     def _most_primes(self) -> int:
@@ -131,14 +147,15 @@ class Selection:
     # --- Real numbers ------------------------------------------------------------------------------------------------
 
     def needed_scale_bits(self, ring: int) -> int:
-        """The smallest scale at which the bound of the error is within the tolerance.
+        """The smallest scale at which the predicted error is safely within the tolerance.
 
         Scales of products drift: each level doubles the difference of its prime from the scale. Primes of b bits that
         are 1 modulo 2N are N·b·ln 2 apart in the mean.
         """
         at = _resolved(ParameterSpec("ckks", ring, (60, *[40] * self.levels(ring), 60), scale_bits=40))
-        error = min(max(_errors(self.graph.arrangement, at)), 2.0**200)
-        needed = math.ceil(40 + math.log2(error / self.tolerance))
+        traced = self.graph.traced(at)
+        predicted = precision.precision(traced.program, traced.constants, self.graph.samples(at))
+        needed = math.ceil(40 + math.log2(precision.safe_error(predicted) / self.tolerance))
         levels = max(1, self.levels(ring))
         drift = levels + math.log2(levels * ring * 28) + _LEAST_DRIFT_BITS
         return max(needed, math.ceil(drift), _LEAST_SCALE_BITS)
@@ -222,7 +239,7 @@ class Selection:
         ring, chain = spec.ring_dimension, spec.modulus_bits or ()
         levels, arrangement = self.levels(ring), self.graph.arrangement
         largest = max(root.largest for root in arrangement.roots)
-        program = self.graph.traced(_resolved(spec))
+        program = self.graph.traced(_resolved(spec)).program
         keys = [f"{len(program.keys.steps)} rotations"] if program.keys.steps else []
         keys += ["relinearization"] if program.keys.relinearization else []
         at = ", ".join(f"{line} takes {count}" for line, count in arrangement.lines().items())
@@ -303,93 +320,6 @@ def _resolved(spec: ParameterSpec) -> Parameters:
     """Parameters with numbers of these sizes in place of primes, for bounds."""
     *data, special = spec.modulus_bits or ()
     return requests.resolved(spec, [1 << bits for bits in data], [1 << special])
-
-
-# --- Errors of ckks ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Noise:
-    """Bounds of the errors that operations add: encryption, a product of ciphertexts, rescaling, a rotation."""
-
-    fresh: float
-    product: float
-    rescaling: float
-    rotation: float
-
-    @classmethod
-    def of(cls, parameters: Parameters) -> _Noise:
-        """The bounds for resolved parameters. Rescaling rounds two polynomials: N/18 of variance per coefficient, where
-        encryption has (4N/3 + 1)·σ².
-        """
-        fresh, switched = noise_bound.fresh(parameters), noise_bound.key_switch(parameters)
-        rescaling = fresh * sqrt(1 / 18 / (4 / 3 * noise_bound.SIGMA**2))
-        return cls(fresh, noise_bound.rescaled_product(parameters) + switched, rescaling, switched)
-
-
-def _errors(arrangement: Arranged, parameters: Parameters) -> list[float]:
-    """A bound of the error of each result."""
-    noise, errors = _Noise.of(parameters), dict[int, float]()
-    for node in ordered(arrangement.roots):
-        below = [errors[id(operand)] for operand in node.operands]
-        errors[id(node)] = _error(node, below, noise)
-    return [errors[id(root)] for root in arrangement.roots]
-
-
-def _error(node: Expression, below: list[float], noise: _Noise) -> float:
-    match node.operation:
-        case "input":
-            return noise.fresh
-        case "constant":
-            return noise.rescaling  # encoding rounds one polynomial
-        case "plus" | "minus":
-            return math.hypot(*below, noise.rescaling)  # a difference of levels takes a product with 1
-        case "neg":
-            return below[0]
-        case "times":
-            (a, b), (error_a, error_b) = node.operands, below
-            own = noise.rescaling if b.is_constant else noise.product
-            return math.hypot(a.largest * error_b, b.largest * error_a, own)
-        case "turned":
-            return math.hypot(below[0], noise.rotation, noise.rescaling)
-        case "sum":
-            root = sqrt(node.operands[0].length)
-            return root * math.hypot(below[0], noise.rotation, noise.rescaling)
-        case "matvec":
-            rows = node.argument.astype(np.float64)
-            weight = float(np.sqrt((rows**2).sum(axis=1)).max())
-            root = sqrt(rows.shape[1])
-            encoded = root * node.operands[0].largest * noise.rescaling
-            return math.hypot(weight * below[0], weight * noise.rotation, root * noise.rotation, encoded)
-        case "polynomial":
-            return _error_of_polynomial(node, below[0], noise)
-        case _:
-            return _error_of_sign(node, below[0], noise)
-
-
-def _error_of_polynomial(node: Expression, error: float, noise: _Noise) -> float:
-    """The errors of all powers, and those of the sums that are multiplied by powers."""
-    largest, sizes = node.operands[0].largest, np.abs(node.argument.astype(np.float64))
-    powers = [0.0, error]
-    for k in range(2, len(sizes)):
-        half = k // 2
-        other = k - half
-        both = largest**half * powers[other], largest**other * powers[half]
-        powers.append(math.hypot(sum(both) if half == other else math.hypot(*both), noise.product))
-    products = (largest ** (k // 2) * noise.product for k in range(0, len(sizes), 2))
-    encoded = (largest**k * noise.rescaling for k in range(len(sizes)))
-    total = sum(size * power for size, power in zip(sizes, powers, strict=True))
-    return math.hypot(float(total), *products, *encoded)
-
-
-def _error_of_sign(node: Expression, error: float, noise: _Noise) -> float:
-    """Each polynomial multiplies the error by its slope, and adds that of its products."""
-    points = np.linspace(-1.0, 1.0, 4001)
-    for polynomial in node.argument:
-        slope = float(np.abs(np.diff(polynomial(points))).max() / (points[1] - points[0]))
-        sizes = float(np.abs(polynomial.coefficients).sum())
-        error = math.hypot(slope * error, sqrt(polynomial.degree) * sizes * noise.product)
-    return error
 
 
 # --- Noise of exact schemes -------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import (
 )
 
 // Scales whose quotient differs from 1 by less than this are equal: the error is below the noise of CKKS.
-const sameScale = 0x1p-45
+const sameScale = 0x1p-40
 
 // Of ciphertexts that are read: products are seldom longer.
 const maxPolynomials = 16
