@@ -349,6 +349,7 @@ _NOTHING_OF = {
     "cost-threads",
     "costs",
     "threads",
+    *("predictions", "prediction-errors", "residuals", "track-record"),
     *(f"learning-{name}" for name in ("whole-cost", "profile", "threads")),
 }
 

@@ -197,5 +197,5 @@ WITHOUT_LEGEND = {
     "profile",
     "scaling",
     "threads",
-    "link speed",
+    "whole cost",
 }  # of one library, or with names at the ends of lines

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ciphermark_adapters.seal.declaration import NOISE, default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
+from ciphermark_core import security
 from ciphermark_core.model import ParameterSpec
 
 _BFV = ("add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "add_scalar", "mul_scalar")
@@ -25,6 +26,12 @@ def _refusal(spec: ParameterSpec) -> str | None:
         return (
             f"TenSEAL enforces 128 bits of security by SEAL's table, which ends at N = {_LARGEST_RING}: "
             f"N = {spec.ring_dimension} is not in it"
+        )
+    bound, log_qp = security.limit("2018", spec.ring_dimension, 128), sum(spec.modulus_bits or ())
+    if bound is not None and log_qp > bound:
+        return (
+            f"TenSEAL enforces 128 bits of security by SEAL's table: at N = {spec.ring_dimension} it allows {bound} "
+            f"bits of primes, and these have {log_qp}"
         )
     return None
 

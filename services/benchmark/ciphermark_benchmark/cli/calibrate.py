@@ -26,6 +26,9 @@ def calibrate(
     ] = None,
     resume: Annotated[str | None, typer.Option(help="Resume this run.")] = None,
 ) -> None:
-    """Measure the costs of operations from which predictions are computed, at most ten minutes per variant."""
+    """Measure the costs of operations from which predictions are computed.
+
+    At most ten minutes per variant.
+    """
     suite = None if resume else Path(_SUITE)
     run(suite, variant, resume, _SUITE if suite else None, None)

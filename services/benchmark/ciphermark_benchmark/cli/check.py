@@ -40,7 +40,10 @@ def check(
     ] = None,
     deadline: Annotated[float, typer.Option(help="Time limit per library, in seconds.", min=1)] = 60.0,
 ) -> None:
-    """Check a workload: run it unencrypted, then with every installed library, on small parameters if it fits them."""
+    """Check a workload or computation, unencrypted and with every installed library.
+
+    Parameters are small ones if it fits them.
+    """
     console = console_for()
     names: dict[str, list[str]] = {}  # variants by verdict
     loaded = chosen(workload, replace(user_workloads.LOADING, deadline_s=deadline))

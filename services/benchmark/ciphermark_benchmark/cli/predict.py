@@ -89,7 +89,10 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
-    """Predict what a workload costs: time with an 80% interval, bytes and memory, for each library."""
+    """Predict what a workload costs, from measured costs of its operations.
+
+    Prints time with an 80% interval, bytes and memory, for each library.
+    """
     form, name = export.form_of(format, output), wanted[0]
     found, reasons = predictions(wanted, variant, scheme, threads, n, accepts_other_hosts=other_host)
     _report(found, reasons if variant or not found else [])

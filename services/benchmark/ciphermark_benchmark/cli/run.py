@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -86,10 +86,14 @@ def run(
     data_directory, console = data_directories.find(), console_for()
     path, text = suite_of(suite, partial(terminal.show, console))
     request = asked(data_directory, path, text, variant or [], resume, label)
-    if json is not None:
-        _write_outcomes(json, ())  # reported before hours of measuring
+
+    def begin() -> Prepared:
+        if json is not None:
+            _write_outcomes(json, ())  # reported before hours of measuring
+        return request.begin()
+
     try:
-        ended = executed(data_directory, request, partial(_announce, console))
+        ended = executed(data_directory, replace(request, begin=begin), partial(_announce, console))
     except KeyboardInterrupt:
         raise typer.Exit(_INTERRUPTED) from None
     if json is not None:
