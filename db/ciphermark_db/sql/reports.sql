@@ -140,7 +140,8 @@ where i.run_id = %(run_id)s
 order by i.case_key, s.stage;
 
 -- name: prediction_residuals
--- Logarithms of measured over predicted times of evaluations on a host, of predictions that lack nothing.
+-- Logarithms of measured over predicted times of evaluations on a host, of predictions that lack nothing; without those
+-- of the run `but_of`, if one is given.
 select ln(t.median / t.predicted) as residual
 from track_record as t
 join run as r on r.id = t.run_id
@@ -148,5 +149,6 @@ join host as h on h.id = r.host_id
 where
     t.variant = %(variant)s and h.fingerprint = %(fingerprint)s
     and t.step = 'evaluate' and t.metric = 'time' and t.predicted > 0 and t.median > 0
+    and t.run_id::text is distinct from %(but_of)s::text
     and not exists (select from unnest(t.uncovered) as missing where missing like 'evaluate: %%')
 order by residual;

@@ -54,7 +54,7 @@ def cost_table(  # noqa: PLR0913 - what a table is of
 
     ``reference_kernel_s`` is the present time of the reference kernel. Where it differs by more than 3% from that of
     the measurements, the clock has changed: costs are scaled by it, which is stated and widens intervals. Costs of the
-    run ``but_of``, whose results are predicted, do not count.
+    run ``but_of``, whose results are predicted, and the errors of its predictions do not count.
     """
     variant = registry.base_variant(variant)
     rows = [row for row in database.report("cost_table", variant=variant) if row["run_id"] != but_of]
@@ -71,7 +71,9 @@ def cost_table(  # noqa: PLR0913 - what a table is of
             "by it, and intervals are wider; calibrate again"
         )
         widening += abs(change - 1)
-    record = database.report("prediction_residuals", variant=variant, fingerprint=host.fingerprint)
+    record = database.report(
+        "prediction_residuals", variant=variant, fingerprint=host.fingerprint, but_of=but_of
+    )
     return replace(
         _table(variant, own, change),
         residuals=tuple(row["residual"] for row in record),

@@ -63,7 +63,10 @@ def validate_model(
     planned = runs.cases(read, facts, ())
     with caught_up(data_directory) as database:
         run_id = None if run is None else run_names.resolved(database, run)
-        tables = {name: predicting.cost_table(database, facts, name) for name in sorted(set(read.variants))}
+        tables = {
+            name: predicting.cost_table(database, facts, name, but_of=run_id)
+            for name in sorted(set(read.variants))
+        }
         validating.frozen(tables, table or ())
     predictions = validating.forecasts(planned, tables)
     terminal.show(console, [validating.printed_tables(tables), validating.printed_forecasts(predictions)])
