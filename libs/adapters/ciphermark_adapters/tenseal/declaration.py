@@ -28,7 +28,7 @@ def _refusal(spec: ParameterSpec) -> str | None:
             f"N = {spec.ring_dimension} is not in it"
         )
     bound, log_qp = security.limit("2018", spec.ring_dimension, 128), sum(spec.modulus_bits or ())
-    if bound is not None and log_qp > bound:
+    if bound is not None and log_qp > bound and not spec.ring_dimension_is_minimum:
         return (
             f"TenSEAL enforces 128 bits of security by SEAL's table: at N = {spec.ring_dimension} it allows {bound} "
             f"bits of primes, and these have {log_qp}"
