@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from ciphermark_analysis.scores import score
 from ciphermark_model.interpolation import Costs
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import Cost, CostTable, Key
-from ciphermark_model.validation import Criterion, Measured, Row, held_out, proof, score
+from ciphermark_model.validation import Criterion, Measured, Row, held_out, proof
 
 MEASURED = Measured(median_s=2.0, low_s=1.99, high_s=2.01, executions=10, workers=2)
 ROW = Row("key", ("matrix-product",), Quantity(2.1, 1.9, 2.3), 3.0, MEASURED)

@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ciphermark_analysis.scores import Score, score
 from ciphermark_model.interpolation import Costs
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable, Key
-
-CLOSE, FAIR = 0.03, 0.1  # absolute errors; shares of rows within them are reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,36 +103,6 @@ class Row:
         if predicted_s is None or self.measured is None:
             return None
         return predicted_s / self.measured.median_s - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The errors of a number of rows: the mean of the absolute errors, the error with the largest absolute value, the
-    mean of the errors, and the shares of rows within 3% and 10%.
-    """
-
-    rows: int
-    mape: float
-    worst: float
-    bias: float
-    within_close: float
-    within_fair: float
-
-
-def score(errors: Sequence[float]) -> Score | None:
-    """The score of signed errors; ``None`` without any."""
-    if not errors:
-        return None
-    count = len(errors)
-    sizes = [abs(error) for error in errors]
-    return Score(
-        rows=count,
-        mape=sum(sizes) / count,
-        worst=max(errors, key=abs),
-        bias=sum(errors) / count,
-        within_close=sum(size <= CLOSE for size in sizes) / count,
-        within_fair=sum(size <= FAIR for size in sizes) / count,
-    )
 
 
 @dataclass(frozen=True, slots=True)

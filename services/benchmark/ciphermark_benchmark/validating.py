@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ciphermark_analysis.scores import Score, score
 from ciphermark_benchmark import predicting
 from ciphermark_benchmark.suite.plan import PlannedCase
 from ciphermark_core.errors import Unsupported, UserError
@@ -14,7 +15,7 @@ from ciphermark_db.database import Database
 from ciphermark_model.interpolation import Costs
 from ciphermark_model.prediction import EVALUATE, Prediction, predict, published_rule
 from ciphermark_model.table import CostTable
-from ciphermark_model.validation import Axis, Criterion, Measured, Proof, Row, Score, held_out, score
+from ciphermark_model.validation import Axis, Criterion, Measured, Proof, Row, held_out
 from ciphermark_present import formats
 from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads.catalogue import WORKLOADS
