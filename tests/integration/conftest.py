@@ -129,22 +129,28 @@ def make() -> Maker:
 
 
 @pytest.fixture(scope="session")
-def reference(
-    databases: Databases, new_url: Callable[[], str], tmp_path_factory: pytest.TempPathFactory
+def imported(
+    models: Databases, migrated: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[..., str]:
-    """Makes a database with the runs of archives in ``reference/``, and returns its URL; each is imported once."""
+    """URL of the database with the runs of archives in ``reference/``; each is imported once."""
 
     @cache
     def model(*names: str) -> str:
         if not names:
-            return new_url()
-        url = databases.made(model(*names[:-1]))
+            return migrated
+        url = models.made(model(*names[:-1]))
         Ciphermark(tmp_path_factory.mktemp("reference"), url)(
             "runs", "import", f"reference/{names[-1]}.jsonl.xz"
         )
         return url
 
-    return lambda *names: databases.made(model(*names))
+    return model
+
+
+@pytest.fixture(scope="module")
+def reference(databases: Databases, imported: Callable[..., str]) -> Callable[..., str]:
+    """Makes a database with the runs of archives in ``reference/``, and returns its URL."""
+    return lambda *names: databases.made(imported(*names))
 
 
 @pytest.fixture(scope="module")
