@@ -53,6 +53,22 @@ def test_programs_get_bytes_memory_and_the_digest_of_the_table(ciphermark: Ciphe
     assert again["table"] == row["table"]
 
 
+def test_a_network_has_units(ciphermark: Ciphermark) -> None:
+    refused = ciphermark(*PREDICT, "--other-host", "--bandwidth", "20", code=2).err
+    assert "write a number with its unit, such as 100 Mbit/s" in refused
+    slow, fast = (
+        json.loads(ciphermark(*PREDICT, "--other-host", "--format", "json", *network).out)[0]["end_to_end_s"]
+        for network in (("--bandwidth", "8Mbit/s", "--round-trip", "1s"), ("--bandwidth", "8Gbit/s"))
+    )
+    assert slow > fast + 1.0
+
+
+def test_programs_have_the_largest_error(ciphermark: Ciphermark) -> None:
+    (row,) = json.loads(ciphermark(*PREDICT, "--other-host", "--format", "json").out)
+    assert 0 < row["max_error"] < 1e-3
+    assert row["budget_bits"] is None
+
+
 def test_the_breakdown_has_steps_operations_and_levels(ciphermark: Ciphermark) -> None:
     out = ciphermark(*PREDICT, "--other-host", "--breakdown").out
     assert "openfhe: steps" in out

@@ -172,7 +172,6 @@ def test_predictions_are_shown_against_the_medians_of_the_candidates_own_trials(
         ("4GB", "server_memory", 4e9),
         ("1 MiB", "upload", 1048576.0),
         ("100Mbit/s", "bandwidth", 1e8),
-        (20, "bandwidth", 2e7),
         ("1e-4", "error", 1e-4),
     ],
 )
@@ -187,6 +186,7 @@ def test_quantities_have_units(text, name, value):
         ({"latency": "-1s"}, "latency: write a number"),
         ({"latency": "0s"}, "latency: must be more than 0"),
         ({"latency": True}, "latency: write a number"),
+        ({"bandwidth": 20}, "bandwidth: write a number with a unit"),
         ({"latencyy": "2s"}, "did you mean 'latency'?"),
         ({"security": 100}, "security: must be"),
         ({"error": "nan"}, "error: must be"),

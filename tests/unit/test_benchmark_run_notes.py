@@ -46,12 +46,20 @@ def of_depth(status):
     return replace(outcome(status), trial=replace(outcome().trial, case=case))
 
 
+def at_level(level, status="budget_exhausted"):
+    trial = replace(outcome().trial, case=replace(outcome().trial.case, dimensions={"level": level}))
+    return replace(outcome(status), trial=trial)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "conclusion"),
     [
         ([outcome()], "as planned"),
         ([outcome(), outcome("unsupported")], "as planned"),
         ([of_depth("budget_exhausted"), of_depth("ok")], "as planned"),
+        ([at_level(0)], "as planned"),
+        ([at_level(1)], "failures"),
+        ([at_level(0, "incorrect")], "failures"),
         *(
             ([outcome(), outcome(status)], "failures")
             for status in ("incorrect", "crashed", "out_of_memory", "timeout", "budget_exhausted")

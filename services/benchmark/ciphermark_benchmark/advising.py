@@ -29,7 +29,6 @@ from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import Outcome, Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_core.run import Host
 from ciphermark_db.database import Database
-from ciphermark_measure import precision
 from ciphermark_measure.parties import messages
 from ciphermark_model import interpolation
 from ciphermark_model.advice import Candidate, Costs, Limits, Objective, advise, operations_of
@@ -375,7 +374,7 @@ class Predictor:
             return prediction
         key = (key, repr(declared.noise), sends_seeded(workload, declared))
         if key not in self._precisions:
-            self._precisions[key] = _precision(workload, programs, given, parameters, declared)
+            self._precisions[key] = predicting.accuracy(workload, programs, given, declared)
         return replace(prediction, precision=self._precisions[key])
 
     def _traced(
@@ -389,16 +388,6 @@ class Predictor:
             given = workload.input(SEED, DATA_SETS[DATA_SET]() if workload.takes_data else None)
             self._programs[key] = given, all_traced(workload, given, parameters, declared)
         return key, *self._programs[key]
-
-
-def _precision(
-    workload: AnyWorkload, programs: Programs, given: Any, parameters: Parameters, declared: Declaration
-) -> Precision | None:
-    """The accuracy of the outputs; ``None`` for programs and libraries outside the model of noise."""
-    try:
-        return precision.predicted(workload, programs, given, parameters, declared)
-    except Unsupported:
-        return None
 
 
 def predictor(database: Database, wish: Wish) -> tuple[Predictor, list[str]]:

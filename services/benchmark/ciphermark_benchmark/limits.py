@@ -29,7 +29,7 @@ _BYTES = {
     "MiB": 1024.0**2,
     "GiB": 1024.0**3,
 }
-_BITS_PER_S = {"": 1e6, "bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
+_BITS_PER_S = {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9}
 
 
 def quantity(text: Any, units: Mapping[str, float]) -> float:
@@ -51,9 +51,10 @@ def _absent_or(units: Mapping[str, float], text: Any) -> float | None:
 _SCHEMA = WithJsonSchema(
     {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}, {"type": "null"}]}
 )
+_TEXT_SCHEMA = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]})
 Seconds = Annotated[float | None, BeforeValidator(partial(_absent_or, _SECONDS)), _SCHEMA]
 Bytes = Annotated[float | None, BeforeValidator(partial(_absent_or, _BYTES)), _SCHEMA]
-BitsPerSecond = Annotated[float | None, BeforeValidator(partial(_absent_or, _BITS_PER_S)), _SCHEMA]
+BitsPerSecond = Annotated[float | None, BeforeValidator(partial(_absent_or, _BITS_PER_S)), _TEXT_SCHEMA]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -88,7 +89,7 @@ class WishText(BaseModel):
     )
     bandwidth: BitsPerSecond = Field(
         1e8,
-        description="bandwidth each way; a number is in Mbit/s; with null, transfer takes no time",
+        description="bandwidth each way; with null, transfer takes no time",
         examples=["100Mbit/s"],
     )
     round_trip: Seconds = Field(None, description="time of a round trip of the link", examples=["20ms"])

@@ -17,8 +17,9 @@ from ciphermark_core.errors import Exhausted, Unsupported, UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.run import Host
 from ciphermark_db.database import Database
-from ciphermark_measure import levels
+from ciphermark_measure import levels, precision
 from ciphermark_model.interpolation import Costs
+from ciphermark_model.precision import Precision
 from ciphermark_model.prediction import Prediction, StageSubject, Subject, predict
 from ciphermark_model.reuse import digits_in_use
 from ciphermark_model.table import Cost, CostTable, Key
@@ -216,26 +217,43 @@ def predicted(  # noqa: PLR0913 - what a prediction is of
     override: Override = NOTHING,
     given: Any = None,
 ) -> Prediction:
-    """The predicted costs of one input of a workload: see :func:`subject`."""
-    about = subject(workload, request, variant, scheme=scheme, override=override, given=given)
-    return predict(about, table, threads)
+    """The predicted costs and precision of one input of a workload: see :func:`traced`."""
+    declared = registry.declaration(variant)
+    given, programs = traced(workload, request, declared, scheme=scheme, override=override, given=given)
+    prediction = predict(subject_of(workload, given, programs, declared), table, threads)
+    return replace(prediction, precision=accuracy(workload, programs, given, declared))
 
 
-def subject(  # noqa: PLR0913 - what a prediction is of
+def accuracy(
+    workload: AnyWorkload, programs: Programs, given: Any, declared: Declaration
+) -> Precision | None:
+    """The accuracy of the outputs; ``None`` for programs and libraries outside the model of noise."""
+    try:
+        return precision.predicted(workload, programs, given, _parameters(programs), declared)
+    except Unsupported:
+        return None
+
+
+def subject(workload: AnyWorkload, request: ParameterSpec, variant: str) -> Subject:
+    """The subject of predictions for an input of seed 1: see :func:`traced`."""
+    declared = registry.declaration(variant)
+    return subject_of(workload, *traced(workload, request, declared), declared)
+
+
+def traced(  # noqa: PLR0913 - what a program is of
     workload: AnyWorkload,
     request: ParameterSpec | None,
-    variant: str,
+    declared: Declaration,
     *,
     scheme: Scheme | None = None,
     override: Override = NOTHING,
     given: Any = None,
-) -> Subject:
-    """The subject of predictions for one input of a workload. Without a request, its recommended parameters count, with
-    the changes of ``override``. ``given`` is the input, by default one of seed 1.
+) -> tuple[Any, Programs]:
+    """An input of a workload, by default one of seed 1, and the programs for it. Without a request, the recommended
+    parameters count, with the changes of ``override``.
 
     Raises ``Unsupported`` where the variant cannot execute the workload.
     """
-    declared = registry.declaration(variant)
     if request is None:
         workload.require_scheme(scheme := scheme or _first_common(workload, declared))
         request = recommended(workload, scheme, declared, override)
@@ -243,13 +261,12 @@ def subject(  # noqa: PLR0913 - what a prediction is of
     if given is None:
         data = DATA_SETS[_DATA_SET]() if workload.takes_data else None
         given = workload.input(_SEED, data)
-    programs = all_traced(workload, given, parameters, declared)
-    return subject_of(workload, given, programs, declared)
+    return given, all_traced(workload, given, parameters, declared)
 
 
 def subject_of(workload: AnyWorkload, given: Any, programs: Programs, declared: Declaration) -> Subject:
     """The subject of a prediction: a workload's traced programs for an input."""
-    parameters = next(iter(programs.values())).program.parameters
+    parameters = _parameters(programs)
     requested = workload.keys(parameters)
     stages = tuple(
         StageSubject(
@@ -269,6 +286,10 @@ def subject_of(workload: AnyWorkload, given: Any, programs: Programs, declared: 
         workload.server_bytes(parameters),
         sends_seeded(workload, declared),
     )
+
+
+def _parameters(programs: Programs) -> Parameters:
+    return next(iter(programs.values())).program.parameters
 
 
 def _first_common(workload: AnyWorkload, declared: Declaration) -> Scheme:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import KEY_ITEMS, SEEDED_ITEMS
+from ciphermark_core.descriptor import LEVEL
 from ciphermark_core.host import thread_warning
 from ciphermark_core.model import Outcome
 from ciphermark_core.run import Run
@@ -45,7 +46,7 @@ _NOT_EXECUTED = ("unsupported", "cancelled")
 
 def conclusion(outcomes: Sequence[Outcome]) -> Conclusion:
     """The conclusion of a run: whether every trial ended as planned. ``unsupported`` counts as planned, as does
-    ``budget_exhausted`` in experiments that continue until then.
+    ``budget_exhausted`` at level 0 and in experiments that continue until then.
     """
     executed = [outcome for outcome in outcomes if outcome.status not in _NOT_EXECUTED]
     if not executed:
@@ -57,7 +58,10 @@ def is_as_planned(outcome: Outcome) -> bool:
     """Whether an executable trial ended as its experiment plans."""
     kind = KINDS.get(outcome.trial.case.experiment)
     is_until_exhausted = kind is not None and kind.is_until_exhausted
-    return outcome.status == "ok" or (outcome.status == "budget_exhausted" and is_until_exhausted)
+    is_lowest = LEVEL.of(outcome.trial.case.dimensions) == 0
+    return outcome.status == "ok" or (
+        outcome.status == "budget_exhausted" and (is_until_exhausted or is_lowest)
+    )
 
 
 def _some(operations: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Case, Outcome
 from ciphermark_core.run import Host, Run
 from ciphermark_db.database import Database
-from ciphermark_model.prediction import Prediction, Share, total
+from ciphermark_model.prediction import Prediction, Share, predict, total
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -66,9 +66,10 @@ def _prediction(case: Case, table: CostTable | None) -> Prediction | None:
         return None
     workload = WORKLOADS[case.operation].with_options(options_of(case.dimensions))
     try:
-        return predicting.predicted(workload, case.parameters, case.variant, table, case.threads)
+        about = predicting.subject(workload, case.parameters, case.variant)
     except Unsupported:
         return None
+    return predict(about, table, case.threads)
 
 
 def _results(prediction: Prediction) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ from ciphermark_benchmark.advising import Wish
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.program import setting
+from ciphermark_benchmark.cli.results import BANDWIDTH_HELP
 from ciphermark_benchmark.limits import WishText
 from ciphermark_benchmark.runner.recorder import caught_up
 from ciphermark_core import host as hosts
@@ -27,7 +28,7 @@ from ciphermark_core.nearest import did_you_mean
 from ciphermark_core.security import Table as SecurityTable
 from ciphermark_db.database import Table
 from ciphermark_model.advice import Candidate, Objective
-from ciphermark_present import markup, terminal, theme
+from ciphermark_present import links, markup, terminal, theme
 from ciphermark_present.catalogue import advice
 from ciphermark_present.printed import Printed
 from ciphermark_workloads import user_workloads
@@ -56,10 +57,9 @@ _Wanted = Annotated[
         metavar="WORKLOAD [OPTION=VALUE]", help="Workload by name or file, and non-default options."
     ),
 ]
+ROUND_TRIP_HELP = "Time of a round trip of the network, such as 20ms. Default: 0."
 _Variants = Annotated[list[str] | None, typer.Option("--variant", help="Only this variant. Repeatable.")]
-_Bandwidth = Annotated[
-    str | None, typer.Option(help="Bandwidth, such as 20Mbit/s; numbers are in Mbit/s. Default: 100.")
-]
+_Bandwidth = Annotated[str | None, typer.Option(help=f"{BANDWIDTH_HELP} Default: {links.USUAL}.")]
 _LimitsFile = Annotated[
     Path | None, typer.Option("--limits", help="YAML file with these limits. Options replace its values.")
 ]
@@ -87,7 +87,7 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     libraries: _Variants = None,
     threads: Annotated[int | None, typer.Option(help="Maximum threads. Default: the cores.", min=1)] = None,
     bandwidth: _Bandwidth = None,
-    round_trip: Annotated[str | None, typer.Option(help="Time of a round trip, such as 20ms.")] = None,
+    round_trip: Annotated[str | None, typer.Option(help=ROUND_TRIP_HELP)] = None,
     objective: Annotated[Objective | None, typer.Option(help="What ranks the points. Default: time.")] = None,
     limits_file: _LimitsFile = None,
     verify: Annotated[int, typer.Option(help="Measure so many of the best points.", min=0)] = 0,

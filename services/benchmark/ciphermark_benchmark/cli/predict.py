@@ -13,10 +13,12 @@ import typer
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark import data_directory as data_directories
-from ciphermark_benchmark import export, predicting
+from ciphermark_benchmark import export, limits, predicting
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
+from ciphermark_benchmark.cli.advise import ROUND_TRIP_HELP
 from ciphermark_benchmark.cli.program import setting
+from ciphermark_benchmark.cli.results import BANDWIDTH_HELP
 from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.export import FORMAT_HELP, OUTPUT_HELP, Format
 from ciphermark_benchmark.runner import reference_kernel_baseline, runs
@@ -29,7 +31,7 @@ from ciphermark_db.database import Database, Table
 from ciphermark_model.prediction import Prediction
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
-from ciphermark_present import formats, markup, terminal
+from ciphermark_present import formats, links, markup, terminal
 from ciphermark_present.printed import Head, Printed, told_once
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import of_case
@@ -42,13 +44,12 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark predict matrix-product side=64 --variant seal-hexl --threads 2 --breakdown
 
-  ciphermark predict ./mine.py --n 16384 --bandwidth 20
+  ciphermark predict ./mine.py --n 16384 --bandwidth 20Mbit/s
 
   ciphermark predict micro --variant seal
 
 [bold]Before[/bold]  ciphermark calibrate --variant seal
 """
-_MEGABIT = 1e6
 _SUITES = (".yaml", ".yml")
 _COLUMNS = (
     *(
@@ -61,7 +62,8 @@ _COLUMNS = (
         "end_to_end_s",
         "upload_bytes",
     ),
-    *("download_bytes", "key_bytes", "client_memory_bytes", "server_memory_bytes", "is_partial", "table"),
+    *("download_bytes", "key_bytes", "client_memory_bytes", "server_memory_bytes", "max_error"),
+    *("budget_bits", "is_partial", "table"),
 )
 
 app = typer.Typer(add_completion=False)
@@ -82,8 +84,8 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     scheme: Annotated[Scheme | None, typer.Option(help="Scheme. Default: the workload's first.")] = None,
     n: Annotated[int | None, typer.Option("--n", help="Ring dimension. Default: as recommended.")] = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of the library.")] = 1,
-    bandwidth: Annotated[float, typer.Option(min=1e-3, help="Bandwidth of the network, Mbit/s.")] = 100.0,
-    rtt: Annotated[float, typer.Option(min=0.0, help="Round-trip time of the network, ms.")] = 0.0,
+    bandwidth: Annotated[str, typer.Option(help=BANDWIDTH_HELP)] = links.USUAL,
+    round_trip: Annotated[str | None, typer.Option(help=ROUND_TRIP_HELP)] = None,
     breakdown: Annotated[bool, typer.Option(help="Also print steps, operations and levels.")] = False,
     other_host: Annotated[bool, typer.Option(help="Accept costs of another host; intervals widen.")] = False,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
@@ -94,9 +96,9 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     Prints time with an 80% interval, bytes and memory, for each library.
     """
     form, name = export.form_of(format, output), wanted[0]
+    network = links.bits_per_second(bandwidth), limits.read({"round_trip": round_trip}).round_trip or 0.0
     found, reasons = predictions(wanted, variant, scheme, threads, n, accepts_other_hosts=other_host)
     _report(found, reasons if variant or not found else [])
-    network = bandwidth * _MEGABIT, rtt / 1e3
     if form == "table" or form in markup.FORMATS:
         _show([*_tables(name, found, network, has_details=breakdown)], form, output)
     else:
@@ -258,7 +260,7 @@ def _summary(name: str, found: Sequence[_Found], bandwidth: float, rtt_s: float)
     if len({item.prediction.threads for item in found}) > 1:
         cells = (*cells, (Head("threads", is_number=True), lambda item, _: str(item.prediction.threads)))
     rows = tuple(tuple(write(item, (bandwidth, rtt_s)) for _, write in cells) for item in found)
-    about = f"predicted; network of {bandwidth / _MEGABIT:g} Mbit/s"
+    about = f"predicted; network of {links.rate(bandwidth)}"
     legend = tuple(_legend([item.prediction for item in found]))
     return Printed(
         name, about, tuple(head for head, _ in cells), rows, len(cells) - len(_CELLS) + 1, legend=legend
@@ -267,6 +269,16 @@ def _summary(name: str, found: Sequence[_Found], bandwidth: float, rtt_s: float)
 
 def _number(text: str, write: Callable[[Prediction], str], drop: int = 0) -> _Cell:
     return Head(text, is_number=True, drop=drop), lambda item, _: write(item.prediction)
+
+
+def _error(item: Prediction) -> str:
+    """The largest error of the result: 0 of exact ones that decrypt correctly."""
+    if item.precision is None:
+        return formats.small(None)
+    error, budget = item.precision.error, item.precision.budget_bits
+    if budget is not None:
+        return formats.small(0.0) if budget.value > 0 else "incorrect"
+    return formats.small(None if error is None else error.value)
 
 
 _Cell = tuple[Head, Callable[[_Found, tuple[float, float]], str]]
@@ -284,6 +296,7 @@ _CELLS: tuple[_Cell, ...] = (
     ),
     _number("upload", lambda item: formats.size(item.upload_bytes), 1),
     _number("download", lambda item: formats.size(item.download_bytes), 1),
+    _number("max error", _error, 5),
     _number("keys", lambda item: formats.size(item.key_bytes), 2),
     _number("server memory", lambda item: formats.size(item.server_memory_bytes), 3),
     _number("client memory", lambda item: formats.size(item.client_memory_bytes), 4),
@@ -342,7 +355,7 @@ def _details(item: Prediction) -> Iterator[Printed]:
 
 
 def _row(found: _Found, bandwidth: float, rtt_s: float) -> tuple[Any, ...]:
-    item = found.prediction
+    item, accuracy = found.prediction, found.prediction.precision
     values: Mapping[str, Any] = {
         "workload": found.name,
         "variant": item.variant,
@@ -357,6 +370,10 @@ def _row(found: _Found, bandwidth: float, rtt_s: float) -> tuple[Any, ...]:
         "key_bytes": item.key_bytes,
         "client_memory_bytes": item.client_memory_bytes,
         "server_memory_bytes": item.server_memory_bytes,
+        "max_error": None if accuracy is None or accuracy.error is None else accuracy.error.value,
+        "budget_bits": None
+        if accuracy is None or accuracy.budget_bits is None
+        else accuracy.budget_bits.value,
         "is_partial": item.is_partial,
         "table": item.table,
     }

@@ -53,8 +53,9 @@ _EPILOG = """[bold]Examples[/bold]
 
   ciphermark run mine.py                   a computation, with every installed library
 
-[bold]Exit code[/bold]  0: every trial ended as planned. 1: a trial ended as incorrect, crashed, budget_exhausted,
-timeout or out_of_memory. 2: no trial could be executed, or the command line or the suite is invalid. 130: interrupted.
+[bold]Exit code[/bold]  0: every trial ended as planned. 1: a trial ended as incorrect, crashed, timeout,
+out_of_memory, or above level 0 as budget_exhausted. 2: no trial could be executed, or the command line or the suite is
+invalid. 130: interrupted.
 """
 
 
