@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector, aligned, matched
+from ciphermark_contract.interfaces import Evaluator, Exhausted, Handle, Vector, aligned, lowered, matched
 
 # The operation that multiplies a ciphertext by itself.
 _SQUARE = ("square",)
@@ -98,3 +98,20 @@ def _constant(evaluator: Evaluator, value: float) -> Vector:
     if parameters.plain_modulus is None:
         return np.full(parameters.slots, value, dtype=np.float64)
     return np.full(parameters.slots, int(value) % parameters.plain_modulus, dtype=np.int64)
+
+
+def weighted(evaluator: Evaluator, a: Handle, values: Vector, level: int | None = None) -> Handle:
+    """a·values (ckks) at a level and the parameters' scale, exactly; by default one level below ``a``.
+
+    Raises ``Exhausted`` where no level is left for it.
+    """
+    level = evaluator.level(a) - 1 if level is None else level
+    if level < 0:
+        raise Exhausted("no level is left in the modulus chain for another multiplication")
+    a = lowered(evaluator, a, level + 1)
+    scale, usual = evaluator.scale(a), evaluator.parameters.scale
+    assert scale is not None
+    assert usual is not None
+    prime = evaluator.parameters.moduli[level + 1]
+    plain = evaluator.encode(values, like=a, scale=usual * prime / scale)
+    return evaluator.apply("rescale", evaluator.apply("mul_plain", a, plain))

@@ -1,0 +1,65 @@
+"""The common part of the family: parameters with bootstrapping, and vectors that repeat in all slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ciphermark_contract.interfaces import Evaluator, Handle, Vector, lowered
+from ciphermark_contract.operations import top_level
+from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec
+
+# Levels of the approximate modular reduction for a sparse secret in OpenFHE (GetBootstrapDepth less both budgets).
+_REDUCTION_DEPTH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """A ring in which ``levels`` levels are left after bootstrapping ``slots`` slots; ``None`` means all slots."""
+
+    levels: int
+    ring_dimension: int = 1 << 16
+    slots: int | None = None
+    level_budget: tuple[int, int] = (3, 3)
+    scale_bits: int = 50
+    first_bits: int = 56
+
+    @property
+    def spec(self) -> ParameterSpec:
+        """The request. Security is 0, because no security table rates sparse secrets."""
+        depth = self.levels + sum(self.level_budget) + _REDUCTION_DEPTH
+        return ParameterSpec(
+            "ckks",
+            self.ring_dimension,
+            (self.first_bits, *[self.scale_bits] * depth, 60),
+            scale_bits=self.scale_bits,
+            security=0,
+            tuning="recommended",
+            secret_distribution="sparse ternary",
+            bootstrapping=BootstrappingParameters(self.level_budget, self.slots),
+        )
+
+
+def width(parameters: Parameters) -> int:
+    """The slots that one bootstrapping refreshes; a vector has so many values, and repeats in all slots."""
+    return parameters.require_bootstrapping().parameters.slots or parameters.slots
+
+
+def refreshed_level(parameters: Parameters) -> int:
+    """The level of a bootstrapped ciphertext."""
+    return top_level(parameters) - parameters.require_bootstrapping().depth
+
+
+def repeated(pattern: Sequence[float] | Vector, parameters: Parameters) -> Vector:
+    """A pattern, whose length divides the number of slots, in all slots."""
+    return np.tile(np.asarray(pattern, dtype=np.float64), parameters.slots // len(pattern))
+
+
+def with_levels(evaluator: Evaluator, a: Handle, levels: int) -> Handle:
+    """``a`` itself where it has so many levels, and one for a bootstrapping after them; else bootstrapped."""
+    if evaluator.level(a) > levels:
+        return a
+    operand = evaluator.parameters.require_bootstrapping().operand_level
+    return evaluator.apply("bootstrap", lowered(evaluator, a, operand))
