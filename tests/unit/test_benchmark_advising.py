@@ -21,6 +21,7 @@ from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Accuracy, Case, Outcome, Sample, Trial
 from ciphermark_core.security import level
 from ciphermark_model.advice import Limits
+from ciphermark_model.table import CostTable
 from ciphermark_present import terminal
 from ciphermark_present.catalogue import advice
 from ciphermark_workloads.catalogue import WORKLOADS
@@ -235,7 +236,15 @@ def test_threads_are_powers_of_two_up_to_the_cores_or_the_limit(cores, most, thr
     assert wished(SIGN, "sign", WishText(threads=most), Facts()).threads == threads
 
 
-def test_a_predictor_traces_a_program_once_and_states_missing_tables():
+def test_a_predictor_predicts_equal_programs_once_and_states_missing_tables():
+    table = CostTable("host", "seal", "build", {})
+    predictor = Predictor({"seal": table, "openfhe": table})
+    spec = replace(SIGN.parameters("ckks"), ring_dimension=32768)
+    tuned = replace(spec, tuning="recommended")
+    assert predictor(SIGN, spec, "seal", 1) is predictor(SIGN, tuned, "seal", 1)
+    assert predictor(SIGN, spec, "seal", 1) is not predictor(SIGN, spec, "seal", 2)
+    digits = [predictor(SIGN, each, "openfhe", 1).key_bytes for each in (spec, tuned)]
+    assert digits[0] != digits[1]
     with pytest.raises(UncoveredError, match="calibrate"):
         Predictor({"seal": "run calibrate"})(SIGN, SIGN.parameters("ckks"), "seal", 1)
 

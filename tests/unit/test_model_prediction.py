@@ -21,7 +21,7 @@ from ciphermark_core.model import Parameters, ParameterSpec
 from ciphermark_model.interpolation import Costs
 from ciphermark_model.prediction import EVALUATE, Prediction, StageSubject, Subject, predict
 from ciphermark_model.reuse import Caches, Reads, digits_in_use, reads_of
-from ciphermark_model.scheduling import makespan
+from ciphermark_model.scheduling import makespans
 from ciphermark_model.table import Cost, CostTable, Key
 
 N = 8192
@@ -218,7 +218,7 @@ def test_list_scheduling_lies_between_its_bounds(
     )
     program = Program(parameters(), (shape,), (), nodes, (len(nodes),))
     seconds = [data.draw(st.integers(1, 100)) / 8 for _ in nodes]
-    elapsed = makespan(program, seconds, threads)
+    [elapsed] = makespans(program, [seconds], threads)
     by_node = dict(zip(map(id, nodes), seconds, strict=True))
     span = program.span(lambda node, _: by_node[id(node)])
     work = math.fsum(seconds)

@@ -155,13 +155,12 @@ class Execution:
 
     def rounded(self, polynomials: int, mean: float = 0.0, deviation: float = UNIFORM) -> Noise:
         """The error of rounding all polynomials of a ciphertext."""
-        return sum(
-            (
-                (self.at.normal(deviation) + mean * self.at.ones) * self.secret(power)
-                for power in range(polynomials)
-            ),
-            np.zeros_like(self.at.secret),
-        )
+        total = self.at.normal(deviation)
+        for power in range(1, polynomials):
+            total += self.at.normal(deviation) * self.secret(power)
+        if mean:
+            total += mean * self.at.ones * sum(self.secret(power) for power in range(polynomials))
+        return total
 
     def secret(self, power: int) -> Noise:
         """A power of the secret keys at the roots."""
@@ -283,9 +282,10 @@ class Execution:
         shape = replace(first.shape, polynomials=polynomials)
         values = None
         if first.values is not None:
-            values = np.zeros_like(first.values)
-            for sign, item in zip(signs, several, strict=True):
-                values = values + sign * (0.0 if item.values is None else item.values)
+            values = signs[0] * first.values
+            for sign, item in zip(signs[1:], several[1:], strict=True):
+                if item.values is not None:
+                    values += sign * item.values
         noise, factor = signs[0] * first.noise, first.factor
         for sign, item in zip(signs[1:], several[1:], strict=True):
             mine, other, factor = self._balanced(factor, item.factor)

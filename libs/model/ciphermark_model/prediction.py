@@ -18,7 +18,7 @@ from ciphermark_model.interpolation import Costs
 from ciphermark_model.precision import Precision
 from ciphermark_model.pricing import Priced, Pricer, count_of
 from ciphermark_model.quantity import Quantity
-from ciphermark_model.scheduling import makespan
+from ciphermark_model.scheduling import makespans
 from ciphermark_model.table import CostTable, Key
 
 EVALUATE = "evaluate"
@@ -67,9 +67,14 @@ class Subject:
     @property
     def switching(self) -> Switching:
         """The library's key switching with these parameters."""
-        if self.declared.footprint is not None:
-            return self.declared.footprint.switching(self.parameters)
-        return Switching(len(self.parameters.moduli), len(self.parameters.special_moduli))
+        return switching(self.declared, self.parameters)
+
+
+def switching(declared: Declaration, parameters: Parameters) -> Switching:
+    """A library's key switching; where it declares no footprint, of a digit per prime."""
+    if declared.footprint is not None:
+        return declared.footprint.switching(parameters)
+    return Switching(len(parameters.moduli), len(parameters.special_moduli))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +270,7 @@ def _evaluation(
     program: Program, priced: Priced, table: CostTable, declared: Declaration, threads: int
 ) -> Quantity:
     at_once = threads if declared.programs_have_threads else 1
-    value, larger, smaller = (makespan(program, seconds.tolist(), at_once) for seconds in priced.seconds)
+    value, larger, smaller = makespans(program, [item.tolist() for item in priced.seconds], at_once)
     work = math.fsum(priced.seconds[0]) or 1.0
     medians = math.sqrt(math.fsum(width**2 for width in priced.half_widths.values())) * value / work
     older = _OLDER * value if priced.older else 0.0

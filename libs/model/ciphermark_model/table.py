@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -73,6 +74,10 @@ class Cost:
         return Cost(self.median * factor, self.low * factor, self.high * factor, self.n, self.is_older)
 
 
+# The values of all fields; ``astuple`` copies each of them.
+_KEY, _COST = (attrgetter(*(item.name for item in fields(kind))) for kind in (Key, Cost))
+
+
 @dataclass(frozen=True)
 class CostTable:
     """Costs of a ``variant`` on the host with this fingerprint, measured with one ``build`` of the library.
@@ -95,7 +100,7 @@ class CostTable:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that predicted values depend on, in hexadecimal digits; intervals also depend on residuals."""
-        rows = sorted((*astuple(key), *astuple(cost)) for key, cost in self.entries.items())
+        rows = sorted((*_KEY(key), *_COST(cost)) for key, cost in self.entries.items())
         content = (self.host, self.variant, self.build, sorted(self.caches.items()), rows)
         return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
 

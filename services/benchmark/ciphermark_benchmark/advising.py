@@ -21,7 +21,6 @@ from ciphermark_analysis.correction import counted
 from ciphermark_benchmark import predicting
 from ciphermark_benchmark.limits import WishText
 from ciphermark_contract.declaration import Declaration
-from ciphermark_core import host as hosts
 from ciphermark_core import primes, security
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import Unsupported, UserError
@@ -33,7 +32,7 @@ from ciphermark_measure.parties import messages
 from ciphermark_model import interpolation
 from ciphermark_model.advice import Candidate, Costs, Limits, Objective, advise, operations_of
 from ciphermark_model.precision import MIN_ROOM_BITS, Precision
-from ciphermark_model.prediction import Prediction, predict
+from ciphermark_model.prediction import Prediction, predict, switching
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -350,7 +349,7 @@ class UncoveredError(Exception):
 
 class Predictor:
     """Predicts from cost tables by variant; a text is the reason why there is none. Traces each program once for all
-    numbers of threads and all libraries with equal operations.
+    numbers of threads, all libraries with equal operations, and tunings that change nothing.
     """
 
     def __init__(self, tables: Mapping[str, CostTable | str]) -> None:
@@ -359,6 +358,7 @@ class Predictor:
             for variant, table in tables.items()
         }
         self._programs: dict[object, tuple[Any, Programs]] = {}
+        self._predictions: dict[object, Prediction] = {}
         self._precisions: dict[object, Precision | None] = {}
 
     def __call__(self, workload: AnyWorkload, spec: ParameterSpec, variant: str, threads: int) -> Prediction:
@@ -368,7 +368,25 @@ class Predictor:
             raise UncoveredError(table)
         declared = registry.declaration(variant)
         parameters = predicting.resolved(workload, declared, spec)
-        key, given, programs = self._traced(workload, parameters, declared)
+        key = _program_key(workload, parameters, declared)
+        place = key, variant, threads
+        if place not in self._predictions:
+            self._predictions[place] = self._predicted(key, workload, parameters, declared, table, threads)
+        return self._predictions[place]
+
+    def _predicted(  # noqa: PLR0913, PLR0917 - what a prediction is of
+        self,
+        key: object,
+        workload: AnyWorkload,
+        parameters: Parameters,
+        declared: Declaration,
+        table: interpolation.Costs,
+        threads: int,
+    ) -> Prediction:
+        if key not in self._programs:
+            given = workload.input(SEED, DATA_SETS[DATA_SET]() if workload.takes_data else None)
+            self._programs[key] = given, all_traced(workload, given, parameters, declared)
+        given, programs = self._programs[key]
         prediction = predict(predicting.subject_of(workload, given, programs, declared), table, threads)
         if prediction.is_partial:
             return prediction
@@ -377,22 +395,17 @@ class Predictor:
             self._precisions[key] = predicting.accuracy(workload, programs, given, declared)
         return replace(prediction, precision=self._precisions[key])
 
-    def _traced(
-        self, workload: AnyWorkload, parameters: Parameters, declared: Declaration
-    ) -> tuple[object, Any, Programs]:
-        """What identifies the programs, the input, and the programs."""
-        scheme = parameters.spec.scheme
-        form = declared.operations[scheme], declared.managed[scheme], declared.drives_levels(scheme)
-        key = repr((workload.name, workload.options, parameters, form))
-        if key not in self._programs:
-            given = workload.input(SEED, DATA_SETS[DATA_SET]() if workload.takes_data else None)
-            self._programs[key] = given, all_traced(workload, given, parameters, declared)
-        return key, *self._programs[key]
+
+def _program_key(workload: AnyWorkload, parameters: Parameters, declared: Declaration) -> object:
+    """What identifies the programs of a workload and their costs; of a tuning, only the key switching matters."""
+    scheme = parameters.spec.scheme
+    form = declared.operations[scheme], declared.managed[scheme], declared.drives_levels(scheme)
+    untuned = replace(parameters, spec=replace(parameters.spec, tuning="matched"))
+    return repr((workload.name, workload.options, untuned, switching(declared, parameters), form))
 
 
-def predictor(database: Database, wish: Wish) -> tuple[Predictor, list[str]]:
+def predictor(database: Database, wish: Wish, facts: Host) -> tuple[Predictor, list[str]]:
     """A predictor from this host's cost tables of the wanted libraries, and remarks on the tables."""
-    facts = hosts.collect()
     tables: dict[str, CostTable | str] = {}
     for variant in installed(wish.limits, frozenset(facts.cpu_flags)):
         name = registry.base_variant(variant)

@@ -16,6 +16,7 @@ from ciphermark_benchmark.api.views import ADVICE
 from ciphermark_benchmark.limits import WishText
 from ciphermark_core import host
 from ciphermark_core.errors import UserError
+from ciphermark_core.run import Host
 from ciphermark_model.advice import Limits
 from ciphermark_web.problems import documented
 from ciphermark_workloads import user_workloads
@@ -94,7 +95,8 @@ async def advised(body: Asked, state: Shared) -> dict[str, Any]:
     if user_workloads.is_own(body.workload):
         raise UserError(_FILE)
     workload = named(WORKLOADS, body.workload).with_options(body.options)
-    wish = await asyncio.to_thread(lambda: advising.wished(workload, body.workload, body, host.collect()))
+    facts = await asyncio.to_thread(host.collect)
+    wish = advising.wished(workload, body.workload, body, facts)
     level = Limits(security=wish.limits.security, security_table=wish.limits.security_table)
     whole = replace(wish, limits=level)
     place = repr((whole.name, workload.options, level, whole.link, whole.threads, whole.core_hour))
@@ -102,7 +104,7 @@ async def advised(body: Asked, state: Shared) -> dict[str, Any]:
 
     async def ask() -> Advisable:
         async with state.advising:
-            return await asyncio.to_thread(_candidates, state, whole)
+            return await asyncio.to_thread(_candidates, state, whole, facts)
 
     several, notes = await state.advisable.get((place, last), ask)
     return await asyncio.to_thread(advising.answered, wish, several, notes)
@@ -114,8 +116,8 @@ def _last_trial(state: State) -> int:
         return int(database.query(_LAST).rows[0][0])
 
 
-def _candidates(state: State, wish: Wish) -> Advisable:
+def _candidates(state: State, wish: Wish, facts: Host) -> Advisable:
     with state.connect() as database:
-        predict, notes = advising.predictor(database, wish)
-    there = advising.installed(wish.limits, frozenset(host.collect().cpu_flags))
+        predict, notes = advising.predictor(database, wish, facts)
+    there = advising.installed(wish.limits, frozenset(facts.cpu_flags))
     return advising.candidates(wish, there, predict), notes

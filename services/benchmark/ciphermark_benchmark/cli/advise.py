@@ -25,6 +25,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core.controls import visible_in
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_core.run import Host
 from ciphermark_core.security import Table as SecurityTable
 from ciphermark_db.database import Table
 from ciphermark_model.advice import Candidate, Objective
@@ -118,11 +119,12 @@ def answer_of(
     """The answer for a workload with options, as the command line writes them; with measurements of so many points.
     ``suite`` is the file that names the workload's file.
     """
-    wish = _wish(wanted, asked, suite)
+    facts = hosts.collect()
+    wish = _wish(wanted, asked, suite, facts)
     data_directory = data_directories.find()
     with caught_up(data_directory) as database:
-        predict, notes = advising.predictor(database, wish)
-    several = _candidates(wish, predict, wanted[0])
+        predict, notes = advising.predictor(database, wish, facts)
+    several = _candidates(wish, predict, wanted[0], facts)
     answer = advising.answered(wish, several, notes)
     if verify and answer["points"]:
         answer["verified"] = _verified(data_directory, wish, answer, several, verify)
@@ -138,7 +140,7 @@ def _form(chosen_form: str | None, output: Path | None) -> str:
     return form
 
 
-def _wish(wanted: Sequence[str], asked: WishText, suite: Path | None) -> Wish:
+def _wish(wanted: Sequence[str], asked: WishText, suite: Path | None, facts: Host) -> Wish:
     name, *settings = wanted
     values: dict[str, Any] = dict(setting(text) for text in settings)
     workload = chosen(name).with_options(values)
@@ -147,12 +149,12 @@ def _wish(wanted: Sequence[str], asked: WishText, suite: Path | None) -> Wish:
         folder = Path() if suite is None or suite == export.STANDARD_OUTPUT else suite.parent
         is_absolute = Path(file).is_absolute()
         name = f"{file if is_absolute else f'./{os.path.relpath(file, folder)}'}{sign}{kind}"
-    return advising.wished(workload, name, asked, hosts.collect())
+    return advising.wished(workload, name, asked, facts)
 
 
-def _candidates(wish: Wish, predict: advising.Predict, name: str) -> list[Candidate]:
+def _candidates(wish: Wish, predict: advising.Predict, name: str, facts: Host) -> list[Candidate]:
     """The candidates; those of a user's file come from another process, which the file cannot harm."""
-    there = advising.installed(wish.limits, frozenset(hosts.collect().cpu_flags))
+    there = advising.installed(wish.limits, frozenset(facts.cpu_flags))
     ask = partial(advising.candidates, wish, there, predict)
     if not user_workloads.is_own(name):
         return ask()
