@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from ciphermark_adapters import registry
 from ciphermark_benchmark.api.runs import why_it_waits
 from ciphermark_benchmark.jobs.needs import Needs, Offer, needs_of, offer_of
 from ciphermark_benchmark.suite import files
@@ -15,8 +16,8 @@ from ciphermark_core import host
 OFFER = Offer("alpha", "f00d", "CPU", ("cleartext", "seal"), ("avx2", "avx512f"), 1000)
 
 
-def suite(variants: list[str], **budget: int):
-    experiment = {"kind": "arithmetic", "variants": variants, "schemes": ["bfv"], "ring_dimension": [1024]}
+def suite(variants: list[str], ring: int = 1024, **budget: int):
+    experiment = {"kind": "arithmetic", "variants": variants, "schemes": ["bfv"], "ring_dimension": [ring]}
     text = {"name": "x", "budget": budget, "experiments": [experiment]}
     return files.parse(json.dumps(text), "test")
 
@@ -31,10 +32,35 @@ def test_only_chosen_variants_are_needed() -> None:
     assert not needs_of(suite(["seal"])).are_chosen
 
 
-def test_memory_is_needed_where_somebody_says_so() -> None:
-    assert needs_of(suite(["seal"])).memory_mb == 0
-    assert needs_of(suite(["seal"], memory_mb=500)).memory_mb == 500
-    assert needs_of(suite(["seal"], memory_mb=500), memory_mb=700).memory_mb == 700
+def test_memory_is_that_of_the_largest_case() -> None:
+    """And not the limit of the budget, which is larger; a chosen variant counts alone."""
+    small, large = (needs_of(suite(["seal"], ring=ring)).memory_mb for ring in (4096, 16384))
+    assert 100 < small < large < 1000
+    assert needs_of(suite(["seal"], ring=4096, memory_mb=9000)).memory_mb == small
+    assert needs_of(suite(["seal"], ring=4096), memory_mb=700).memory_mb == 700
+    both = suite(["seal", "openfhe"], ring=16384)
+    assert needs_of(both, ["seal"]).memory_mb == large
+
+
+def test_memory_that_no_library_declares_is_that_of_the_budget() -> None:
+    assert registry.declaration("cleartext").footprint is None
+    assert needs_of(suite(["cleartext"])).memory_mb == 0
+    assert needs_of(suite(["cleartext"], memory_mb=500)).memory_mb == 500
+
+
+def test_a_case_that_fits_no_host_needs_none() -> None:
+    """A workload of parties of 0.6 GB: where no host can have both, its case is refused, and the job needs the rest."""
+    workload = {
+        "kind": "micro",
+        "variants": ["seal"],
+        "workloads": ["matrix-product-published"],
+        "security": "none",
+    }
+    text = {"name": "x", "experiments": [workload | {"options": {"levels": [10]}, "ring_dimension": [8192]}]}
+    large = files.parse(json.dumps(text), "test")
+    assert needs_of(large).memory_mb > OFFER.memory_mb
+    assert needs_of(large, offers=[OFFER]).memory_mb == 0
+    assert needs_of(large, offers=[OFFER, replace(OFFER, memory_mb=1 << 15)]) == needs_of(large)
 
 
 def test_equal_needs_have_one_queue() -> None:

@@ -71,10 +71,13 @@ async def submit(body: Submitted, state: Shared, principal: Caller) -> Row:
         raise Problem("too-many", f"{MAX_QUEUED} runs wait already: try again later")
     suite, text = await asyncio.to_thread(_checked, state.catalogue, body)
     require_variants(suite, body.variants)
-    reason = await asyncio.to_thread(reason_against, suite, body.variants, await _offers(state))
+    offers = await _offers(state)
+    reason = await asyncio.to_thread(reason_against, suite, body.variants, offers)
     if reason is not None:
         raise Problem("unsupported", reason)
-    needs = needs_of(suite, body.variants, body.needs.isa, body.needs.memory_mb)
+    needs = await asyncio.to_thread(
+        needs_of, suite, body.variants, body.needs.isa, body.needs.memory_mb, offers
+    )
     job = Submission(str(uuid.uuid4()), suite.name, text, tuple(body.variants), needs)
     await state.store.submit(state.queue, job, principal.name)
     return await _detail(state, await state.run(job.id))

@@ -38,7 +38,11 @@ class NeedsText(BaseModel):
         [], max_length=50, description="CPU flags as the kernel names them", examples=[["avx512ifma"]]
     )
     memory_mb: int = Field(
-        0, ge=0, le=1 << 24, description="memory in MiB; the suite's own budget counts too", examples=[4096]
+        0,
+        ge=0,
+        le=1 << 24,
+        description="memory in MiB; the predicted memory of the suite's largest case counts too",
+        examples=[4096],
     )
 
 

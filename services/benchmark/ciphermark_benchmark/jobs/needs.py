@@ -64,14 +64,35 @@ class Offer:
         return lacking
 
 
-def needs_of(suite: Suite, chosen: Sequence[str] = (), isa: Sequence[str] = (), memory_mb: int = 0) -> Needs:
+def needs_of(
+    suite: Suite,
+    chosen: Sequence[str] = (),
+    isa: Sequence[str] = (),
+    memory_mb: int = 0,
+    offers: Sequence[Offer] = (),
+) -> Needs:
     """The needs of a suite, restricted to the chosen variants (none chosen: all).
 
-    Memory is a need only if the suite sets ``budget.memory_mb``; its default is a limit.
+    Its memory is that of its largest case, as plans predict it, among those that fit one of the hosts with these
+    ``offers``; at least ``memory_mb``. Where a library's memory is unknown, ``budget.memory_mb`` counts if it is set.
     """
     variants = {registry.base_variant(name) for name in suite.variants if not chosen or name in chosen}
-    stated_mb = suite.budget.memory_mb if "memory_mb" in suite.budget.model_fields_set else 0
-    return Needs(tuple(sorted(variants)), tuple(sorted(set(isa))), max(memory_mb, stated_mb), bool(chosen))
+    needed_mb = max(memory_mb, _planned_mb(suite, chosen, offers))
+    return Needs(tuple(sorted(variants)), tuple(sorted(set(isa))), needed_mb, bool(chosen))
+
+
+def _planned_mb(suite: Suite, chosen: Sequence[str], offers: Sequence[Offer]) -> int:
+    available = {name: Availability(registry.declaration(name)) for name in suite.variants}
+    host_mb = max((offer.memory_mb for offer in offers), default=None)
+    needed_mb = [
+        plan.needed_mb(item)
+        for item in plan.cases(suite, available, host_mb=host_mb)
+        if item.reason is None and (not chosen or item.case.variant in chosen)
+    ]
+    known_mb = max((each for each in needed_mb if each is not None), default=0)
+    if None in needed_mb and "memory_mb" in suite.budget.model_fields_set:
+        known_mb = max(known_mb, suite.budget.memory_mb)
+    return known_mb if host_mb is None else min(known_mb, host_mb)
 
 
 def offer_of(facts: Host) -> Offer:

@@ -230,20 +230,16 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase], host_mb: int | N
             has_workloads = item.case.experiment in WORKLOAD_KINDS
             group = groups.setdefault((item.case.parameters, item.case.threads, process, has_workloads), {})
             group.setdefault(item.case.comparison_group, []).append(trial)
-    needed_mb = {
-        item.case.key: (_TWINS if item.case.experiment in KINDS else 1) * sum(item.memory[:2]) >> 20
-        for item in planned
-        if item.memory
-    }
+    memory_mb = {item.case.key: needed_mb(item) or 0 for item in planned}
     blocks = []
     for (parameters, threads, _, has_workloads), comparison_groups in groups.items():
         for together in (
-            [None] if has_workloads else _together(comparison_groups.values(), needed_mb, host_mb)
+            [None] if has_workloads else _together(comparison_groups.values(), memory_mb, host_mb)
         ):
             ordered = [
                 ComparisonGroup(part)
                 for trials in comparison_groups.values()
-                for part in _fitting(_among(trials, together), needed_mb, host_mb)
+                for part in _fitting(_among(trials, together), memory_mb, host_mb)
             ]
             first = _leading(ordered)
             rest = [item for item in ordered if item not in first]
@@ -261,13 +257,22 @@ def make(run_id: str, suite: Suite, planned: list[PlannedCase], host_mb: int | N
     return Plan(tuple(blocks), refused)
 
 
+def needed_mb(item: PlannedCase) -> int | None:
+    """The MiB that a case takes of its host: those of both parties, or of a worker and the one that measures its
+    memory; ``None`` if they are unknown.
+    """
+    if item.memory is None:
+        return None
+    return (_TWINS if item.case.experiment in KINDS else 1) * sum(item.memory[:2]) >> 20
+
+
 def _fitting(
-    trials: Sequence[Trial], needed_mb: Mapping[str, int], host_mb: int | None
+    trials: Sequence[Trial], memory_mb: Mapping[str, int], host_mb: int | None
 ) -> Iterator[tuple[Trial, ...]]:
     """The trials of a comparison group in parts that the host can hold."""
     part: list[Trial] = []
     for trial in trials:
-        together = sum(needed_mb.get(item.case.key, 0) for item in [*part, trial])
+        together = sum(memory_mb.get(item.case.key, 0) for item in [*part, trial])
         if part and host_mb is not None and together > host_mb:
             yield tuple(part)
             part = []
@@ -277,16 +282,16 @@ def _fitting(
 
 
 def _together(
-    comparison_groups: Iterable[Sequence[Trial]], needed_mb: Mapping[str, int], host_mb: int | None
+    comparison_groups: Iterable[Sequence[Trial]], memory_mb: Mapping[str, int], host_mb: int | None
 ) -> list[set[str]]:
     """The variants in sets whose workers, which exist at the same time, the host can hold."""
     largest: dict[str, Trial] = {}
     for trial in (trial for trials in comparison_groups for trial in trials):
         before = largest.setdefault(trial.case.variant, trial)
-        if needed_mb.get(trial.case.key, 0) > needed_mb.get(before.case.key, 0):
+        if memory_mb.get(trial.case.key, 0) > memory_mb.get(before.case.key, 0):
             largest[trial.case.variant] = trial
     return [
-        {trial.case.variant for trial in part} for part in _fitting([*largest.values()], needed_mb, host_mb)
+        {trial.case.variant for trial in part} for part in _fitting([*largest.values()], memory_mb, host_mb)
     ]
 
 
