@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
-from ciphermark_core.model import Scheme
+from ciphermark_contract.interfaces import KeyRequest, Unsupported
+from ciphermark_core.model import BootstrappingParameters, ParameterSpec, Scheme
 
 from . import examples, harness
 from .checks.values import right
@@ -81,3 +85,101 @@ def test_a_rotation_of_all_elements_is_that_of_numpy(subject: Subject) -> None:
     values = subject.vector(0)
     result = subject.evaluator.apply("rotate", subject.encrypted(values), -4)
     right(subject, result, examples.meaning(subject, "rotate", values, -4), operations=4)
+
+
+# Insecure, with 8 slots: a fraction of a second.
+BOOTSTRAPPED = ParameterSpec(
+    "ckks",
+    1024,
+    (60, *[40] * 3, *[40] * 2, *[60] * 8, *[56] * 2, 60),
+    scale_bits=40,
+    security=0,
+    secret_distribution="sparse ternary",
+    bootstrapping=BootstrappingParameters((2, 2), slots=8),
+)
+
+
+@pytest.fixture(scope="module")
+def sparse() -> Subject:
+    keys = KeyRequest.of(relinearization=True, rotations=(1,), bootstrapping=True)
+    return harness.subject_with("lattigo", BOOTSTRAPPED, keys)
+
+
+def test_primes_inside_and_outside_bootstrapping_are_those_that_were_requested(sparse: Subject) -> None:
+    bootstrapping = sparse.parameters.require_bootstrapping()
+    assert _near(sparse.parameters.moduli + sparse.parameters.special_moduli) == (60, 40, 40, 40, 60)
+    assert bootstrapping.moduli[:4] == sparse.parameters.moduli
+    # Lattigo's own special primes: as many as the root of the others
+    assert _near(bootstrapping.moduli + bootstrapping.special_moduli) == (
+        *(60, 40, 40, 40, 40, 40, *[60] * 8, 56, 56),
+        *[61] * 4,
+    )
+    assert sparse.parameters.log_qp == pytest.approx(sum((60, *[40] * 5, *[60] * 8, 112, 4 * 61)), abs=0.1)
+    assert sparse.parameters.slots == 8
+
+
+def _near(moduli: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(round(np.log2(float(modulus))) for modulus in moduli)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_a_bootstrapped_ciphertext_is_fresh_again(sparse: Subject, level: int) -> None:
+    """Ciphertexts of 8 slots also add, multiply, rotate and cross as bytes."""
+    values, apply = sparse.vector(1), sparse.evaluator.apply
+    low = sparse.encrypted(values)
+    while sparse.evaluator.level(low) > level:
+        low = apply("mod_switch", low)
+    before = sparse.evaluator.dump(low, "none")
+    high = apply("bootstrap", low)
+    assert sparse.evaluator.dump(low, "none") == before, "Lattigo changes its operand"
+    assert (sparse.evaluator.level(high), sparse.evaluator.scale(high)) == (3, 2.0**40)
+    error = sparse.parameters.require_bootstrapping().error
+    assert np.abs(sparse.decrypted(high) - values).max() < error < 2e-4
+    product = apply("mul_full", apply("rotate", high, 1), high)
+    assert np.abs(sparse.decrypted(product) - np.roll(values, -1) * values).max() < 3 * error
+
+
+def test_the_scale_of_an_operand_is_kept(sparse: Subject) -> None:
+    """That of a rescaled product is not quite the default one, for which Lattigo takes it."""
+    values, apply = sparse.vector(2), sparse.evaluator.apply
+    x = sparse.encrypted(values)
+    product = apply("mul_full", x, x)
+    high = apply("bootstrap", product)
+    assert sparse.evaluator.scale(high) == sparse.evaluator.scale(product) != 2.0**40
+    assert np.abs(sparse.decrypted(high) - values * values).max() < 2e-4
+    with pytest.raises(ValueError, match=r"at the default scale of 2\^40\.0, and the operand's is 2\^80\.0"):
+        apply("bootstrap", apply("mul_plain", x, sparse.evaluator.encode(values, like=x)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"secret_distribution": "uniform ternary"}, "a sparse ternary or a sparse-encapsulated secret"),
+        (
+            {"bootstrapping": BootstrappingParameters((2, 2), slots=6)},
+            "a power of two of slots, from 2 to 512",
+        ),
+        ({"bootstrapping": BootstrappingParameters((2, 2), None, 2, 10)}, "one iteration"),
+        ({"modulus_bits": (60, *[40] * 4, *[60] * 7, 50, *[56] * 2, 60)}, "primes of one size, not 60, 60"),
+        (
+            {"modulus_bits": (60, *[60] * 8, *[56] * 2, 60)},
+            "consumes 12 levels, .* at least 15 sizes",
+        ),
+        (
+            {"modulus_bits": (50, *[30] * 5, *[30] * 8, *[30] * 2, 60)},
+            r"errors up to 2\^.*: request larger primes",
+        ),
+    ],
+)
+def test_a_circuit_that_lattigo_does_not_have_is_refused(changes: dict[str, Any], reason: str) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        harness.adapter("lattigo").resolve(replace(BOOTSTRAPPED, **changes))
+
+
+def test_an_encapsulated_secret_is_uniform_outside(sparse: Subject) -> None:
+    spec = replace(BOOTSTRAPPED, secret_distribution="sparse-encapsulated")
+    subject = harness.subject_with("lattigo", spec, KeyRequest.of(True, bootstrapping=True))
+    assert (sparse.parameters.hamming_weight, subject.parameters.hamming_weight) == (192, 32)
+    values = subject.vector(3)
+    result = subject.evaluator.apply("bootstrap", subject.encrypted(values))
+    assert np.abs(subject.decrypted(result) - values).max() < 2e-4

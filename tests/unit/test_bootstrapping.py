@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_contract import checking, requests
 from ciphermark_contract.interfaces import Exhausted, Unsupported
 from ciphermark_contract.keys import NO_KEYS, Bootstrapping, KeyRequest
-from ciphermark_contract.operations import OPERATIONS, Shape
+from ciphermark_contract.operations import OPERATIONS, Ring, Shape
 from ciphermark_core.model import BootstrappingParameters, Case, ParameterSpec
 from ciphermark_measure.parameter_selection import reason_against
 
@@ -90,3 +91,11 @@ def test_the_tolerance_is_that_of_the_operation() -> None:
     coarse = replace(PARAMETERS, bootstrapping=replace(PARAMETERS.bootstrapping, error=0.01))
     assert 0.01 < checking.tolerance(coarse, 1, ROW) < 0.011
     assert checking.tolerance(coarse) == checking.tolerance(PARAMETERS) < 1e-6
+
+
+def test_values_outside_the_unit_interval_are_refused() -> None:
+    ring = Ring.of(PARAMETERS)
+    values = np.array([-1.0, 1.0, 0.5])
+    assert ROW.meaning(ring, values) is values
+    with pytest.raises(Unsupported, match=r"values in \[−1, 1\], and one of these is 1\.25"):
+        ROW.meaning(ring, np.array([0.5, -1.25]))

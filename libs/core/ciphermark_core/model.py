@@ -80,13 +80,21 @@ class Bootstrapping:
     """Bootstrapping as a library resolved it.
 
     A result is ``depth`` levels below the top. An operand is at ``operand_level`` or above. ``error`` is the maximum
-    error of a correct result, for values of at most 1.
+    error of a correct result, for values of at most 1. ``moduli`` and ``special_moduli`` are the primes inside
+    bootstrapping, where the parameter set has those outside only; its depth is then 0.
     """
 
     parameters: BootstrappingParameters
     depth: Int32
     error: float
     operand_level: Int32 = 0
+    moduli: tuple[Positive, ...] = ()
+    special_moduli: tuple[Positive, ...] = ()
+
+    @property
+    def modulus_bits(self) -> tuple[int, ...] | None:
+        """Sizes of the primes inside bootstrapping, special primes last; ``None`` where the parameter set has them."""
+        return tuple(prime.bit_length() for prime in self.moduli + self.special_moduli) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,9 @@ class ParameterSpec:
 
     @property
     def slots(self) -> int:
-        """Values one ciphertext holds: N integers (bfv, bgv) or N/2 reals (ckks)."""
+        """Values one ciphertext holds: N integers (bfv, bgv) or N/2 reals (ckks); those that bootstrapping keeps."""
+        if self.bootstrapping is not None and self.bootstrapping.slots is not None:
+            return self.bootstrapping.slots
         return self.ring_dimension // 2 if self.scheme == "ckks" else self.ring_dimension
 
     @property
@@ -238,7 +248,9 @@ class Parameters:
     @property
     def log_qp(self) -> float:
         """log2 of the largest modulus QP, special primes included; security depends on it."""
-        return math.log2(math.prod(self.moduli + self.special_moduli))
+        own = math.prod(self.moduli + self.special_moduli)
+        inside = self.bootstrapping
+        return math.log2(max(own, math.prod(inside.moduli + inside.special_moduli) if inside else 1))
 
     @property
     def security_2018(self) -> int | None:

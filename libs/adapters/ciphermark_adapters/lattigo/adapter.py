@@ -40,7 +40,7 @@ class LattigoKeyOwner(KeyOwner):
         self._keys = keys
         self._slots = Slots(parameters)
         self._context = parameter_sets.context_of(parameters)
-        self._elements = _elements(parameters.ring_dimension, keys)
+        self._material = _material(parameters, keys, self._context)
         self._native = binding.KeyOwner(self._context)
 
     def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
@@ -70,11 +70,9 @@ class LattigoKeyOwner(KeyOwner):
 
     def public_material(self) -> Iterator[bytes]:
         """See the contract: keys are generated one by one. An evaluator does not encrypt, so it gets no public key."""
-        yield wire.to_line(Header(self.parameters, self._keys, self._elements))
-        if self._keys.relinearization:
-            yield self._native.dump("relinearization_key")
-        for element in self._elements:
-            yield self._native.dump("rotation_key", element)
+        yield wire.to_line(Header(self.parameters, self._keys))
+        for name, element in self._material:
+            yield self._native.dump(name, element)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         require_none(compression)
@@ -103,10 +101,10 @@ class LattigoKeyOwner(KeyOwner):
         """One of ``others``, or the evaluation keys that were requested."""
         if item in others:
             return self._native.dump(others[item])
-        if item == f"relinearization_keys{suffix}" and self._keys.relinearization:
-            return self._native.dump(f"relinearization_key{suffix}")
-        if item == f"rotation_keys{suffix}" and self._elements:
-            return b"".join(self._native.dump(f"rotation_key{suffix}", element) for element in self._elements)
+        single = item.removesuffix(suffix).removesuffix("s")
+        several = [element for name, element in self._material if name == single]
+        if several:
+            return b"".join(self._native.dump(f"{single}{suffix}", element) for element in several)
         raise Unsupported(f"this key set has no {item.replace('_', ' ')}")
 
 
@@ -123,17 +121,26 @@ def _elements(ring_dimension: int, keys: KeyRequest) -> tuple[int, ...]:
     return tuple(sorted(rotations | others))
 
 
+def _material(parameters: Parameters, keys: KeyRequest, context: Handle) -> list[tuple[str, int]]:
+    """The evaluation keys in their order, by Lattigo's names, with the k of X → X^k where they are of rotations."""
+    names = [("relinearization_key", 0)] * bool(keys.relinearization)
+    names += [("rotation_key", element) for element in _elements(parameters.ring_dimension, keys)]
+    if keys.bootstrapping:
+        names += [
+            ("bootstrapping_relinearization_key", 0),
+            ("bootstrapping_to_sparse", 0),
+            ("bootstrapping_to_dense", 0),
+            *(("bootstrapping_rotation_key", element) for element in binding.circuit(context).elements),
+        ]
+    return names
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first part of public material.
-
-    The keys follow in Lattigo's own format: the relinearization key where ``keys`` has it, and a rotation key for each
-    of ``elements``, the k of X → X^k.
-    """
+    """The first part of public material; the evaluation keys follow in Lattigo's own format."""
 
     parameters: Parameters
     keys: KeyRequest
-    elements: tuple[int, ...]
 
 
 _Automorphisms: TypeAlias = tuple[str, Callable[[Sequence[float]], list[int]]]
@@ -149,8 +156,8 @@ class LattigoEvaluator(DeclaredEvaluator):
         self._slots = Slots(header.parameters)
         self._context = parameter_sets.context_of(header.parameters)
         self._native = binding.Evaluator(self._context)
-        names = ["relinearization_key"] * bool(header.keys.relinearization)
-        for name, part in zip([*names, *["rotation_key"] * len(header.elements)], parts, strict=True):
+        keys = _material(header.parameters, header.keys, self._context)
+        for (name, _), part in zip(keys, parts, strict=True):
             self._native.add_key(name, part)
         self._native.complete()
         own = self._own_binders()

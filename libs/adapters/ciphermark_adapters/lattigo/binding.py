@@ -10,7 +10,7 @@ import ctypes
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
 from functools import cache, lru_cache
 from pathlib import Path
@@ -40,6 +40,7 @@ _RESULTS = {
     "lattigo_free_text": None,
     "lattigo_start": None,
     "lattigo_facts": c_void_p,
+    "lattigo_circuit": c_void_p,
     "lattigo_dump": c_void_p,
     "lattigo_dump_key": c_void_p,
 }
@@ -127,8 +128,21 @@ def _vectors(vectors: Sequence[Vector]) -> tuple[Any, Any]:
     return addresses, _integers([len(vector) for vector in vectors])
 
 
+class Circuit(NamedTuple):
+    """What Lattigo makes a bootstrapping circuit of: sizes of primes, for each level those of its matrices."""
+
+    log_slots: int
+    encoding: tuple[tuple[int, ...], ...]
+    decoding: tuple[tuple[int, ...], ...]
+    modular_bits: int
+    ephemeral_weight: int
+
+
 class ParametersLiteral(NamedTuple):
-    """What Lattigo makes a parameter set of; ``plain_modulus`` is 0 for ckks, ``scale_bits`` for others."""
+    """What Lattigo makes a parameter set of; ``plain_modulus`` is 0 for ckks, ``scale_bits`` for others.
+
+    A ``secret_weight`` of 0 is that of a uniform ternary secret.
+    """
 
     scheme: str
     ring_dimension: int
@@ -136,22 +150,38 @@ class ParametersLiteral(NamedTuple):
     special_moduli: tuple[int, ...]
     plain_modulus: int
     scale_bits: int
+    secret_weight: int = 0
+    bootstrapping: Circuit | None = None
 
 
 @lru_cache(maxsize=4)
 def context(literal: ParametersLiteral) -> Handle:
     """A parameter set; raises ``RuntimeError`` with Lattigo's reason against it."""
-    return _made(
-        "lattigo_context",
-        c_char_p(literal.scheme.encode()),
-        c_int64(literal.ring_dimension),
-        _integers(literal.moduli),
-        c_int64(len(literal.moduli)),
-        _integers(literal.special_moduli),
-        c_int64(len(literal.special_moduli)),
-        c_int64(literal.plain_modulus),
-        c_int64(literal.scale_bits),
-    )
+    asked, circuit = literal._asdict(), literal.bootstrapping
+    asked["bootstrapping"] = circuit and _in_go(circuit._asdict())
+    return _made("lattigo_context", c_char_p(json.dumps(_in_go(asked)).encode()))
+
+
+def _in_go(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields by their names in Go."""
+    return {name.title().replace("_", ""): value for name, value in fields.items()}
+
+
+class CircuitFacts(NamedTuple):
+    """A bootstrapping circuit as Lattigo resolves it, and the k of X → X^k of its rotation keys."""
+
+    moduli: tuple[int, ...]
+    special_moduli: tuple[int, ...]
+    elements: tuple[int, ...]
+    operand_level: int
+
+
+def circuit(parameters: Handle) -> CircuitFacts:
+    """The bootstrapping circuit of parameters that have one."""
+    length = c_int64()
+    facts = json.loads(_taken(_call("lattigo_circuit", parameters.number, byref(length)), length.value))
+    moduli, special, elements = (tuple(facts[name]) for name in ("Moduli", "SpecialModuli", "Elements"))
+    return CircuitFacts(moduli, special, elements, facts["OperandLevel"])
 
 
 class LattigoBound(NativeBound):

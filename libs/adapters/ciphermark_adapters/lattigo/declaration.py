@@ -27,7 +27,7 @@ DECLARATIONS = (
         operations={
             "bfv": _EXACT,
             "bgv": _EXACT,
-            "ckks": (*_COMMON, "rescale", "conjugate", "encode_at_level"),
+            "ckks": (*_COMMON, "rescale", "conjugate", "encode_at_level", "bootstrap"),
         },
         composite={
             "add_many": "Lattigo adds two ciphertexts: Add for the first two, then in place for each other",
@@ -93,6 +93,12 @@ DECLARATIONS = (
                 "Lattigo's ring"
             ),
             "add_plain_ntt": "the same call as add_plain, because Lattigo encodes to NTT form",
+            "bootstrap": (
+                "the steps of Lattigo's Evaluate on a copy of the operand, which Lattigo changes. With two threads or "
+                "more, the two halves of a full ciphertext are reduced at once. Ciphertexts outside have no primes of "
+                "the circuit, so a result is at the top level. Its keys are of one owner's secret, and of an ephemeral "
+                "one with 32 coefficients"
+            ),
             "rotate_hoisted": (
                 "DecomposeNTT once, then AutomorphismHoisted for each step: what RotateHoisted of CKKS does, and BGV "
                 "lacks"
@@ -123,7 +129,6 @@ DECLARATIONS = (
             "transform_ciphertext": _IN_NTT_FORM,
             "transform_back": _IN_NTT_FORM,
             "key_switch": "Lattigo has it (ApplyEvaluationKey), but the adapter keeps one secret key",
-            "bootstrap": "Lattigo has it, but the adapter does not set it up",
         },
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ciphermark_adapters.lattigo import binding, declaration
+from ciphermark_adapters.lattigo import binding, bootstrapping, declaration
 from ciphermark_adapters.lattigo.binding import Handle, ParametersLiteral
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Unsupported, Vector
@@ -31,11 +31,18 @@ def resolve(spec: ParameterSpec) -> Parameters:
             f"a scale of {spec.scale_bits} bits takes two primes per level in Lattigo: this adapter takes at most "
             f"{LARGEST_SCALE_BITS} bits"
         )
-    chain = requests.chosen_primes(spec, _bits(spec), "Lattigo")
+    bits = _bits(spec)
+    circuit = bootstrapping.circuit(spec, bits)
+    if circuit is not None:
+        bits = [*bits[: bootstrapping.levels_outside(spec, bits) + 1], bits[-1]]
+    chain = requests.chosen_primes(spec, bits, "Lattigo")
     data = max(1, len(chain) - 1)
-    parameters = requests.resolved(spec, chain[:data], chain[data:])
+    context = _context(spec, chain[:data], chain[data:])
+    resolved = (
+        bootstrapping.resolved(spec, binding.circuit(context), circuit.modular_bits) if circuit else None
+    )
+    parameters = requests.resolved(spec, chain[:data], chain[data:], bootstrapping.SECRETS, resolved)
     requests.require_room(spec, parameters.log_q)
-    context_of(parameters)
     return replace(parameters, slot_generator=declaration.SLOT_GENERATOR)
 
 
@@ -54,22 +61,28 @@ def _bits(spec: ParameterSpec) -> Sequence[int]:
 
 
 def context_of(parameters: Parameters) -> Handle:
+    """Lattigo's parameters."""
+    return _context(parameters.spec, parameters.moduli, parameters.special_moduli)
+
+
+def _context(spec: ParameterSpec, moduli: Sequence[int], special_moduli: Sequence[int]) -> Handle:
     """Lattigo's parameters; raises ``Unsupported`` with its reason against them."""
-    spec = parameters.spec
     literal = ParametersLiteral(
         spec.scheme,
         spec.ring_dimension,
-        parameters.moduli,
-        parameters.special_moduli,
-        parameters.plain_modulus or 0,
+        tuple(moduli),
+        tuple(special_moduli),
+        spec.plain_modulus or 0,
         spec.scale_bits or 0,
+        bootstrapping.SECRET_WEIGHTS[spec.secret_distribution],
+        bootstrapping.circuit(spec, _bits(spec)),
     )
     try:
         return binding.context(literal)
     except (ValueError, RuntimeError) as error:
+        sizes = ", ".join(str(prime.bit_length()) for prime in literal.moduli + literal.special_moduli)
         raise Unsupported(
-            f"Lattigo refuses {spec.scheme} at N = {spec.ring_dimension} with primes of "
-            f"{', '.join(map(str, parameters.modulus_bits))} bits: {error}"
+            f"Lattigo refuses {spec.scheme} at N = {spec.ring_dimension} with primes of {sizes} bits: {error}"
         ) from error
 
 

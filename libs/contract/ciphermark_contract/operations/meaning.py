@@ -13,6 +13,7 @@ from functools import cache, reduce
 import numpy as np
 
 from ciphermark_contract.bound import Vector
+from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters
 
 
@@ -67,6 +68,16 @@ def padded(values: Vector, slots: int) -> Vector:
 
 def same(_: Ring, a: Vector, *__: object) -> Vector:
     """The first operand, unchanged."""
+    return a
+
+
+def bootstrapped(_: Ring, a: Vector) -> Vector:
+    """The operand, unchanged; raises ``Unsupported`` for values that bootstrapping does not keep."""
+    largest = float(np.max(np.abs(a), initial=0.0))
+    if largest > 1:
+        raise Unsupported(
+            f"bootstrapping takes values in [−1, 1], and one of these is {largest:.4g}: scale them down first"
+        )
     return a
 
 

@@ -354,7 +354,7 @@ _ROWS = (
         "bootstrap",
         "A ciphertext of a low level brought to the top level less the depth that bootstrapping consumes.",
         _ONE,
-        meaning.same,
+        meaning.bootstrapped,
         shapes.bootstrapped,
         schemes=("ckks",),
         not_in="bootstrapping of BFV and BGV lowers noise, not levels: no library here has it bound",

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/tuneinsight/lattigo/v6/circuits/ckks/bootstrapping"
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
 	"github.com/tuneinsight/lattigo/v6/ring"
 	"github.com/tuneinsight/lattigo/v6/schemes/bgv"
@@ -33,38 +34,75 @@ type context struct {
 	exact    *bgv.Encoder // the same, of BFV and BGV
 	inverses []*big.Int   // 1/t modulo the primes of each level
 	pool     *rlwe.BufferPool
+	logSlots int // of CKKS
+	// Bootstrapping, where it is asked for, and its keys of one prime to and from the ephemeral secret.
+	circuit   *bootstrapping.Parameters
+	ephemeral rlwe.Parameters
 }
 
-func newContext(scheme string, logN int, moduli, special []uint64, plainModulus uint64, logScale int) (*context, error) {
-	made := &context{scheme: scheme}
-	var err error
-	if scheme == "ckks" {
-		literal := ckks.ParametersLiteral{LogN: logN, Q: moduli, P: special, LogDefaultScale: logScale}
-		if made.ckks, err = ckks.NewParametersFromLiteral(literal); err != nil {
-			return nil, err
-		}
-		made.rlwe, made.encoder = made.ckks.Parameters, ckks.NewEncoder(made.ckks)
-	} else {
-		literal := bgv.ParametersLiteral{LogN: logN, Q: moduli, P: special, PlaintextModulus: plainModulus}
-		if made.bgv, err = bgv.NewParametersFromLiteral(literal); err != nil {
-			return nil, err
-		}
-		made.rlwe, made.exact = made.bgv.Parameters, bgv.NewEncoder(made.bgv)
-		made.encoder = made.exact
-		for _, modulus := range made.rlwe.RingQ().ModulusAtLevel {
-			t := new(big.Int).SetUint64(plainModulus)
-			made.inverses = append(made.inverses, t.ModInverse(t, modulus))
-		}
+// A parameter set as Python sends it. A secret weight of 0 is that of a uniform ternary secret.
+type literal struct {
+	Scheme                string
+	RingDimension         int
+	Moduli, SpecialModuli []uint64
+	PlainModulus          uint64
+	ScaleBits             int
+	SecretWeight          int
+	Bootstrapping         *circuit
+}
+
+func newContext(asked literal) (*context, error) {
+	made := &context{scheme: asked.Scheme}
+	fill := made.fillExact
+	if made.isReal() {
+		fill = made.fillReal
+	}
+	if err := fill(asked); err != nil {
+		return nil, err
 	}
 	made.pool = rlwe.NewPool(made.rlwe.RingQP())
 	return made, nil
+}
+
+func (c *context) fillReal(asked literal) (err error) {
+	own := ckks.ParametersLiteral{
+		LogN: log2(asked.RingDimension), Q: asked.Moduli, P: asked.SpecialModuli, LogDefaultScale: asked.ScaleBits,
+	}
+	if asked.SecretWeight > 0 {
+		own.Xs = ring.Ternary{H: asked.SecretWeight}
+	}
+	if c.ckks, err = ckks.NewParametersFromLiteral(own); err != nil {
+		return err
+	}
+	c.rlwe, c.encoder, c.logSlots = c.ckks.Parameters, ckks.NewEncoder(c.ckks), c.ckks.LogMaxSlots()
+	if asked.Bootstrapping == nil {
+		return nil
+	}
+	c.logSlots = asked.Bootstrapping.LogSlots
+	return c.setUpCircuit(*asked.Bootstrapping)
+}
+
+func (c *context) fillExact(asked literal) (err error) {
+	own := bgv.ParametersLiteral{
+		LogN: log2(asked.RingDimension), Q: asked.Moduli, P: asked.SpecialModuli, PlaintextModulus: asked.PlainModulus,
+	}
+	if c.bgv, err = bgv.NewParametersFromLiteral(own); err != nil {
+		return err
+	}
+	c.rlwe, c.exact = c.bgv.Parameters, bgv.NewEncoder(c.bgv)
+	c.encoder = c.exact
+	for _, modulus := range c.rlwe.RingQ().ModulusAtLevel {
+		t := new(big.Int).SetUint64(asked.PlainModulus)
+		c.inverses = append(c.inverses, t.ModInverse(t, modulus))
+	}
+	return nil
 }
 
 func (c *context) isReal() bool { return c.scheme == "ckks" }
 
 func (c *context) slots() int {
 	if c.isReal() {
-		return c.ckks.MaxSlots()
+		return 1 << c.logSlots
 	}
 	return c.bgv.MaxSlots()
 }
@@ -76,14 +114,18 @@ func (c *context) modulusBits(level int) int {
 
 func (c *context) newCiphertext(degree, level int) *rlwe.Ciphertext {
 	if c.isReal() {
-		return ckks.NewCiphertext(c.ckks, degree, level)
+		made := ckks.NewCiphertext(c.ckks, degree, level)
+		made.LogDimensions.Cols = c.logSlots
+		return made
 	}
 	return bgv.NewCiphertext(c.bgv, degree, level)
 }
 
 func (c *context) newPlaintext(level int) *rlwe.Plaintext {
 	if c.isReal() {
-		return ckks.NewPlaintext(c.ckks, level)
+		made := ckks.NewPlaintext(c.ckks, level)
+		made.LogDimensions.Cols = c.logSlots
+		return made
 	}
 	return bgv.NewPlaintext(c.bgv, level)
 }
@@ -165,6 +207,9 @@ func (c *context) load(data []byte) (*rlwe.Ciphertext, error) {
 	}
 	if made.MetaData == nil || len(made.Value) < 2 || !made.IsNTT || !made.IsBatched {
 		return nil, invalid("these bytes are no ciphertext of Lattigo")
+	}
+	if c.isReal() && made.LogSlots() != c.logSlots {
+		return nil, invalid("these bytes are a ciphertext of other parameters")
 	}
 	for _, polynomial := range made.Value {
 		level := polynomial.Level()

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding"
 	"encoding/binary"
+	"strings"
 
+	"github.com/tuneinsight/lattigo/v6/circuits/ckks/bootstrapping"
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
 	"github.com/tuneinsight/lattigo/v6/ring"
 	"github.com/tuneinsight/lattigo/v6/ring/ringqp"
@@ -35,51 +37,90 @@ type evaluator struct {
 	switcher interface {
 		Rescale(a, out *rlwe.Ciphertext) error
 	}
+	own          keySet
+	circuit      keySet // of bootstrapping
+	toSparse     *rlwe.EvaluationKey
+	toDense      *rlwe.EvaluationKey
+	bootstrapper *bootstrapper
+}
+
+type keySet struct {
 	relinearization *rlwe.RelinearizationKey
 	rotations       []*rlwe.GaloisKey
 }
 
-func (e *evaluator) addKey(item string, data []byte) error {
-	isRotation := item == "rotation_key"
-	if err := e.requireKey(data, isRotation); err != nil {
+func (k *keySet) newRelinearization() (encoding.BinaryUnmarshaler, *rlwe.EvaluationKey) {
+	k.relinearization = new(rlwe.RelinearizationKey)
+	return k.relinearization, &k.relinearization.EvaluationKey
+}
+
+func (k *keySet) newRotation() (encoding.BinaryUnmarshaler, *rlwe.EvaluationKey) {
+	key := new(rlwe.GaloisKey)
+	k.rotations = append(k.rotations, key)
+	return key, &key.EvaluationKey
+}
+
+func (k *keySet) complete() *rlwe.MemEvaluationKeySet {
+	return rlwe.NewMemEvaluationKeySet(k.relinearization, k.rotations...)
+}
+
+func (e *evaluator) addKey(name string, data []byte) error {
+	parameters := e.context.rlwe
+	if strings.HasPrefix(name, "bootstrapping_") {
+		if e.context.circuit == nil {
+			return invalid("these parameters have no bootstrapping")
+		}
+		parameters = e.context.circuit.BootstrappingParameters.Parameters
+	}
+	if name == "bootstrapping_to_sparse" {
+		parameters = e.context.ephemeral
+	}
+	if err := requireKey(parameters, name, data); err != nil {
 		return err
 	}
-	if isRotation {
-		key := new(rlwe.GaloisKey)
-		e.rotations = append(e.rotations, key)
-		return e.read(key, &key.EvaluationKey, data)
+	var into encoding.BinaryUnmarshaler
+	var key *rlwe.EvaluationKey
+	switch name {
+	case "relinearization_key":
+		into, key = e.own.newRelinearization()
+	case "rotation_key":
+		into, key = e.own.newRotation()
+	case "bootstrapping_relinearization_key":
+		into, key = e.circuit.newRelinearization()
+	case "bootstrapping_rotation_key":
+		into, key = e.circuit.newRotation()
+	case "bootstrapping_to_sparse":
+		e.toSparse = new(rlwe.EvaluationKey)
+		into, key = e.toSparse, e.toSparse
+	case "bootstrapping_to_dense":
+		e.toDense = new(rlwe.EvaluationKey)
+		into, key = e.toDense, e.toDense
+	default:
+		return invalid("there is no key %s", name)
 	}
-	e.relinearization = new(rlwe.RelinearizationKey)
-	return e.read(e.relinearization, &e.relinearization.EvaluationKey, data)
+	return read(parameters, into, key, data)
 }
 
 // Lattigo allocates what the bytes of an object ask for, and a process without that memory ends: bytes of another kind
 // or size are refused before. A rotation key begins with its element and 2N.
-func (e *evaluator) requireKey(data []byte, isRotation bool) error {
-	parameters := e.context.rlwe
+func requireKey(parameters rlwe.Parameters, name string, data []byte) error {
 	order := uint64(2 * parameters.N())
 	digits := (parameters.QCount() + parameters.PCount() - 1) / max(1, parameters.PCount())
 	numbers := 8 * 2 * digits * parameters.QPCount() * parameters.N()
 	begins := len(data) >= 16 && binary.LittleEndian.Uint64(data[8:]) == order &&
 		binary.LittleEndian.Uint64(data) < order
-	if begins != isRotation || len(data) < numbers || len(data) > numbers+numbers/8+1024 {
-		return invalid("these bytes are no %s of these parameters", item(isRotation))
+	if begins != strings.HasSuffix(name, "rotation_key") || len(data) < numbers || len(data) > numbers+numbers/8+1024 {
+		return invalid("these bytes are no %s of these parameters", strings.ReplaceAll(name, "_", " "))
 	}
 	return nil
 }
 
-func item(isRotation bool) string {
-	if isRotation {
-		return "rotation key"
-	}
-	return "relinearization key"
-}
-
-func (e *evaluator) read(into encoding.BinaryUnmarshaler, key *rlwe.EvaluationKey, data []byte) error {
+func read(
+	parameters rlwe.Parameters, into encoding.BinaryUnmarshaler, key *rlwe.EvaluationKey, data []byte,
+) error {
 	if err := into.UnmarshalBinary(data); err != nil {
 		return err
 	}
-	parameters := e.context.rlwe
 	if len(key.Value) == 0 || len(key.Value[0]) == 0 || key.Degree() != 1 ||
 		key.LevelQ() != parameters.MaxLevelQ() || key.LevelP() != parameters.MaxLevelP() ||
 		key.Value[0][0][0].Q.N() != parameters.N() {
@@ -89,12 +130,12 @@ func (e *evaluator) read(into encoding.BinaryUnmarshaler, key *rlwe.EvaluationKe
 }
 
 // Is to be called after the last key: Lattigo prepares automorphisms where it makes an evaluator.
-func (e *evaluator) complete() {
-	keys := rlwe.NewMemEvaluationKeySet(e.relinearization, e.rotations...)
+func (e *evaluator) complete() error {
+	keys := e.own.complete()
 	if e.context.isReal() {
 		own := ckks.NewEvaluator(e.context.ckks, keys)
 		e.library, e.switcher = own, own
-		return
+		return e.completeCircuit()
 	}
 	own := bgv.NewEvaluator(e.context.bgv, keys, e.context.scheme == "bfv")
 	e.library, e.switcher = own, own
@@ -103,6 +144,19 @@ func (e *evaluator) complete() {
 		standard.ScaleInvariant = false
 		e.switcher = &standard
 	}
+	return nil
+}
+
+// Computes the matrices of bootstrapping, where it has keys.
+func (e *evaluator) completeCircuit() error {
+	if e.circuit.relinearization == nil {
+		return nil
+	}
+	own, err := bootstrapping.NewEvaluator(*e.context.circuit, &bootstrapping.EvaluationKeys{
+		MemEvaluationKeySet: e.circuit.complete(), EvkDenseToSparse: e.toSparse, EvkSparseToDense: e.toDense,
+	})
+	e.bootstrapper = &bootstrapper{own}
+	return err
 }
 
 func (e *evaluator) bind(name string, rows []operands) (*bound, error) {

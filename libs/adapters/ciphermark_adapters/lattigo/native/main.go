@@ -129,25 +129,26 @@ func lattigo_free_text(text *C.char) { C.free(unsafe.Pointer(text)) }
 
 // -- parameters, keys -------------------------------------------------------------------------------------------
 
+// The text is a JSON object: see the type `literal`.
+//
 //export lattigo_context
-func lattigo_context(
-	scheme *C.char, ringDimension C.int64_t, moduli *C.int64_t, count C.int64_t, special *C.int64_t,
-	specialCount, plainModulus, logScale C.int64_t, failed **C.char,
-) C.int64_t {
+func lattigo_context(text *C.char, failed **C.char) C.int64_t {
 	return guarded(failed, func() (C.int64_t, error) {
-		return kept(newContext(
-			C.GoString(scheme), log2(int(ringDimension)), words(moduli, count), words(special, specialCount),
-			uint64(plainModulus), int(logScale),
-		))
+		var asked literal
+		if err := json.Unmarshal([]byte(C.GoString(text)), &asked); err != nil {
+			return -1, err
+		}
+		return kept(newContext(asked))
 	})
 }
 
-func words(numbers *C.int64_t, count C.int64_t) []uint64 {
-	values := make([]uint64, count)
-	for i, number := range unsafe.Slice(numbers, count) {
-		values[i] = uint64(number)
-	}
-	return values
+// A JSON object: see the type `circuitFacts`.
+//
+//export lattigo_circuit
+func lattigo_circuit(parameters C.int64_t, length *C.int64_t, failed **C.char) *C.char {
+	return dumped(length, failed, func() ([]byte, error) {
+		return json.Marshal(find[*context](parameters).circuitFacts())
+	})
 }
 
 //export lattigo_owner
@@ -211,7 +212,7 @@ func lattigo_add_key(own C.int64_t, item, data *C.char, length C.int64_t, failed
 
 //export lattigo_complete
 func lattigo_complete(own C.int64_t, failed **C.char) C.int64_t {
-	return guarded(failed, func() (C.int64_t, error) { find[*evaluator](own).complete(); return 0, nil })
+	return guarded(failed, func() (C.int64_t, error) { return 0, find[*evaluator](own).complete() })
 }
 
 // -- ciphertexts and plaintexts ---------------------------------------------------------------------------------

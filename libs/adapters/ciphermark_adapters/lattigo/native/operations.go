@@ -46,6 +46,7 @@ func init() {
 		"mul_scalar":          {productWithNumber, multiplyByNumber},
 		"add_many":            {sum, addMany},
 		"multiply_accumulate": {sumOfProducts, multiplyAccumulate},
+		"bootstrap":           {bootstrapped, bootstrap},
 	}
 	operations["add_plain_ntt"] = operations["add_plain"]
 	operations["mul_plain_ntt"] = operations["mul_plain"]

@@ -15,14 +15,19 @@ type owner struct {
 	public    *rlwe.PublicKey
 	encryptor *rlwe.Encryptor
 	decryptor *rlwe.Decryptor
+	circuit   *circuitOwner // where there is bootstrapping
 }
 
 func newOwner(c *context) *owner {
 	generator := rlwe.NewKeyGenerator(c.rlwe)
 	secret, public := generator.GenKeyPairNew()
-	return &owner{
-		c, generator, secret, public, rlwe.NewEncryptor(c.rlwe, public), rlwe.NewDecryptor(c.rlwe, secret),
+	made := &owner{
+		c, generator, secret, public, rlwe.NewEncryptor(c.rlwe, public), rlwe.NewDecryptor(c.rlwe, secret), nil,
 	}
+	if c.circuit != nil {
+		made.circuit = newCircuitOwner(c, secret)
+	}
+	return made
 }
 
 func (o *owner) relinearizationKey(isSeeded bool) *rlwe.RelinearizationKey {
@@ -44,11 +49,15 @@ func (o *owner) dump(item string, element uint64) ([]byte, error) {
 		"rotation_key":               func() encoding.BinaryMarshaler { return o.rotationKey(element, false) },
 		"rotation_key_seeded":        func() encoding.BinaryMarshaler { return o.rotationKey(element, true) },
 	}
-	key, isKnown := keys[item]
-	if !isKnown {
-		return nil, invalid("there is no key %s", item)
+	if key, isKnown := keys[item]; isKnown {
+		return key().MarshalBinary()
 	}
-	return key().MarshalBinary()
+	if o.circuit != nil {
+		if key := o.circuit.key(item, element); key != nil {
+			return key.MarshalBinary()
+		}
+	}
+	return nil, invalid("there is no key %s", item)
 }
 
 // The loop that generates a new key each time, in the memory of the one before.
