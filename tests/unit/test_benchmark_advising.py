@@ -6,10 +6,11 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from predictions import REMARK, answer, available, predicted
 
-from ciphermark import computation, reals
+from ciphermark import computation, matvec, reals
 from ciphermark_adapters import registry
 from ciphermark_benchmark import advising
 from ciphermark_benchmark.advising import Link, Predictor, UncoveredError, Wish, requests, wished
@@ -37,6 +38,21 @@ def test_candidates_vary_rings_scales_digits_variants_and_threads():
     assert len({each.ring_dimension for each in several}) > 1
     assert len({each.request.scale_bits for each in several}) > 1
     assert len(several) == len({repr((each.variant, each.threads, each.request)) for each in several})
+
+
+def test_candidates_vary_layouts_and_a_larger_ring_only_where_it_takes_fewer_ciphertexts():
+    matrix = np.ones((16, 16))
+    short = computation(x=reals(16))(lambda x: matvec(matrix, x))
+    long = computation(x=reals(9000))(lambda x: x * x)
+    for workload, count in ((short, 1), (long, 2)):
+        several = [*requests(workload, "ckks", registry.declaration("seal"), Limits())]
+        scale = workload.parameters("ckks").scale_bits
+        rings = {each.spec.ring_dimension for each in several if each.spec.scale_bits == scale + 5}
+        assert len(rings) == count
+        if workload is short:
+            assert {2, 8, 16} <= {each.options.get("baby_steps") for each in several}
+    several = requests(WORKLOADS["matrix-product"], "ckks", registry.declaration("seal"), Limits())
+    assert {each.options["blocks"] for each in several} == {2, 4, 8}
 
 
 @pytest.mark.parametrize("table", ["2018", "2024"])

@@ -63,6 +63,18 @@ def test_choices_are_several_secure_parameter_sets() -> None:
     }
 
 
+@pytest.mark.parametrize("steps", [1, 3, 8, 64])
+def test_baby_steps_change_rotations_and_no_result(steps: int) -> None:
+    matrix = np.random.default_rng(2).uniform(-1, 1, (8, 16))
+    layer = computation(x=reals(16))(lambda x: matvec(matrix, x) ** 2)
+    usual, other = (layer.with_options({"baby_steps": number}) for number in (0, steps))
+    (found, expected), (same, _) = (executed(each, "ckks") for each in (other, usual))
+    assert np.abs(found - expected).max() < CLOSE
+    assert np.abs(found - same).max() < CLOSE
+    first, *others = layer.choices("ckks")
+    assert [item.options["baby_steps"] for item in others if item.parameters == first.parameters] == [1, 4, 8]
+
+
 FAULTS = {
     "if x > 0: x = -x": "greater(x, 0.5)",
     "if x: x = -x": "a branch on encrypted values",

@@ -104,28 +104,55 @@ class _ScalesDifferError(Exception):
 
 
 def lower(
-    evaluator: Evaluator, arrangement: Arranged, inputs: Mapping[str, Sequence[Handle]], width: int
+    evaluator: Evaluator,
+    arrangement: Arranged,
+    inputs: Mapping[str, Sequence[Handle]],
+    width: int,
+    baby_steps: int = 0,
 ) -> list[Handle]:
     """The ciphertexts of the results, root by root. ``inputs`` are the ciphertexts of each input.
 
+    The sums of a matrix product share rotations by less than ``baby_steps``; 0: see :func:`usual_baby_steps`.
     Factors of different levels are multiplied as they are. Where this gives the terms of a sum different scales, all
     factors are brought to the scale of their level first, which takes more products with plaintexts.
     """
     try:
-        return _Lowering(evaluator, inputs, width, is_strict=False).results(arrangement.roots)
+        return _Lowering(evaluator, inputs, width, baby_steps, is_strict=False).results(arrangement.roots)
     except _ScalesDifferError:
-        return _Lowering(evaluator, inputs, width, is_strict=True).results(arrangement.roots)
+        return _Lowering(evaluator, inputs, width, baby_steps, is_strict=True).results(arrangement.roots)
+
+
+def usual_baby_steps(diagonals: int) -> int:
+    """The baby steps of a matrix product with so many diagonals: about as many as giant steps."""
+    return power_of_two(int(np.sqrt(diagonals)))
+
+
+def diagonals_of(arrangement: Arranged, width: int) -> int:
+    """The diagonals of the largest matrix product in rows of ``width`` slots; 0 without one."""
+    products_of = (node for node in ordered(arrangement.roots) if node.operation == "matvec")
+    periods = (
+        [Packing.of(length, width).period for length in (node.length, node.operands[0].length)]
+        for node in products_of
+    )
+    return max((min(both) for both in periods), default=0)
 
 
 class _Lowering:
     """``_scales`` are the scales of each level in ckks: of fresh ciphertexts, and of products of two of one level."""
 
     def __init__(
-        self, evaluator: Evaluator, inputs: Mapping[str, Sequence[Handle]], width: int, is_strict: bool
+        self,
+        evaluator: Evaluator,
+        inputs: Mapping[str, Sequence[Handle]],
+        width: int,
+        baby_steps: int,
+        *,
+        is_strict: bool,
     ) -> None:
         self._evaluator = evaluator
         self._inputs = inputs
         self._width = width
+        self._baby_steps = baby_steps
         self._is_strict = is_strict
         self._is_real = evaluator.parameters.spec.scheme == "ckks"
         self._scales = _scales_of(evaluator.parameters) if self._is_real else []
@@ -343,7 +370,7 @@ class _Lowering:
         giants: dict[int, list[tuple[Handle, Vector]]] = {}
         for number, handle in enumerate(a.parts):
             diagonals = _diagonals(block[:, number * columns : (number + 1) * columns], rows, columns)
-            babies = power_of_two(int(np.sqrt(len(diagonals))))
+            babies = min(self._baby_steps or usual_baby_steps(len(diagonals)), len(diagonals))
             used = sorted({step % babies for step, diagonal in enumerate(diagonals) if diagonal.any()})
             turned = dict(zip(used, sums.rotated_by_each(self._evaluator, handle, used), strict=True))
             for step, diagonal in enumerate(diagonals):

@@ -263,7 +263,8 @@ class Execution:
         """The product of a ciphertext and a plaintext."""
         if a.values is None or plain.values is None:
             return replace(a, noise=a.noise * plain.at_roots, mask=Mask())
-        noise = plain.values * a.noise + (a.values + a.noise) * plain.error
+        noise = plain.values * a.noise
+        noise += (a.values + a.noise) * plain.error
         shape = replace(a.shape, scale=(a.shape.scale or 1.0) * (plain.scale or 1.0))
         return self._noted(Noisy(a.values * plain.values, noise, shape))
 
@@ -289,7 +290,9 @@ class Execution:
         noise, factor = signs[0] * first.noise, first.factor
         for sign, item in zip(signs[1:], several[1:], strict=True):
             mine, other, factor = self._balanced(factor, item.factor)
-            noise = mine * noise + sign * other * item.noise
+            if mine != 1:
+                noise *= mine
+            noise += item.noise if sign * other == 1 else sign * other * item.noise
         return self._noted(Noisy(values, noise, shape, factor))
 
     def turned(self, a: Noisy, element: int, values: Reals | None) -> Noisy:

@@ -20,8 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
+import msgspec
 import numpy as np
 
 from ciphermark_circuits.arrangement import Arranged, arranged
@@ -32,6 +33,7 @@ from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.computation_parameters import Graph, Selection
+from ciphermark_workloads.options import NEWER
 from ciphermark_workloads.workload import Arrays, Choice, Decision, Handles, Workload
 
 Given: TypeAlias = Mapping[str, Numbers]
@@ -131,9 +133,24 @@ def _input(
     return declared if numbers is None else replace(declared, values=declared.checked(numbers, "values"))
 
 
+class ComputationOptions(msgspec.Struct, frozen=True):
+    """The layout of a computation."""
+
+    baby_steps: Annotated[
+        int,
+        msgspec.Meta(
+            ge=0,
+            le=1 << 16,
+            description="rotations of a matrix product's vector that its sums share; 0: about as many as its sums",
+            extra=NEWER,
+        ),
+    ] = 0
+
+
 class Computation(Workload[Given, Numbers]):
     """A function of declared inputs as a workload. Calling it calls the function."""
 
+    Options: ClassVar[type[msgspec.Struct]] = ComputationOptions
     function: Callable[..., Any]
     inputs: Mapping[str, Input]
 
@@ -202,9 +219,12 @@ class Computation(Workload[Given, Numbers]):
         return self._selections[scheme].recommended(scheme, is_roomy=True)
 
     def choices(self, scheme: Scheme) -> Sequence[Choice]:
-        """The recommended parameters, then other scales, and the next larger ring."""
+        """The recommended parameters, then other scales, the next larger ring, and other baby steps."""
         self.require_scheme(scheme)
-        return [Choice({}, spec) for spec in self._selections[scheme].alternatives(scheme)]
+        selection = self._selections[scheme]
+        recommended, *others = selection.alternatives(scheme)
+        layouts = [Choice({"baby_steps": steps}, recommended) for steps in selection.baby_steps(recommended)]
+        return [*(Choice({}, spec) for spec in (recommended, *others)), *layouts]
 
     def decisions(self, scheme: Scheme) -> Sequence[Decision]:
         """Scheme, ring, chain, scale or plaintext modulus, levels, keys and packing."""
@@ -291,7 +311,8 @@ class Computation(Workload[Given, Numbers]):
             start += packing.parts
         scheme = evaluator.parameters.spec.scheme
         arrangement = self._arranged(public, scheme) if public else self._selections[scheme].graph.arrangement
-        return lower(evaluator, arrangement, parts, self._width(evaluator.parameters))
+        width: int = self._width(evaluator.parameters)
+        return lower(evaluator, arrangement, parts, width, self.options.baby_steps)
 
 
 def _plain(operand: Any) -> Any:

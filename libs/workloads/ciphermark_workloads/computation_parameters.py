@@ -15,7 +15,7 @@ import numpy as np
 
 from ciphermark_circuits.arrangement import Arranged
 from ciphermark_circuits.expressions import Expression, ordered
-from ciphermark_circuits.lowering import Packing, lower, width_of
+from ciphermark_circuits.lowering import Packing, diagonals_of, lower, usual_baby_steps, width_of
 from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_contract.tracing import Traced, fresh_inputs, trace
@@ -87,6 +87,7 @@ class Selection:
     graph: Graph
     tolerance: float
     _levels: dict[int, int] = field(default_factory=dict)
+    _scales: dict[int, int] = field(default_factory=dict)
     _specs: dict[tuple[Scheme, bool], ParameterSpec] = field(default_factory=dict)
 
     def recommended(self, scheme: Scheme, is_roomy: bool = False) -> ParameterSpec:
@@ -116,6 +117,12 @@ class Selection:
             others = [self._real(ring, bits) for bits in (usual + _MORE_SCALE_BITS, needed) if bits != usual]
         specs = [first, *others, second]
         return list(dict.fromkeys(spec for spec in specs if spec is not None))
+
+    def baby_steps(self, spec: ParameterSpec) -> list[int]:
+        """Other numbers of baby steps than the usual one: fewer rotation keys, or more rotations of one vector."""
+        diagonals = diagonals_of(self.graph.arrangement, width_of(_resolved(spec), self.graph.is_moving))
+        usual = usual_baby_steps(diagonals) if diagonals else 0
+        return [steps for steps in (usual // 2, 2 * usual, 4 * usual) if 0 < steps <= diagonals]
 
     def _candidates(self, scheme: Scheme, is_roomy: bool) -> Iterator[ParameterSpec]:
         for ring in RINGS:
@@ -152,6 +159,11 @@ class Selection:
         Scales of products drift: each level doubles the difference of its prime from the scale. Primes of b bits that
         are 1 modulo 2N are N·b·ln 2 apart in the mean.
         """
+        if ring not in self._scales:
+            self._scales[ring] = self._needed_scale_bits(ring)
+        return self._scales[ring]
+
+    def _needed_scale_bits(self, ring: int) -> int:
         at = _resolved(ParameterSpec("ckks", ring, (60, *[40] * self.levels(ring), 60), scale_bits=40))
         traced = self.graph.traced(at)
         predicted = precision.precision(traced.program, traced.constants, self.graph.samples(at))

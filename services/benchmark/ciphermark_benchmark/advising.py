@@ -123,7 +123,7 @@ def requests(
     wanted = Override(security=limits.security, security_table=limits.security_table)
     seen: list[Request] = []
     for choice in _choices(workload, scheme, declared, wanted):
-        for ring, tuning in product(_rings(choice.spec), _TUNINGS):
+        for ring, tuning in product(_rings(workload, choice.spec), _TUNINGS):
             spec = replace(changed(choice.spec, Override(ring_dimension=ring)), tuning=tuning)
             request = Request(spec, choice.options)
             if request not in seen and declared.reason_against_tuning(tuning) is None:
@@ -139,9 +139,10 @@ def _choices(
     if own.modulus_bits is None:  # also the workload's chain, for a library that would choose its own
         own = changed(workload.roomy_parameters(scheme), wanted)
         yield Request(own, usual)
-    others = workload.choices(scheme)[1:]
+    first, *others = workload.choices(scheme)
     for choice in others:
-        yield Request(changed(choice.parameters, wanted), {**usual, **choice.options})
+        spec = own if choice.parameters == first.parameters else changed(choice.parameters, wanted)
+        yield Request(spec, {**usual, **choice.options})
     yield from (Request(spec, usual) for spec in _scales(own))
 
 
@@ -157,17 +158,34 @@ def _scales(spec: ParameterSpec) -> Iterator[ParameterSpec]:
             yield replace(spec, scale_bits=scale + step, modulus_bits=tuple(bits + step for bits in chain))
 
 
-def _rings(spec: ParameterSpec) -> Iterator[int]:
-    """The requested ring, the smallest one at which the requested primes keep the security level, and the next one."""
+def _rings(workload: AnyWorkload, spec: ParameterSpec) -> Iterator[int]:
+    """The requested ring; the smallest one at which the requested primes keep the security level; and the next one, if
+    an input takes fewer ciphertexts there: else it has higher costs of each kind.
+    """
     yield spec.ring_dimension
-    if spec.modulus_bits is None:
-        if spec.ring_dimension < _LARGEST_RING:
-            yield 2 * spec.ring_dimension
-        return
-    log_qp, ring = sum(spec.modulus_bits), _SMALLEST_RING
-    while ring < _LARGEST_RING and not _is_secure(spec, ring, log_qp):
-        ring *= 2
-    yield from (size for size in (ring, 2 * ring) if size <= _LARGEST_RING)
+    ring = spec.ring_dimension
+    if spec.modulus_bits is not None:
+        log_qp, ring = sum(spec.modulus_bits), _SMALLEST_RING
+        while ring < _LARGEST_RING and not _is_secure(spec, ring, log_qp):
+            ring *= 2
+        yield ring
+    if ring < _LARGEST_RING and _takes_fewer(workload, spec, ring):
+        yield 2 * ring
+
+
+def _takes_fewer(workload: AnyWorkload, spec: ParameterSpec, ring: int) -> bool:
+    """Whether an input may take fewer ciphertexts in the ring above."""
+    library, counts = registry.load("cleartext"), []
+    bits = spec.modulus_bits or workload.roomy_parameters(spec.scheme).modulus_bits
+    for size in (ring, 2 * ring):
+        there = changed(replace(spec, modulus_bits=bits), Override(ring_dimension=size, security=0))
+        try:
+            parameters = library.resolve(there)
+            own = [workload.input_ciphertexts(stage.name, parameters) for stage in workload.server_stages]
+        except Unsupported:
+            return True
+        counts.append(sum(math.inf if count is None else count for count in own))
+    return not counts[0] <= counts[1] < math.inf
 
 
 def _is_secure(spec: ParameterSpec, ring: int, log_qp: int) -> bool:

@@ -15,7 +15,8 @@ from ciphermark_circuits.matrix_product import Grid
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.micro.function import Levels, Micro, Published, judged, secure_ring
-from ciphermark_workloads.workload import Arrays, Handles, Judgement, Truth
+from ciphermark_workloads.options import to_case
+from ciphermark_workloads.workload import Arrays, Choice, Handles, Judgement, Truth
 
 # Relative to max(1, largest entry), which is about √(2.8·d). An error of a rotated slot is normal with a deviation of
 # (N/π)·3.2·√(N/2)/2^40 = 5e-7 where the slot is the worst of them, and reaches an entry by one row and one column: of
@@ -116,6 +117,18 @@ class MatrixProduct(_Product):
     def min_slots(self) -> int:
         """The slots of all copies."""
         return self._grid().slots
+
+    def choices(self, scheme: Scheme) -> Sequence[Choice]:
+        """Its own number of copies, then half and twice as many, which take a smaller or a larger ring."""
+        usual: int = self.options.blocks
+        several = [count for count in (usual, usual // 2, 2 * usual) if 1 <= count <= self.size]
+        return [
+            Choice(
+                {"blocks": count},
+                self.with_options({**to_case(self.options), "blocks": count}).parameters(scheme),
+            )
+            for count in several
+        ]
 
     def product(self, evaluator: Evaluator, left: Handle, right: Handle) -> Handle:
         left, right = (lowered(evaluator, item, self.depth) for item in (left, right))
