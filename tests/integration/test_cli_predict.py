@@ -80,3 +80,27 @@ def test_a_suite_is_predicted_case_by_case(ciphermark: Ciphermark) -> None:
     assert "matrix-product-packed" in out
     assert "logistic" in out
     assert "no executable case of a workload" in ciphermark("predict", "primitives", code=2).err
+
+
+def test_accelerators_need_no_costs(ciphermark: Ciphermark) -> None:
+    machines = ("--machine", "craterlake", "--machine", "f1-plus")
+    rows = json.loads(ciphermark("predict", "matrix-product", *machines, "--format", "json").out)
+    assert [row["machine"] for row in rows] == ["craterlake", "f1-plus"]
+    assert 0 < rows[0]["without_latency_s"] < rows[0]["time_s"] < rows[1]["time_s"]
+    out = ciphermark("predict", "matrix-product", *machines).out
+    assert "Inputs that are not published" in out
+    (fast,) = json.loads(
+        ciphermark("predict", "matrix-product", *machines[:2], "--set", "lanes=4096", "--format", "json").out
+    )
+    assert fast["time_s"] < rows[0]["time_s"]
+
+
+def test_what_no_accelerator_takes_has_no_number(ciphermark: Ciphermark) -> None:
+    refused = ciphermark("predict", "digits", "--scheme", "bfv", "--machine", "craterlake", code=2).err
+    assert "not for BFV" in refused
+    assert "no machine 'lake'" in ciphermark("predict", "matrix-product", "--machine", "lake", code=2).err
+    assert "are for --machine" in ciphermark("predict", "matrix-product", "--security", "80", code=2).err
+    text = ciphermark("machines", "craterlake").out
+    assert "fitted to the time of lola-mnist" in " ".join(text.split())
+    assert "--schema shows" in ciphermark("machines", "craterlake", "--schema", code=2).err
+    assert "register_file" in ciphermark("machines", "--schema").out

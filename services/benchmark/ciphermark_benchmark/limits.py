@@ -18,7 +18,7 @@ from ciphermark_model.advice import Limits, Objective
 
 _NUMBER = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([A-Za-zµ/]*)\s*")
 _SECONDS = {"ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
-_BYTES = {
+BYTES = {
     "": 1.0,
     "B": 1.0,
     "kB": 1e3,
@@ -53,7 +53,7 @@ _SCHEMA = WithJsonSchema(
 )
 _TEXT_SCHEMA = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]})
 Seconds = Annotated[float | None, BeforeValidator(partial(_absent_or, _SECONDS)), _SCHEMA]
-Bytes = Annotated[float | None, BeforeValidator(partial(_absent_or, _BYTES)), _SCHEMA]
+Bytes = Annotated[float | None, BeforeValidator(partial(_absent_or, BYTES)), _SCHEMA]
 BitsPerSecond = Annotated[float | None, BeforeValidator(partial(_absent_or, _BITS_PER_S)), _TEXT_SCHEMA]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

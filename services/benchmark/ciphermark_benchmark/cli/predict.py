@@ -13,7 +13,8 @@ import typer
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark import data_directory as data_directories
-from ciphermark_benchmark import export, limits, predicting
+from ciphermark_benchmark import export, limits, machine_files, predicting
+from ciphermark_benchmark.cli import _on_machines
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.advise import ROUND_TRIP_HELP
@@ -48,6 +49,8 @@ _EXAMPLES = """[bold]Examples[/bold]
 
   ciphermark predict micro --variant seal
 
+  ciphermark predict logistic --machine craterlake --machine f1-plus --set bandwidth=2TB/s
+
 [bold]Before[/bold]  ciphermark calibrate --variant seal
 """
 _SUITES = (".yaml", ".yml")
@@ -75,7 +78,8 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         list[str],
         typer.Argument(
             metavar="WORKLOAD [OPTION=VALUE] | SUITE",
-            help="Workload by name or file, and non-default options. Or a suite, all of whose workloads are predicted.",
+            help="Workload by name or file, and non-default options. Or a suite, all of whose workloads are predicted. "
+            "With --machine also a run, whose stored programs are predicted.",
         ),
     ],
     variant: Annotated[
@@ -87,15 +91,26 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     bandwidth: Annotated[str, typer.Option(help=BANDWIDTH_HELP)] = links.USUAL,
     round_trip: Annotated[str | None, typer.Option(help=ROUND_TRIP_HELP)] = None,
     breakdown: Annotated[bool, typer.Option(help="Also print steps, operations and levels.")] = False,
+    machine: _on_machines.Machines = None,
+    security: _on_machines.Security = None,
+    words: _on_machines.WordsOption = None,
+    changes: _on_machines.Changes = None,
     other_host: Annotated[bool, typer.Option(help="Accept costs of another host; intervals widen.")] = False,
     format: Annotated[Format | None, typer.Option(help=FORMAT_HELP)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help=OUTPUT_HELP)] = None,
 ) -> None:
     """Predict what a workload costs, from measured costs of its operations.
 
-    Prints time with an 80% interval, bytes and memory, for each library.
+    Prints time with an 80% interval, bytes and memory, for each library. With --machine, predicts accelerators
+    instead, from their data alone: time, traffic, and what binds.
     """
     form, name = export.form_of(format, output), wanted[0]
+    if machine:
+        several = [machine_files.machine(each, _on_machines.changed(changes)) for each in machine]
+        tasks = _on_machines.tasks(wanted, variant, scheme, n)
+        _on_machines.write(_on_machines.rows(tasks, several, security, words), form, output)
+        return
+    _on_machines.require_none(security, words, changes)
     network = links.bits_per_second(bandwidth), limits.read({"round_trip": round_trip}).round_trip or 0.0
     found, reasons = predictions(wanted, variant, scheme, threads, n, accepts_other_hosts=other_host)
     _report(found, reasons if variant or not found else [])

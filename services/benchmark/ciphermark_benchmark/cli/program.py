@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -112,15 +112,19 @@ def _programs(
     wanted: list[str], scheme: Scheme | None, variant: str, stage: str | None
 ) -> dict[str, Program]:
     workload, *settings = wanted
-    is_named = workload in WORKLOADS or user_workloads.is_own(workload)
-    if not is_named and not settings and (measured := _measured(workload)) is not None:
-        return of_run(measured, stage)
+    if (stored := measured(wanted)) is not None:
+        return of_run(stored, stage)
     options = dict(setting(text) for text in settings)
     return _chosen(_traced(workload, options, scheme, variant), stage)
 
 
-def _measured(run: str) -> list[tuple[str, str, str, str, bytes]] | None:
-    """The programs of the run that a text denotes; ``None`` if it denotes no run and is not in the form of an id."""
+def measured(wanted: Sequence[str]) -> list[tuple[str, str, str, str, bytes]] | None:
+    """The programs of the run that a command line denotes; ``None`` for a workload, and for a text that denotes no run
+    and is not in the form of an id.
+    """
+    run, *settings = wanted
+    if run in WORKLOADS or user_workloads.is_own(run) or settings:
+        return None
     is_id = _RUN.fullmatch(run) is not None
     if not is_id and did_you_mean(run, WORKLOADS):  # a misspelled workload: the database need not be queried
         return None
@@ -188,14 +192,14 @@ def _programs_of(workload: AnyWorkload, parameters: Parameters, declared: Declar
     return {stage: item.program for stage, item in traced.items()}
 
 
-def of_run(measured: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
+def of_run(stored: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
     """The programs that a run measured, each by workload, variant, scheme and stage.
 
-    ``measured`` is what :meth:`ciphermark_db.database.Database.programs` returns. Raises ``UserError`` for none.
+    ``stored`` is what :meth:`ciphermark_db.database.Database.programs` returns. Raises ``UserError`` for none.
     """
     programs = {
         f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)
-        for workload, variant, scheme, name, data in measured
+        for workload, variant, scheme, name, data in stored
         if stage in (None, name)
     }
     if not programs:

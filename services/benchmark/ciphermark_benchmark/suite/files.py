@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import math
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -47,6 +47,7 @@ _REPR = reprlib.Repr()
 _REPR.maxlevel = 2
 
 Location = tuple[int | str, ...]
+Form = TypeVar("Form", bound=BaseModel)
 
 
 def load(path: Path, data_sets: Finder | None = None) -> tuple[Suite, str]:
@@ -110,22 +111,38 @@ def parse(text: str, origin: str, data_sets: Finder | None = None) -> Suite:
     """Check a suite's text; errors begin with ``origin``. ``data_sets`` finds the data sets that the suite names;
     without it, only shipped ones are known.
     """
+    return checked(text, origin, Suite, "suite", "with name, seed, budget and experiments", context=data_sets)
+
+
+def checked(  # noqa: PLR0913 - a text, and what it is to be
+    text: str,
+    origin: str,
+    form: type[Form],
+    noun: str,
+    definition: str,
+    *,
+    context: Any = None,
+    completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values,
+) -> Form:
+    """The values of a YAML text in a form. Raises ``UserError`` with ``origin``, line and remedy for every fault;
+    ``noun`` and ``definition`` name what the text should be. ``completed`` may add values before they are checked.
+    """
     try:
         document = _document(text, origin)
-        plain = _plain(document, {})
+        values = _plain(document, {})
     except ValueError as error:  # the 32nd of a month, a number of 5,000 digits
         raise UserError(f"{origin}: a value that cannot be read: {error}") from None
     except RecursionError:
-        raise UserError(f"{origin}: no suite is nested that deep") from None
-    if _expanded(plain, {}) > _LARGEST_EXPANDED:
-        raise UserError(f"{origin}: aliases make the suite too large: write fewer of them")
+        raise UserError(f"{origin}: no {noun} is nested that deep") from None
+    if _expanded(values, {}) > _LARGEST_EXPANDED:
+        raise UserError(f"{origin}: aliases make the {noun} too large: write fewer of them")
     if not isinstance(document, CommentedMap):
-        raise UserError(f"{origin}:1: a suite is a mapping with name, seed, budget and experiments")
+        raise UserError(f"{origin}:1: a {noun} is a mapping {definition}")
     try:
-        return Suite.model_validate(plain, context=data_sets)
+        return form.model_validate(completed(values), context=context)
     except ValidationError as error:
         problems = error.errors(include_url=False)[:_MAX_PROBLEMS]
-        raise UserError("\n".join(_sentences(problems, document, origin))) from None
+        raise UserError("\n".join(_sentences(problems, document, origin, (noun, form)))) from None
 
 
 def plain(text: str, origin: str) -> dict[str, Any]:
@@ -204,13 +221,15 @@ def _require_tellable(value: Any) -> None:
         str(value)
 
 
-def _sentences(problems: Iterable[ErrorDetails], document: CommentedMap, origin: str) -> list[str]:
+def _sentences(
+    problems: Iterable[ErrorDetails], document: CommentedMap, origin: str, kind: tuple[str, type[BaseModel]]
+) -> list[str]:
     """One sentence per place, in the order of lines: the first of several errors about one place."""
     placed = [(_real_location(problem["loc"], document), problem) for problem in problems]
     sentences: dict[Location, tuple[int, str]] = {}
     for place, problem in placed:
         if not _is_far_fetched(problem) or not _has_better(place, placed):
-            sentences.setdefault(place, (_line(place, document), _sentence(problem, place)))
+            sentences.setdefault(place, (_line(place, document), _sentence(problem, place, *kind)))
     return [f"{origin}:{line}: {sentence}" for line, sentence in sorted(sentences.values())]
 
 
@@ -259,10 +278,10 @@ def _line(location: Location, document: CommentedMap) -> int:
     return line
 
 
-def _sentence(problem: ErrorDetails, place: Location) -> str:
+def _sentence(problem: ErrorDetails, place: Location, noun: str, form: type[BaseModel]) -> str:
     name = ".".join(str(step) for step in place)
     if problem["type"] == "extra_forbidden":
-        keys = _known_keys(problem["loc"][:-1])
+        keys = _known_keys(problem["loc"][:-1], form)
         now = renamed.KEYS.get(str(place[-1]))
         if now in keys:
             return f"{place[-1]!r} is now {now!r}"
@@ -271,7 +290,7 @@ def _sentence(problem: ErrorDetails, place: Location) -> str:
             return f"{elsewhere}; keys here: {', '.join(keys)}"
         return f"unknown key {place[-1]!r}{did_you_mean(str(place[-1]), keys)}; keys here: {', '.join(keys)}"
     if problem["type"] == "missing":
-        return f"{name or 'the suite'} lacks the key {str(problem['loc'][-1])!r}"
+        return f"{name or f'the {noun}'} lacks the key {str(problem['loc'][-1])!r}"
     if problem["type"] == "literal_error":
         expected = str(problem["ctx"]["expected"])
         choices = [word.strip("'") for word in expected.replace(" or ", ", ").split(", ")]
@@ -295,9 +314,9 @@ def _of_other_form(location: Location) -> str | None:
     return f"{key!r} belongs to experiments of the kinds {', '.join(kinds)}"
 
 
-def _known_keys(location: Location) -> list[str]:
+def _known_keys(location: Location, form: type[BaseModel]) -> list[str]:
     """The keys of the form below a location, in pydantic's terms."""
-    model: type[BaseModel] = Suite
+    model = form
     for step in location:
         if step in model.model_fields:
             model = _model_in(model.model_fields[str(step)].annotation) or model

@@ -1,0 +1,1 @@
+"""Accelerators: machines as data, and the time and traffic of a traced program on them. Pure."""

@@ -1,0 +1,108 @@
+"""Predictions on accelerators as tables. Pure; a row is what :mod:`ciphermark_benchmark.on_machines` makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ciphermark_present import formats
+from ciphermark_present.printed import Head, Printed, told_once
+from ciphermark_present.query import Row
+
+UNVERIFIED = "*"
+_KINDS = ("hint", "plaintext", "input", "spill")
+
+
+def tables(rows: Sequence[Row], title: str) -> Iterator[Printed]:
+    """Times and traffic on each machine, the busy share of its units, and its inputs that are not published."""
+    yield _times(rows, title)
+    yield _units(rows)
+    if any(row["marks"] for row in rows):
+        yield _inputs(rows)
+
+
+def _times(rows: Sequence[Row], title: str) -> Printed:
+    heads = (
+        Head("machine"),
+        Head("time", is_number=True),
+        Head("latency 0", is_number=True),
+        Head("computing", is_number=True, drop=1),
+        Head("bound by"),
+        *(Head(f"{kind}s", is_number=True, drop=2) for kind in _KINDS),
+        Head("energy", is_number=True, drop=3),
+    )
+    lines = [
+        (
+            _name(row),
+            formats.seconds(row["time_s"]),
+            formats.seconds(row["without_latency_s"]),
+            formats.seconds(row["compute_s"]),
+            row["binding"],
+            *(formats.size(row[f"{kind}_bytes"]) for kind in _KINDS),
+            energy(row),
+        )
+        for row in rows
+    ]
+    several = len({row["program"] for row in rows}) > 1
+    if several:
+        heads = (Head("program"), *heads)
+        lines = [(row["program"], *line) for row, line in zip(rows, lines, strict=True)]
+    return Printed(
+        title,
+        _about(rows),
+        heads,
+        told_once(lines, 1) if several else tuple(lines),
+        1 + several,
+        legend=tuple(_legend(rows)),
+    )
+
+
+def energy(row: Row) -> str:
+    """The upper bound of the energy: the published power times the predicted time."""
+    power = row["power_w"]
+    return formats.NOTHING if power is None else f"≤ {formats.three_digits(power * row['time_s'])} J"
+
+
+def _name(row: Row) -> str:
+    return row["title"] + UNVERIFIED * (not row["is_verified"])
+
+
+def _about(rows: Sequence[Row]) -> str:
+    rings = ", ".join(str(ring) for ring in dict.fromkeys(row["ring_dimension"] for row in rows))
+    residues = ", ".join(str(count) for count in dict.fromkeys(row["residues"] for row in rows))
+    return f"predicted, not measured; N = {rings}; residues of a fresh ciphertext: {residues}"
+
+
+def _legend(rows: Sequence[Row]) -> Iterator[str]:
+    if any(not row["is_verified"] for row in rows):
+        yield f"{UNVERIFIED} the machine was not compared with its publication"
+    if any(row["latency_s"] for row in rows):
+        yield "latency 0: without the cycles that are added to each key switching, a fitted number"
+    if any(row["power_w"] for row in rows):
+        yield "energy: at most the published power for the whole time"
+    yield from dict.fromkeys(remark for row in rows for remark in row["remarks"])
+
+
+def _units(rows: Sequence[Row]) -> Printed:
+    units = tuple(dict.fromkeys(unit for row in rows for unit in row["busy"]))
+    heads = (Head("machine"), *(Head(unit, is_number=True) for unit in units), Head("memory", is_number=True))
+    lines = [
+        (
+            _name(row),
+            *(
+                formats.percent(row["busy"][unit]) if unit in row["busy"] else formats.NOTHING
+                for unit in units
+            ),
+            formats.percent(row["memory_s"] / row["time_s"]),
+        )
+        for row in rows
+    ]
+    if len({row["program"] for row in rows}) > 1:
+        heads = (Head("program"), *heads)
+        lines = [(row["program"], *line) for row, line in zip(rows, lines, strict=True)]
+    return Printed("Busy share of units", "", heads, tuple(lines), len(heads) - len(units) - 1)
+
+
+def _inputs(rows: Sequence[Row]) -> Printed:
+    marks = dict.fromkeys((_name(row), key, text) for row in rows for key, text in row["marks"].items())
+    heads = (Head("machine"), Head("input"), Head("origin", is_prose=True))
+    return Printed("Inputs that are not published", "", heads, told_once([*marks], 1), 2)

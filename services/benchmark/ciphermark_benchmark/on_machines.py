@@ -1,0 +1,195 @@
+"""Predictions of traced programs on accelerators: what to predict, and the rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ciphermark_adapters import registry
+from ciphermark_benchmark import predicting
+from ciphermark_circuits import bootstrapping
+from ciphermark_contract.interfaces import Exhausted
+from ciphermark_contract.operations import Shape, fresh, where
+from ciphermark_contract.program import Program
+from ciphermark_contract.tracing import Traced, trace
+from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_core.model import Scheme
+from ciphermark_model.machines.execution import Execution, Traffic, execute, traffic_of
+from ciphermark_model.machines.graph import Graph, Words, graph_of
+from ciphermark_model.machines.machine import Machine
+from ciphermark_workloads import user_workloads
+from ciphermark_workloads.parameters import NOTHING, Override
+from ciphermark_workloads.workload import AnyWorkload
+
+Row: TypeAlias = Mapping[str, Any]
+# The operation that bodies replace, and the operations of bodies: hoisted rotations need as many hints.
+(_BOOTSTRAP,) = where(lambda row: row.keys().bootstrapping is not None)
+_OF_BODIES = where(lambda row: not row.has_several_results)
+_REMARK = (
+    "Plaintexts of stored programs are whole: a constant with one value in all slots is not known as one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Programs that execute one after the other. ``uniform`` are the digests of constants with one value in all slots;
+    ``body`` is the circuit of their bootstraps.
+    """
+
+    name: str
+    programs: tuple[Program, ...]
+    uniform: frozenset[str] = frozenset()
+    body: Program | None = None
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, traced: Iterable[Traced]) -> Task:
+        """The task of traced programs, with the circuit of their bootstraps. Raises ``Unsupported`` where the chain
+        does not hold it.
+        """
+        several = tuple(traced)
+        body = body_of([item.program for item in several])
+        vectors = [item.constants for item in (*several, *([body] if body else []))]
+        return cls(
+            name,
+            tuple(item.program for item in several),
+            frozenset(
+                digest for constants in vectors for digest, values in constants.items() if _is_uniform(values)
+            ),
+            body.program if body else None,
+        )
+
+    def graph(self, machine: Machine, security: int | None, words: Words | None) -> Graph:
+        """The graph for a machine; raises ``Unsupported`` with the place."""
+        bodies = {} if self.body is None else {_BOOTSTRAP: self.body}
+        return graph_of(self.programs, machine, security, words=words, bodies=bodies, uniform=self.uniform)
+
+
+def _is_uniform(values: Any) -> bool:
+    return bool(np.all(values == values[0]))
+
+
+def body_of(programs: Sequence[Program]) -> Traced | None:
+    """The circuit of the programs' bootstraps, from the raised ciphertext on; ``None`` without bootstraps."""
+    if not any(node.operation == _BOOTSTRAP for program in programs for node in program.nodes):
+        return None
+    parameters = programs[0].parameters
+    top = fresh(parameters)
+    traced = trace(bootstrapping.raised, parameters, [Shape(top.level, parameters.scale)], _OF_BODIES)
+    end = traced.program.shapes[traced.program.outputs[0]].level
+    depth = parameters.require_bootstrapping().depth
+    if top.level - end != depth:
+        raise Unsupported(
+            f"the circuit of a bootstrap takes {top.level - end} levels, and the program's bootstraps take {depth}"
+        )
+    return traced
+
+
+def of_workload(
+    name: str,
+    workload: AnyWorkload,
+    variants: Sequence[str],
+    scheme: Scheme | None = None,
+    override: Override = NOTHING,
+) -> Task:
+    """The task of a workload, as the first of the variants traces it that sets levels itself. Raises ``UserError`` with
+    the reason for each variant if none does.
+    """
+    reasons = dict[str, None]()
+
+    def task() -> Task:
+        for variant in variants:
+            try:
+                return _traced(name, workload, variant, scheme, override)
+            except (Unsupported, Exhausted) as error:
+                reasons[str(error)] = None
+        raise UserError("\n".join(reasons))
+
+    if not user_workloads.is_own(name):
+        return task()
+    return user_workloads.asked(Path(name.partition(":")[0]), task).value
+
+
+def _traced(
+    name: str, workload: AnyWorkload, variant: str, scheme: Scheme | None, override: Override
+) -> Task:
+    declared = registry.declaration(variant)
+    _, stages = predicting.traced(workload, None, declared, scheme=scheme, override=override)
+    if any(item.program.is_managed for item in stages.values()):
+        raise Unsupported("its programs leave levels to the library")
+    return Task.of(name, (item.traced for item in stages.values()))
+
+
+def of_run(measured: Iterable[tuple[str, str, str, str, bytes]]) -> Iterator[Task]:
+    """The tasks of a run's stored programs: one for each workload, variant and scheme."""
+    for (workload, variant, scheme), stages in groupby(measured, key=lambda item: item[:3]):
+        programs = tuple(Program.from_bytes(data) for *_, data in stages)
+        body = body_of(programs)
+        uniform = frozenset(
+            digest for digest, values in (body.constants.items() if body else ()) if _is_uniform(values)
+        )
+        yield Task(
+            f"{workload}, {variant}, {scheme}", programs, uniform, body.program if body else None, (_REMARK,)
+        )
+
+
+def rows(
+    task: Task,
+    machines: Sequence[Machine],
+    security: int | None = None,
+    words: Words | None = None,
+) -> tuple[list[Row], list[str]]:
+    """A row for each machine, in their order, and the reasons against others. Machines that agree in what a graph or
+    its traffic depends on share these.
+    """
+    graphs, moved = dict[Any, Graph](), dict[Any, Traffic]()
+    answers, reasons = list[Row](), list[str]()
+    for machine in machines:
+        try:
+            digits = machine.digits_at(security)
+            place = (machine.word_bits, digits, machine.plaintext_residues, machine.max_ring)
+            if place not in graphs:
+                graphs[place] = task.graph(machine, security, words)
+        except Unsupported as error:
+            reasons.append(f"{task.name} on {machine.title}: {error}")
+            continue
+        graph = graphs[place]
+        file = (place, machine.register_file_bytes, machine.hint_factor)
+        if file not in moved:
+            moved[file] = traffic_of(graph, machine)
+        answers.append(row(task, graph, execute(graph, machine, moved[file]), security))
+    return answers, reasons
+
+
+def row(task: Task, graph: Graph, execution: Execution, security: int | None) -> Row:
+    """An execution as a row: times in seconds, bytes by kind, busy shares, and the inputs that are not published."""
+    machine = execution.machine
+    level = next(iter(machine.digits)) if security is None else security
+    return {
+        "program": task.name,
+        "machine": machine.name,
+        "title": machine.title,
+        "is_verified": machine.is_verified,
+        "security": level or None,
+        "ring_dimension": graph.ring,
+        "residues": graph.residues,
+        "nodes": len(graph.nodes),
+        **graph.facts,
+        "time_s": execution.time_s,
+        "without_latency_s": execution.without_latency_s,
+        "latency_s": execution.latency_s,
+        "compute_s": execution.compute_s,
+        "memory_s": execution.memory_s,
+        **{f"{kind}_bytes": value for kind, value in execution.bytes.items()},
+        "busy": dict(execution.busy),
+        "binding": execution.binding,
+        "marks": dict(machine.marks),
+        "power_w": machine.published.get("power_w"),
+        "area_mm2": machine.published.get("area_mm2"),
+        "remarks": list(task.remarks),
+    }
