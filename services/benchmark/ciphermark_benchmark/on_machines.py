@@ -12,7 +12,7 @@ import numpy as np
 
 from ciphermark_adapters import registry
 from ciphermark_benchmark import predicting
-from ciphermark_circuits import bootstrapping
+from ciphermark_circuits import bootstrap_outline
 from ciphermark_contract.interfaces import Exhausted
 from ciphermark_contract.operations import Shape, fresh, where
 from ciphermark_contract.program import Program
@@ -80,7 +80,7 @@ def body_of(programs: Sequence[Program]) -> Traced | None:
         return None
     parameters = programs[0].parameters
     top = fresh(parameters)
-    traced = trace(bootstrapping.raised, parameters, [Shape(top.level, parameters.scale)], _OF_BODIES)
+    traced = trace(bootstrap_outline.raised, parameters, [Shape(top.level, parameters.scale)], _OF_BODIES)
     end = traced.program.shapes[traced.program.outputs[0]].level
     depth = parameters.require_bootstrapping().depth
     if top.level - end != depth:

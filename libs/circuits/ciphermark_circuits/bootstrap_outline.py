@@ -1,4 +1,4 @@
-"""Bootstrapping of CKKS, written out for the tracer: the operations after the step that raises the modulus.
+"""The outline of CKKS bootstrapping with any level budget and slots: its operations after raising the modulus.
 
 CoeffsToSlots, EvalMod and SlotsToCoeffs as in Bossuat et al., "Efficient bootstrapping for approximate homomorphic
 encryption with non-sparse keys", EUROCRYPT 2021. The matrices stand for those of the transform: the tracer's constants
