@@ -6,20 +6,22 @@ from collections.abc import Mapping
 
 import pytest
 
-from ciphermark_circuits import helr
-from ciphermark_core.descriptor import Value
+from ciphermark_circuits import helr, recurrent
 from ciphermark_measure.parties.in_process import InProcess
-from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.deep.bootstrapped import Ring
+from ciphermark_workloads.deep.helr import Helr
+from ciphermark_workloads.deep.lstm import Lstm
+from ciphermark_workloads.workload import AnyWorkload
 
 from . import cells, harness
 from .cells import Cell
 
 pytestmark = pytest.mark.schemes("ckks")
 
-# Options, and levels between two bootstrappings.
-SMALL: Mapping[str, tuple[Mapping[str, Value], int]] = {
-    "helr": ({"features": 7, "samples": 60}, helr.DEPTH),
+# Short programs with one bootstrap each, and the levels that they need between two.
+SMALL: Mapping[str, tuple[AnyWorkload, int]] = {
+    "helr": (Helr(2).with_options({"features": 7, "samples": 60}), helr.DEPTH),
+    "lstm": (Lstm(4).with_options({"size": 8}), sum(recurrent.DEPTH)),
 }
 RING = 512
 
@@ -33,12 +35,11 @@ def test_small(variant: str, scheme: str, name: str) -> None:
     """Tolerances are at least six times the largest error seen, and tails of ckks errors fall at least as
     exp(−1.5·k^(2/3)), k in standard deviations.
     """
-    options, levels = SMALL[name]
-    workload = WORKLOADS[name].with_options(options)
+    workload, levels = SMALL[name]
     given = workload.input(3, None)
     both = InProcess(
         workload, harness.adapter(variant), Ring(levels + 1, RING, level_budget=(2, 2)).spec, given
     )
     nodes = [node.operation for item in both.programs.values() for node in item.program.nodes]
-    assert "bootstrap" in nodes
+    assert nodes.count("bootstrap") == 1
     assert harness.judgement(both, given).complaint is None

@@ -43,6 +43,34 @@ def test_any_odd_polynomial(coefficients: list[float], leaves: int) -> None:
     assert found.program.depth == polynomial.degree.bit_length()
 
 
+@given(
+    st.lists(st.sampled_from([0.0, 0.7, -0.3, 1.0]), min_size=2, max_size=40).filter(lambda c: any(c[1:])),
+    st.sampled_from([2, 4, 8]),
+)
+def test_any_series(coefficients: list[float], leaves: int) -> None:
+    """Of any parity and with zeros, in one level for each bit of the degree."""
+    degree = max(np.flatnonzero(coefficients))
+    found = circuits.executed(
+        lambda evaluator, inputs: [chebyshev.series(evaluator, inputs[0], coefficients, leaves)],
+        [POINTS],
+        circuits.parameters(1024, int(degree).bit_length()),
+    )
+    right = np.polynomial.chebyshev.chebval(POINTS, coefficients)
+    np.testing.assert_allclose(found.outputs[0], right, rtol=0, atol=ROUNDING)
+    (output,) = found.program.outputs
+    assert found.program.shapes[output].level == 0
+    assert found.program.shapes[output].scale == pytest.approx(2.0**40, rel=1e-12)
+
+
+def test_a_constant_is_no_series() -> None:
+    with pytest.raises(ValueError, match="a constant"):
+        circuits.executed(
+            lambda evaluator, inputs: [chebyshev.series(evaluator, inputs[0], [1.0, 0.0])],
+            [POINTS],
+            circuits.parameters(1024, 1),
+        )
+
+
 @pytest.mark.parametrize(
     ("degree", "leaves", "products", "relinearizations"), [(77, 16, 17, 15), (77, 8, 18, 14), (79, 8, 18, 14)]
 )

@@ -1,4 +1,4 @@
-"""Odd polynomials in the Chebyshev basis T_k(x) on [−1, 1], with exact scales (ckks).
+"""Polynomials in the Chebyshev basis T_k(x) on [−1, 1], with exact scales (ckks).
 
 Paterson and Stockmeyer's division, by T_m for a power of two m: c·T_k = 2c·T_m·T_{k−m} − c·T_{|k−2m|} for k > m. A
 degree below 2^d takes d levels. All terms of a sum have one level and one exact scale. Both are chosen backwards from
@@ -114,6 +114,28 @@ def value(evaluator: Evaluator, x: Handle, polynomial: OddPolynomial, level: int
     return division.value(polynomial.full(), level, scale)
 
 
+def series(
+    evaluator: Evaluator,
+    x: Handle,
+    coefficients: Sequence[float],
+    leaves: int = 4,
+    scale: float | None = None,
+) -> Handle:
+    """Σ coefficients[k]·T_k(x) of any parity, by default at the parameters' scale; degree d takes ⌈log2(d + 1)⌉ levels.
+
+    Raises ``Exhausted`` for too few levels, ``ValueError`` for a constant.
+    """
+    values = _trimmed(np.asarray(coefficients, dtype=np.float64))
+    scale = evaluator.parameters.scale if scale is None else scale
+    assert scale is not None, "the Chebyshev basis is for ckks"
+    if len(values) == 1:
+        raise ValueError("a constant needs no series: add it as a plaintext")
+    level = evaluator.level(x) - (len(values) - 1).bit_length()
+    if level < 0:
+        raise Exhausted(f"a polynomial of degree {len(values) - 1} does not fit level {evaluator.level(x)}")
+    return _Division(evaluator, Basis(evaluator, x), leaves).value(values, level, scale)
+
+
 def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: float) -> Handle:
     """a·factor at a chosen level and scale, not rescaled."""
     a = lowered(evaluator, a, level)
@@ -124,7 +146,7 @@ def times(evaluator: Evaluator, a: Handle, factor: float, level: int, scale: flo
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """Evaluates coefficient vectors (of T_0, T_1, …, nonzero only at odd degrees) over one basis."""
+    """Evaluates coefficient vectors (of T_0, T_1, …, the last not 0) over one basis."""
 
     evaluator: Evaluator
     basis: Basis
@@ -144,27 +166,47 @@ class _Division:
         evaluator, m = self.evaluator, 1 << (degree.bit_length() - 1)
         quotient, rest = divided(coefficients, m)
         divisor = lowered(evaluator, self.basis[m], level)
-        factor = self.value(quotient, level, scale / _scale(evaluator, divisor))
-        raw = evaluator.apply("mul", divisor, factor)
-        return evaluator.apply("add", raw, self._raw(rest, level, scale))
+        if len(quotient) == 1:
+            raw = times(evaluator, divisor, float(quotient[0]), level, scale)
+        else:
+            factor = self.value(quotient, level, scale / _scale(evaluator, divisor))
+            raw = evaluator.apply("mul", divisor, factor)
+        if len(rest) > 1:
+            return evaluator.apply("add", raw, self._raw(rest, level, scale))
+        return self._raised(raw, float(rest[0]))
 
     def _leaf(self, coefficients: Floats, level: int, scale: float) -> Handle:
         """Σ c_k·T_k."""
         evaluator = self.evaluator
         terms = [
             times(evaluator, self.basis[k], coefficients[k], level, scale)
-            for k in range(1, len(coefficients), 2)
+            for k in range(1, len(coefficients))
+            if coefficients[k] != 0
         ]
-        return sums.total(evaluator, terms)
+        return self._raised(sums.total(evaluator, terms), float(coefficients[0]))
+
+    def _raised(self, raw: Handle, number: float) -> Handle:
+        """The sum with a number, at the scale of ``raw``."""
+        if number == 0:
+            return raw
+        numbers = np.full(self.evaluator.parameters.slots, number)
+        plain = self.evaluator.encode(numbers, like=raw, scale=_scale(self.evaluator, raw))
+        return self.evaluator.apply("add_plain", raw, plain)
 
 
 def divided(coefficients: Floats, m: int) -> tuple[Floats, Floats]:
-    """Quotient and remainder of Σ c_k·T_k, of odd degree between m and 2m, by T_m."""
+    """Quotient and remainder of Σ c_k·T_k, of a degree from m to 2m − 1, by T_m."""
     quotient, rest = np.zeros(len(coefficients) - m), coefficients[:m].copy()
+    quotient[0] = coefficients[m]
     for k in range(m + 1, len(coefficients)):
         quotient[k - m] = 2 * coefficients[k]
         rest[2 * m - k] -= coefficients[k]
-    return quotient, rest
+    return quotient, _trimmed(rest)
+
+
+def _trimmed(coefficients: Floats) -> Floats:
+    """Without zeros at the end; at least one coefficient."""
+    return coefficients[: max(np.flatnonzero(coefficients), default=0) + 1]
 
 
 def _scale(evaluator: Evaluator, ciphertext: Handle) -> float:
