@@ -32,15 +32,18 @@ def raised(evaluator: Evaluator, ciphertexts: Sequence[Handle]) -> list[Handle]:
     slots = bootstrapping.parameters.slots or every
     x = sums.turned_sum(evaluator, x, powers(slots, every))
     depth = bootstrapping.depth - encoding - decoding
+    inner = float(
+        evaluator.parameters.moduli[evaluator.level(x) - encoding]
+    )  # EvalMod's primes are its scale
     for place, stage in enumerate(_stages(slots, encoding)):
-        x = _transformed(evaluator, x, place, *stage)
+        x = _transformed(evaluator, x, place, *stage, inner)
     turned = evaluator.apply("conjugate", x)
     halves = [evaluator.apply("add", x, turned)]
     if slots == every:
         halves.append(evaluator.apply("sub", x, turned))
     x = sums.total(evaluator, [reduced(evaluator, half, depth) for half in halves])
     for place, stage in enumerate(_stages(slots, decoding), encoding):
-        x = _transformed(evaluator, x, place, *stage)
+        x = _transformed(evaluator, x, place, *stage, evaluator.parameters.scale or 1.0)
     return [x]
 
 
@@ -48,8 +51,8 @@ def reduced(evaluator: Evaluator, x: Handle, depth: int) -> Handle:
     """EvalMod in so many levels: a polynomial of a cosine, and doublings of its angle, y → 2y² − c."""
     doublings = 2 * _DOUBLINGS if depth >= _MANY else _DOUBLINGS
     coefficients = [1.0] * (1 << (depth - doublings))
-    scale = evaluator.parameters.scale or 1.0
-    x = monomials.without_constant(evaluator, x, coefficients, [scale] * (evaluator.level(x) + 1))
+    scales = [evaluator.scale(x) or 1.0] * (evaluator.level(x) + 1)
+    x = monomials.without_constant(evaluator, x, coefficients, scales)
     for _ in range(doublings):
         squared = product(evaluator, x, x)
         x = evaluator.apply("add", squared, squared)
@@ -71,11 +74,13 @@ def _stages(slots: int, count: int) -> list[tuple[range, int]]:
     return stages
 
 
-def _transformed(evaluator: Evaluator, x: Handle, place: int, diagonals: range, stride: int) -> Handle:
-    """A stage of a transform in baby and giant steps; one level."""
+def _transformed(  # noqa: PLR0913, PLR0917 - a stage, and its place
+    evaluator: Evaluator, x: Handle, place: int, diagonals: range, stride: int, result_scale: float
+) -> Handle:
+    """A stage of a transform in baby and giant steps, one level deep, at a scale."""
     babies = 1 << (2 * diagonals.stop).bit_length() // 2
     turned = sums.rotated_by_each(evaluator, x, [stride * step for step in range(babies)])
-    scale = float(evaluator.parameters.moduli[evaluator.level(x)])
+    scale = result_scale * evaluator.parameters.moduli[evaluator.level(x)] / (evaluator.scale(x) or 1.0)
     inner = []
     for giant in range(diagonals.start // babies * babies, diagonals.stop, babies):
         terms = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import LOWERING as LOWERED
-from ciphermark_contract.operations import top_level
+from ciphermark_contract.operations import Shape, top_level
 from ciphermark_contract.program import Constant, Node, Program
 from ciphermark_core.errors import Unsupported
 from ciphermark_model.machines.machine import Machine
@@ -129,6 +129,13 @@ def graph_of(  # noqa: PLR0913 - what a mapping is of
     return mapping.graph
 
 
+_Known: TypeAlias = tuple[int, int, tuple[Hashable, ...]]  # a row, its residues, and its hints
+
+
+# Of a program: the number of each value's shape, the residues of each shape, a name for each constant, and its rows.
+_Forms: TypeAlias = tuple[list[int], list[int], list[int | None], dict[Hashable, _Known]]
+
+
 class _Mapping:
     """Maps programs on one modulus chain."""
 
@@ -157,7 +164,9 @@ class _Mapping:
         self._plaintext = machine.plaintext_residues
         self._half = parameters.ring_dimension // 2
         self._objects: dict[Hashable, int] = {}
-        self._rows: dict[Hashable, tuple[int, int, tuple[Hashable, ...]]] = {}
+        self._raised: dict[tuple[int, int], int] = {}
+        self._forms: dict[int, _Forms] = {}
+        self._names: dict[tuple[str, int, float | None], int] = {}
         self.graph = Graph(parameters.ring_dimension, self._residues[-1])
 
     def add(self, program: Program) -> None:
@@ -174,58 +183,67 @@ class _Mapping:
             raise Unsupported(
                 "the program leaves levels to its library: name a run, or a variant, of a library that sets them itself"
             )
-        values, shapes, graph = list(inputs), program.shapes, self.graph
-        for index, node in enumerate(program.nodes):
+        values, graph = list(inputs), self.graph
+        if id(program) not in self._forms:
+            self._forms[id(program)] = self._formed(program)
+        forms, sizes, own, rows = self._forms[id(program)]
+        for index, (node, first) in enumerate(zip(program.nodes, program.first_results, strict=True)):
             body = self._bodies.get(node.operation)
             if body is not None:
-                values.extend(self._expanded(body, values[node.operands[0]], shapes[node.operands[0]].level))
+                level = program.shapes[node.operands[0]].level
+                values.extend(self._expanded(body, values[node.operands[0]], level))
                 continue
-            operands = tuple([shapes[value] for value in node.operands])
-            key = (node.operation, node.arguments, operands, node.results, len(node.constants))
-            known = self._rows.get(key)
+            form = tuple([forms[value] for value in node.operands])
+            key = (node.operation, node.arguments, form, forms[first], len(node.constants))
+            known = rows.get(key)
             if known is None:
-                known = self._rows[key] = self._row(program, index, key)
+                known = rows[key] = self._row(program, index)
             row, residues, hints = known
             reads = [values[value] for value in node.operands]
             for constant in node.constants:
-                reads.extend(self._plaintexts(program.constants[constant], residues))
+                name = own[constant]
+                if name is not None:
+                    size = residues if self._plaintext is None else self._plaintext
+                    reads.append(self._shared(PLAINTEXT, (name, residues), size))
             for hint in hints:
                 reads.append(self._hint(hint, residues))
-            results = [
-                self._new(VALUE, shape.polynomials * self._residues[shape.level]) for shape in node.results
-            ]
+            count = len(node.results)
+            results = tuple(range(len(graph.sizes), len(graph.sizes) + count))
+            graph.sizes.extend([sizes[forms[first]]] * count)
+            graph.kinds.extend([VALUE] * count)
             graph.nodes.append(row)
             graph.reads.append(tuple(dict.fromkeys(reads)))
-            graph.writes.append(tuple(results))
+            graph.writes.append(results)
             values.extend(results)
         return [values[output] for output in program.outputs]
 
+    def _formed(self, program: Program) -> _Forms:
+        numbered: dict[Shape, int] = {}
+        forms = [numbered.setdefault(shape, len(numbered)) for shape in program.shapes]
+        sizes = [shape.polynomials * self._residues[shape.level] for shape in numbered]
+        return forms, sizes, list(map(self._plaintext_name, program.constants)), {}
+
     def _expanded(self, body: Program, operand: int, level: int) -> list[int]:
         """A body after the step that raises its operand."""
-        graph = self.graph
-        top = self._residues[body.inputs[0].level]
-        work = raised(self._residues[level], top)
-        key = ("raise", level, top)
-        if key not in self._rows:
-            self._rows[key] = (self._kind(Row(work, 0, 0.0), "raise"), top, ())
+        graph, low, top = self.graph, self._residues[level], self._residues[body.inputs[0].level]
+        if (low, top) not in self._raised:
+            self._raised[low, top] = self._kind(Row(raised(low, top), 0, 0.0), "raise")
         result = self._new(VALUE, 2 * top)
-        graph.nodes.append(self._rows[key][0])
+        graph.nodes.append(self._raised[low, top])
         graph.reads.append((operand,))
         graph.writes.append((result,))
         return self._emit(body, [result])
 
-    def _row(
-        self, program: Program, index: int, key: tuple[object, ...]
-    ) -> tuple[int, int, tuple[Hashable, ...]]:
+    def _row(self, program: Program, index: int) -> _Known:
         node: Node = program.nodes[index]
+        shapes, keys = program.shapes, program.keys_of(node)
+        residues = self._residues[shapes[node.operands[0]].level]
         work = LOWERING[self._scheme] if node.operation == LOWERED else WORK.get(node.operation)
         if work is None:
             raise Unsupported(
                 f"node {index}, {node.operation}: the model of accelerators does not know this operation"
             )
-        hints = tuple(self._hints(program.keys_of(node)))
-        shapes = program.shapes
-        residues = self._residues[shapes[node.operands[0]].level]
+        hints = tuple(self._hints(keys))
         switch = _NONE
         if hints:
             switch = self._switch(residues, f"node {index}, {node.operation}")
@@ -262,10 +280,11 @@ class _Mapping:
     def _hint(self, hint: Hashable, residues: int) -> int:
         return self._shared(HINT, (hint, residues), self._switches[residues].hint)
 
-    def _plaintexts(self, constant: Constant, residues: int) -> Iterator[int]:
-        if constant.digest not in self._uniform:
-            size = residues if self._plaintext is None else self._plaintext
-            yield self._shared(PLAINTEXT, (constant, residues), size)
+    def _plaintext_name(self, constant: Constant) -> int | None:
+        """A number for a constant, equal for equal ones; ``None`` for one with one value in all slots."""
+        if constant.digest in self._uniform:
+            return None
+        return self._names.setdefault((constant.digest, constant.level, constant.scale), len(self._names))
 
     def _shared(self, kind: int, name: Hashable, size: float) -> int:
         if name not in self._objects:
