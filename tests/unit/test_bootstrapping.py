@@ -33,8 +33,9 @@ def test_keys_of_cases_change_only_where_the_new_fields_are_set() -> None:
         replace(PLAIN, hamming_weight=64),
         replace(PLAIN, bootstrapping=ASKED),
         replace(PLAIN, bootstrapping=replace(ASKED, iterations=2, precision_bits=10)),
+        replace(PLAIN, bootstrapping=replace(ASKED, slots_first=True)),
     ]
-    assert len({_key(spec) for spec in [PLAIN, *others]}) == 5
+    assert len({_key(spec) for spec in [PLAIN, *others]}) == 6
 
 
 @pytest.mark.parametrize("distribution", ["sparse ternary", "sparse-encapsulated"])
@@ -84,6 +85,21 @@ def test_a_result_is_at_the_top_less_the_depth() -> None:
         ROW.shape_after(deeper, low)
     with pytest.raises(Unsupported, match="write bootstrapping"):
         ROW.shape_after(replace(PARAMETERS, bootstrapping=None), low)
+
+
+def test_fewer_slots_are_those_of_a_smaller_ring() -> None:
+    few = registry.load("cleartext").resolve(replace(SPEC, bootstrapping=replace(ASKED, slots=16)))
+    assert (few.slots, few.ring_dimension, Ring.of(few).slots) == (16, 4096, 16)
+    assert few.spec.bootstrapping is not None
+    assert few.spec.bootstrapping.text == "level budget 2 + 2, 16 slots"
+
+
+def test_slots_first_decodes_at_the_level_of_the_operand() -> None:
+    first = replace(ASKED, slots_first=True)
+    assert first.text == "level budget 2 + 2, slots first"
+    resolved = registry.load("cleartext").resolve(replace(SPEC, bootstrapping=first)).bootstrapping
+    assert resolved is not None
+    assert (resolved.depth, resolved.operand_level) == (12, 2)
 
 
 def test_the_tolerance_is_that_of_the_operation() -> None:

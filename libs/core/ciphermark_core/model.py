@@ -55,24 +55,27 @@ class BootstrappingParameters:
     """Requested parameters of ckks bootstrapping.
 
     ``level_budget`` is the number of levels for encoding and decoding (CoeffsToSlots and SlotsToCoeffs). ``slots`` is
-    the number of values that a bootstrapped ciphertext holds; ``None`` means all slots. ``iterations`` above 1
-    (Meta-BTS) raise the precision above that of the first bootstrapping, which ``precision_bits`` then states.
+    the number of values that every ciphertext holds; ``None`` means all slots. ``iterations`` above 1 (Meta-BTS) raise
+    the precision above that of the first bootstrapping, which ``precision_bits`` then states. With ``slots_first``,
+    decoding precedes the raising of the modulus, at low levels; otherwise it is the last step.
     """
 
     level_budget: tuple[Int32, Int32] = (3, 3)
     slots: Positive32 | None = None
     iterations: Positive32 = 1
     precision_bits: Int32 | None = None
+    slots_first: bool = False
 
     @property
     def text(self) -> str:
-        """Return the text for tables: level budget, and iterations and slots that differ from the defaults."""
+        """Return the text for tables: level budget, and iterations, slots and order that differ from the defaults."""
         encoding, decoding = self.level_budget
         iterations = (
             f", {self.iterations} iterations from {self.precision_bits} bits" if self.iterations > 1 else ""
         )
         slots = f", {self.slots} slots" if self.slots else ""
-        return f"level budget {encoding} + {decoding}{iterations}{slots}"
+        order = ", slots first" if self.slots_first else ""
+        return f"level budget {encoding} + {decoding}{iterations}{slots}{order}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,9 @@ class Bootstrapping:
 
     A result is ``depth`` levels below the top. An operand is at ``operand_level`` or above. ``error`` is the maximum
     error of a correct result, for values of at most 1. ``moduli`` and ``special_moduli`` are the primes inside
-    bootstrapping, where the parameter set has those outside only; its depth is then 0.
+    bootstrapping, where the parameter set has those outside only; its depth is then 0. A
+    bootstrapping fails with a probability of at most 2^−``failure_bits``, as the library's documents state it; ``None``
+    where they do not.
     """
 
     parameters: BootstrappingParameters
@@ -90,6 +95,7 @@ class Bootstrapping:
     operand_level: Int32 = 0
     moduli: tuple[Positive, ...] = ()
     special_moduli: tuple[Positive, ...] = ()
+    failure_bits: float | None = None
 
     @property
     def modulus_bits(self) -> tuple[int, ...] | None:

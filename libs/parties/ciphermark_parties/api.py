@@ -190,6 +190,9 @@ class BootstrappingAsked(BaseModel):
     slots: int | None = Field(default=None, ge=1, description="absent: all", examples=[8])
     iterations: int = Field(default=1, ge=1, le=8, examples=[1])
     precision_bits: int | None = Field(default=None, ge=1, le=60, examples=[10])
+    slots_first: bool = Field(
+        default=False, description="decode before the modulus is raised", examples=[True]
+    )
 
 
 class _ParametersAsked(BaseModel):

@@ -37,7 +37,9 @@ def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
     bootstrapping = spec.bootstrapping
     if bootstrapping is None:
         return None
-    return Bootstrapping(bootstrapping, sum(bootstrapping.level_budget) + _REDUCTION_DEPTH, error=0.0)
+    encoding, decoding = bootstrapping.level_budget
+    late, early = (0, decoding) if bootstrapping.slots_first else (decoding, 0)
+    return Bootstrapping(bootstrapping, encoding + _REDUCTION_DEPTH + late, error=0.0, operand_level=early)
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:

@@ -42,6 +42,8 @@ _SINE_ERROR = (2 * math.pi / 2**8) ** 2 / 6
 _NOISE_BITS = 18.7
 _ROUNDING_BITS = 3.0
 _LARGEST_ERROR = 2.0**-3
+# Lattigo documents −log2 of the probability of a failure for 2^15 slots; half as many slots fail half as often.
+_FAILURE_BITS, _LOG_DOCUMENTED_SLOTS = 138.7, 15
 
 
 def levels_outside(spec: ParameterSpec, bits: Sequence[int]) -> int:
@@ -97,6 +99,8 @@ def _require_offered(spec: ParameterSpec, asked: BootstrappingParameters) -> Non
         raise Unsupported(
             "this adapter sets up one iteration of Lattigo's bootstrapping: leave iterations out"
         )
+    if asked.slots_first:
+        raise Unsupported("this adapter sets up Lattigo's default order: leave slots_first out")
     if spec.secret_distribution == "uniform ternary":
         raise Unsupported(
             "Lattigo's bootstrapping takes a sparse ternary or a sparse-encapsulated secret: write secret_distribution"
@@ -116,6 +120,7 @@ def resolved(spec: ParameterSpec, facts: CircuitFacts, modular_bits: int) -> Boo
             f"bootstrapping with a scale of {spec.scale_bits} bits and a modular reduction of {modular_bits} bits has "
             f"errors up to 2^{math.log2(error):.1f}: request larger primes"
         )
+    failure_bits = _FAILURE_BITS + _LOG_DOCUMENTED_SLOTS - math.log2(spec.slots)
     return Bootstrapping(
-        spec.bootstrapping, 0, error, facts.operand_level, facts.moduli, facts.special_moduli
+        spec.bootstrapping, 0, error, facts.operand_level, facts.moduli, facts.special_moduli, failure_bits
     )

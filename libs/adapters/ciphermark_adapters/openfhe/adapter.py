@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import islice
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
@@ -17,6 +18,7 @@ import openfhe
 
 from ciphermark_adapters import provenance
 from ciphermark_adapters.bindings import LibraryKeyOwner
+from ciphermark_adapters.openfhe import bootstrapping
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.ciphertexts import (
     Naturalizer,
@@ -66,8 +68,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
         self._automorphism_keys = _AutomorphismKeys(context, self._secret_key, {*steps, *elements})
         if keys.bootstrapping:
-            parameter_sets.set_up_bootstrapping(context, parameters)
-            context.EvalBootstrapKeyGen(self._secret_key, parameters.slots)
+            bootstrapping.generate_keys(context, parameters, self._secret_key)
         second = context.KeyGen().secretKey if keys.switching else self._secret_key
         self._secret_keys = {key.GetKeyTag(): key for key in (self._secret_key, second)}
         self._second_tag: str = second.GetKeyTag()
@@ -85,7 +86,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         return None
 
     def public_material(self) -> Iterator[bytes]:
-        """See the contract: keys of automorphisms are written one by one, those of bootstrapping together."""
+        """See the contract: keys of automorphisms are written one by one, those of bootstrapping in pieces."""
         dumps, parameters = self._dumps(), self.parameters
         relinearization_keys = dumps["relinearization_keys"]() if self._keys.relinearization else None
         if relinearization_keys is not None:
@@ -95,15 +96,15 @@ class OpenFheKeyOwner(LibraryKeyOwner):
             key_tag=self._tag,
             context=dumps["parameters"](),
             relinearization_keys=relinearization_keys,
-            rotation_keys=dumps["rotation_keys"]() if self._keys.bootstrapping else None,
-            automorphism_keys=0 if self._keys.bootstrapping else len(self._automorphism_keys),
+            automorphism_keys=len(self._automorphism_keys),
             switching_key=self._switching_key and openfhe.Serialize(self._switching_key, openfhe.BINARY),
             second_key_tag=self._second_tag,
             keys=self._keys,
         )
         yield msgspec.msgpack.encode(material)
-        if not self._keys.bootstrapping:
-            yield from self._automorphism_keys.dumped()
+        yield from self._automorphism_keys.dumped()
+        if self._keys.bootstrapping:
+            yield from bootstrapping.dumped_keys(self._context, parameters, self._tag)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)
@@ -252,7 +253,9 @@ class OpenFheEvaluator(DeclaredEvaluator):
         self._top = len(material.parameters.moduli) - 1
         self._context = openfhe.DeserializeCryptoContextString(material.context, openfhe.BINARY)
         self._naturalizer = Naturalizer(self._context, is_real=self._scheme == "ckks")
-        _take_keys(material, following)
+        if material.keys.bootstrapping:
+            bootstrapping.set_up(self._context, self.parameters)
+        _take_keys(self._context, material, following)
         self.offer(self._functions(material))
 
     def apply(self, operation: str, *operands: Any) -> Handle:
@@ -338,8 +341,7 @@ class OpenFheEvaluator(DeclaredEvaluator):
             functions |= dict.fromkeys(("rotate_columns", "conjugate"), lambda a: automorphism(a, -1))
             functions["substitute"] = automorphism
         if material.keys.bootstrapping:
-            parameter_sets.set_up_bootstrapping(self._context, self.parameters)
-            functions["bootstrap"] = partial(parameter_sets.bootstrapped, self._context, self.parameters)
+            functions["bootstrap"] = partial(bootstrapping.bootstrapped, self._context, self.parameters)
         if material.switching_key is not None:
             functions["key_switch"] = self._key_switch(material.switching_key, material.second_key_tag)
         return functions
@@ -403,25 +405,26 @@ class OpenFheEvaluator(DeclaredEvaluator):
         return self._context.LevelReduce(a, None, 1)
 
 
-def _take_keys(material: PublicMaterial, automorphism_keys: Iterable[bytes]) -> None:
+def _take_keys(context: Any, material: PublicMaterial, following: Iterator[bytes]) -> None:
     """Add the evaluation keys to OpenFHE's maps, unless they contain keys of this tag.
 
-    They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time.
+    They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time. What follows is then
+    left unread, and is not even written.
     """
     tag, binary = material.key_tag, openfhe.BINARY
     if material.relinearization_keys and tag not in openfhe.CryptoContext.GetAllEvalMultKeys():
         openfhe.DeserializeEvalMultKeyString(material.relinearization_keys, binary)
-    if material.rotation_keys and tag not in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
-        openfhe.DeserializeEvalAutomorphismKeyString(material.rotation_keys, binary)
-    is_ours = tag in openfhe.CryptoContext.GetAllEvalAutomorphismKeys()
+    if tag in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
+        return
     count = 0
-    for part in automorphism_keys:
+    for part in islice(following, material.automorphism_keys):
         count += 1
-        if not is_ours:
-            keys = openfhe.DeserializeEvalKeyMapString(part, binary)
-            openfhe.CryptoContext.InsertEvalAutomorphismKey(keys, tag)
+        keys = openfhe.DeserializeEvalKeyMapString(part, binary)
+        openfhe.CryptoContext.InsertEvalAutomorphismKey(keys, tag)
     if count != material.automorphism_keys:
         raise ValueError(f"{count} keys of automorphisms came, and there are {material.automorphism_keys}")
+    if material.keys.bootstrapping:
+        bootstrapping.load_keys(context, material.parameters, tag, following)
 
 
 class OpenFheAdapter(DeclaredAdapter):

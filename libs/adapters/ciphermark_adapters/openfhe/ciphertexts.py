@@ -81,7 +81,7 @@ class Naturalizer:
         return context.EvalSub(some, some)
 
 
-_EXHAUSTED = ("Too few towers", "Removing last element")
+_EXHAUSTED = ("Too few towers", "Removing last element", "Not enough levels to perform Bootstrapping")
 _KEYLESS = ("is not found", "are not generated", "Call EvalMultKeyGen")
 
 
@@ -114,8 +114,8 @@ def checked(values: Vector, parameters: Parameters) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class PublicMaterial:
-    """Context and keys in OpenFHE's BINARY format; an absent key is ``None``. ``rotation_keys`` are those of a key set
-    with bootstrapping. Others follow one by one, ``automorphism_keys`` in number.
+    """Context and keys in OpenFHE's BINARY format; an absent key is ``None``. Keys of rotations and other automorphisms
+    follow one by one, ``automorphism_keys`` in number, and then those of bootstrapping.
 
     ``switching_key`` leads to a second secret key of the owner, with the name ``second_key_tag``.
     ``key_tag`` is the name under which OpenFHE keeps the keys of one owner, apart from those of others. The public
@@ -126,7 +126,6 @@ class PublicMaterial:
     key_tag: str
     context: bytes
     relinearization_keys: bytes | None
-    rotation_keys: bytes | None
     automorphism_keys: int
     switching_key: bytes | None
     second_key_tag: str

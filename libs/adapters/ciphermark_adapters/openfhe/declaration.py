@@ -133,8 +133,9 @@ DECLARATIONS = (
             "rotate_hoisted": "EvalFastRotationPrecompute once, then EvalFastRotation for each step",
             "mul_scalar": "EvalMult with a double, and a call that sets the exact scale",
             "bootstrap": (
-                "EvalBootstrap of all slots, and the Rescale that FIXEDMANUAL leaves to the caller. "
-                "Its keys are rotation keys and are serialized as such"
+                "EvalBootstrap, and the Rescale that FIXEDMANUAL leaves to the caller, at OpenFHE's default "
+                "correction factor. FIXEDMANUAL takes each prime for the scale, which costs several bits of "
+                "precision against FLEXIBLEAUTO. Its keys are rotation keys"
             ),
             "encode_at_level": "MakeCKKSPackedPlaintext from a numpy vector; the time includes the lookup of the level",
             "key_switch": "KeySwitch, and a call that names the key of the result",

@@ -1,41 +1,28 @@
-"""Resolution of requests by OpenFHE: a recipe from the requested sizes, primes from the context, bootstrapping."""
+"""Resolution of requests by OpenFHE: a recipe from the requested sizes, and primes from the context."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import openfhe
 
-from ciphermark_adapters.openfhe import limits
+from ciphermark_adapters.openfhe import bootstrapping, limits
 from ciphermark_contract import requests
-from ciphermark_contract.interfaces import Handle, Unsupported
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
 from ciphermark_core.key_switching import KeySwitching
-from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec, SecretDistribution
+from ciphermark_core.model import Parameters, ParameterSpec
 
 # Raised by the wrapper for C++ exceptions.
 LIBRARY_ERRORS = (RuntimeError, ValueError)
 
 # The moduli of the context's own ring, in the order of its JSON form: {"cm": {…, "v": 1152921504606830593}}.
 _MODULUS = re.compile(r'"cm":\s*\{[^}\[]*"v":\s*(\d+)')
-# The Hamming weight of OpenFHE's sparse secrets; the encapsulated one has 32 (Bossuat et al., ePrint 2022/024).
-SECRETS: Mapping[SecretDistribution, int | None] = {
-    "uniform ternary": None,
-    "sparse ternary": 192,
-    "sparse-encapsulated": 32,
-}
-# Minimum number of bits by which a message is scaled down before the modular reduction: OpenFHE's at N = 4096.
-_CORRECTION_BITS = 9
-# log2 of the error at scale 1 and correction 0, in units of N^1.5: 16 times the largest measured of 2,048 slots at
-# N = 4096, with level budgets (2, 2) and (3, 3). Dense secrets have a larger interval of the modular reduction.
-_ERROR_BITS = {"uniform ternary": 23.5, "sparse ternary": 16.5, "sparse-encapsulated": 16.5}
-_LARGEST_ERROR = 2.0**-3
-_OPERAND_LEVEL = 1  # scaling the message down takes one level
 _DEEPEST = 200
 # Integers up to here are exact doubles: see _decrypts_exactly.
 _EXACT_LIMIT = 2**53
@@ -56,7 +43,7 @@ def resolve(spec: ParameterSpec) -> Parameters:
 def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:
     special = special_moduli(spec, data, switching)
     return replace(
-        requests.resolved(spec, data, special, SECRETS, _bootstrapping(spec, data)),
+        requests.resolved(spec, data, special, bootstrapping.SECRETS, bootstrapping.resolved(spec, data)),
         key_switching=switching,
         scaling="exact" if spec.scheme == "bfv" else "fixed",
         slot_generator=limits.SLOT_GENERATOR,
@@ -89,7 +76,7 @@ def _check(spec: ParameterSpec) -> None:
     requests.require_ring(spec, "OpenFHE")
     requests.require_scale(spec)
     requests.require_slots(spec)
-    _require_bootstrapping(spec)
+    bootstrapping.require(spec)
     reason = limits.reason_against(spec)
     if reason is not None:
         raise Unsupported(reason)
@@ -264,16 +251,6 @@ def generated(spec: ParameterSpec, recipe: Recipe) -> Any:
     return context
 
 
-def secret_distribution(spec: ParameterSpec) -> Any:
-    """OpenFHE's name for the distribution of secret keys."""
-    names = {
-        "uniform ternary": openfhe.UNIFORM_TERNARY,
-        "sparse ternary": openfhe.SPARSE_TERNARY,
-        "sparse-encapsulated": openfhe.SPARSE_ENCAPSULATED,
-    }
-    return names[spec.secret_distribution]
-
-
 def moduli(context: Any) -> tuple[int, ...]:
     """The ciphertext primes, as listed by the context."""
     listed = tuple(int(text) for text in _MODULUS.findall(openfhe.Serialize(context, openfhe.JSON)))
@@ -331,9 +308,11 @@ def _parameters(spec: ParameterSpec, recipe: Recipe) -> Any:
     parameters = kinds[spec.scheme]()
     parameters.SetSecurityLevel(openfhe.HEStd_NotSet)
     if spec.secret is not None:  # OpenFHE's default is the uniform one
-        parameters.SetSecretKeyDist(secret_distribution(spec))
+        parameters.SetSecretKeyDist(bootstrapping.secret_distribution(spec))
     parameters.SetRingDim(spec.ring_dimension)
     parameters.SetMultiplicativeDepth(recipe.depth)
+    if spec.bootstrapping is not None:
+        parameters.SetBatchSize(spec.slots)  # of every plaintext and ciphertext
     if recipe.switching.method == "hybrid":
         parameters.SetKeySwitchTechnique(openfhe.HYBRID)
         parameters.SetNumLargeDigits(recipe.switching.decomposition_digits)
@@ -355,65 +334,3 @@ def _in_words(spec: ParameterSpec, recipe: Recipe) -> str:
     words = [f"{name} of {bits} bits" for name, bits in sizes.items() if bits]
     modulus = [] if spec.scheme == "ckks" else [f"t = {spec.plain_modulus}"]
     return ", ".join([f"depth {recipe.depth}", *words, *modulus])
-
-
-def _require_bootstrapping(spec: ParameterSpec) -> None:
-    """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not offer."""
-    bootstrapping = spec.bootstrapping
-    if bootstrapping is None:
-        return
-    if spec.scheme != "ckks":
-        raise Unsupported(f"OpenFHE bootstraps ckks, not {spec.scheme}")
-    if bootstrapping.slots not in (None, spec.slots):
-        raise Unsupported(f"this adapter packs and bootstraps all {spec.slots} slots: leave slots out")
-    if bootstrapping.iterations > 2 or (bootstrapping.iterations == 2) != (
-        bootstrapping.precision_bits is not None
-    ):
-        raise Unsupported("OpenFHE has 1 iteration, or 2 with the precision_bits of the first")
-
-
-def _bootstrapping(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | None:
-    """OpenFHE's bootstrapping depth, and a bound on the error; ``None`` where no bootstrapping is requested.
-
-    The error of the modular reduction grows with the ratio of the first prime to the scale, and with the bits by which
-    the message is scaled down; both form the correction factor. A second iteration divides it by 2^precision_bits.
-    """
-    bootstrapping = spec.bootstrapping
-    if bootstrapping is None:
-        return None
-    depth = openfhe.CryptoContext.GetBootstrapDepth(
-        list(bootstrapping.level_budget), secret_distribution(spec)
-    )
-    bits = _ERROR_BITS[spec.secret_distribution] + 1.5 * (spec.ring_dimension.bit_length() - 1)
-    bits += _correction(spec, moduli) - (spec.scale_bits or 0)
-    error = 2.0**bits
-    if bootstrapping.iterations == 2 and bootstrapping.precision_bits is not None:
-        error *= 2.0**-bootstrapping.precision_bits
-    if error > _LARGEST_ERROR:
-        raise Unsupported(
-            f"bootstrapping with a scale of {spec.scale_bits} bits has errors up to 2^{bits:.1f}: request a larger "
-            "scale, or a first prime closer to it"
-        )
-    return Bootstrapping(bootstrapping, depth + bootstrapping.iterations - 1, error, _OPERAND_LEVEL)
-
-
-def set_up_bootstrapping(context: Any, parameters: Parameters) -> None:
-    """Precompute OpenFHE's bootstrapping plaintexts, which an evaluator's context does not contain."""
-    bootstrapping = parameters.require_bootstrapping().parameters
-    correction = _correction(parameters.spec, parameters.moduli)
-    context.EvalBootstrapSetup(list(bootstrapping.level_budget), [0, 0], parameters.slots, correction)
-
-
-def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
-    """EvalBootstrap, and the rescaling that FIXEDMANUAL leaves to the caller; the exact scale stays."""
-    bootstrapping = parameters.require_bootstrapping().parameters
-    result = context.Rescale(
-        context.EvalBootstrap(a, bootstrapping.iterations, bootstrapping.precision_bits or 0)
-    )
-    result.SetScalingFactor(a.GetScalingFactor())
-    return result
-
-
-def _correction(spec: ParameterSpec, moduli: tuple[int, ...]) -> int:
-    """The correction factor in bits, at least the bits of the first prime above the scale."""
-    return max(_CORRECTION_BITS, moduli[0].bit_length() - (spec.scale_bits or 0))

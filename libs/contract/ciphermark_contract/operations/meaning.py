@@ -16,6 +16,8 @@ from ciphermark_contract.bound import Vector
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters
 
+_SLACK = 1e-9  # rounding of doubles
+
 
 @dataclass(frozen=True, slots=True)
 class Ring:
@@ -32,10 +34,12 @@ class Ring:
 
     @classmethod
     def of(cls, parameters: Parameters, generator: int | None = None) -> Ring:
-        """The ring of a resolved parameter set, with its order of slots or another."""
-        return cls(
-            parameters.ring_dimension, parameters.plain_modulus, generator or parameters.slot_generator
-        )
+        """The ring of a resolved parameter set, with its order of slots or another. Fewer reals than N/2 are those of a
+        smaller ring, in which all plaintexts lie.
+        """
+        is_real = parameters.plain_modulus is None
+        dimension = 2 * parameters.slots if is_real else parameters.ring_dimension
+        return cls(dimension, parameters.plain_modulus, generator or parameters.slot_generator)
 
     @property
     def slots(self) -> int:
@@ -74,7 +78,7 @@ def same(_: Ring, a: Vector, *__: object) -> Vector:
 def bootstrapped(_: Ring, a: Vector) -> Vector:
     """The operand, unchanged; raises ``Unsupported`` for values that bootstrapping does not keep."""
     largest = float(np.max(np.abs(a), initial=0.0))
-    if largest > 1:
+    if largest > 1 + _SLACK:
         raise Unsupported(
             f"bootstrapping takes values in [−1, 1], and one of these is {largest:.4g}: scale them down first"
         )

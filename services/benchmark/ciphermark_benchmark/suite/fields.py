@@ -166,13 +166,19 @@ class BootstrappingText(Strict):
         Field([3, 3], description="levels for encoding and decoding", examples=[[2, 2]])
     )
     slots: int | None = Field(
-        None, ge=1, description="number of slots to bootstrap; default: all", examples=[8]
+        None,
+        ge=1,
+        description="number of slots of every ciphertext, a power of 2; default: all",
+        examples=[8],
     )
     iterations: int = Field(
         1, ge=1, le=8, description="number of iterations; a second one raises the precision", examples=[2]
     )
     precision_bits: int | None = Field(
         None, ge=1, le=60, description="precision of the first of several iterations", examples=[10]
+    )
+    slots_first: bool = Field(
+        False, description="decode before the modulus is raised; default: as the last step", examples=[True]
     )
 
     @model_validator(mode="after")
@@ -184,7 +190,9 @@ class BootstrappingText(Strict):
     def parameters(self) -> BootstrappingParameters:
         """The parameters as in a parameter set."""
         first, last = self.level_budget
-        return BootstrappingParameters((first, last), self.slots, self.iterations, self.precision_bits)
+        return BootstrappingParameters(
+            (first, last), self.slots, self.iterations, self.precision_bits, self.slots_first
+        )
 
 
 class PlainModulus(Strict):

@@ -1,0 +1,190 @@
+"""Bootstrapping by OpenFHE: what it takes and consumes, its precomputation, its keys, and the call itself."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import openfhe
+
+from ciphermark_contract.interfaces import Handle, Unsupported
+from ciphermark_core.model import (
+    Bootstrapping,
+    BootstrappingParameters,
+    Parameters,
+    ParameterSpec,
+    SecretDistribution,
+)
+
+# The Hamming weight of OpenFHE's sparse secrets; the encapsulated one has 32 (Bossuat et al., ePrint 2022/024).
+SECRETS: Mapping[SecretDistribution, int | None] = {
+    "uniform ternary": None,
+    "sparse ternary": 192,
+    "sparse-encapsulated": 32,
+}
+# A failure is a coefficient outside the interval of the modular reduction. OpenFHE documents −log2 of the probability
+# for 2^16 slots (its pull request 1318); half as many slots fail half as often. It documents none for dense secrets.
+_FAILURE_BITS: Mapping[SecretDistribution, int] = {"sparse ternary": 22, "sparse-encapsulated": 137}
+_LOG_DOCUMENTED_SLOTS = 16
+# log2 of the error at scale 1 and correction 0, in units of N·√slots (slots first: of N). FIXEDMANUAL takes each prime
+# for 2^scale_bits, and primes are the farther from it the larger N is. The largest of 21 measurements at N = 2048 to
+# 65536, and 2.5 bits. Dense secrets have a larger interval of the modular reduction.
+_ERROR_BITS: Mapping[SecretDistribution, float] = {
+    "uniform ternary": 21.7,
+    "sparse ternary": 16.5,
+    "sparse-encapsulated": 15.5,
+}
+_LARGEST_ERROR = 2.0**-3
+_CHUNK_BYTES = 1 << 26
+# The parameters of the last precomputation of each context and number of slots: see :func:`set_up`.
+_precomputed: dict[tuple[Any, ...], BootstrappingParameters] = {}
+
+
+def require(spec: ParameterSpec) -> None:
+    """Raise ``Unsupported`` for a bootstrapping that OpenFHE does not offer."""
+    asked = spec.bootstrapping
+    if asked is None:
+        return
+    if spec.scheme != "ckks":
+        raise Unsupported(f"OpenFHE bootstraps ckks, not {spec.scheme}")
+    if spec.slots & (spec.slots - 1) or not 2 <= spec.slots <= spec.ring_dimension // 2:
+        raise Unsupported(
+            f"OpenFHE bootstraps a power of two of slots from 2 to {spec.ring_dimension // 2}, not {spec.slots}"
+        )
+    layers = spec.slots.bit_length() - 1
+    if max(asked.level_budget) > layers:
+        raise Unsupported(
+            f"the level budget is at most {layers} for {spec.slots} slots, not {max(asked.level_budget)}"
+        )
+    if asked.iterations > 2 or (asked.iterations == 2) != (asked.precision_bits is not None):
+        raise Unsupported("OpenFHE has 1 iteration, or 2 with the precision_bits of the first")
+
+
+def resolved(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | None:
+    """OpenFHE's bootstrapping depth, and a bound on the error; ``None`` where no bootstrapping is requested.
+
+    The error of the modular reduction grows with the bits by which the message is scaled down. A second iteration
+    divides it by 2^precision_bits.
+    """
+    asked = spec.bootstrapping
+    if asked is None:
+        return None
+    depth = openfhe.CryptoContext.GetBootstrapDepth(list(asked.level_budget), secret_distribution(spec))
+    bits = _ERROR_BITS[spec.secret_distribution] + _log2(spec.ring_dimension) - (spec.scale_bits or 0)
+    bits += _correction(spec, moduli) - (asked.precision_bits or 0)
+    bits += 0 if asked.slots_first else _log2(spec.slots) / 2
+    if 2.0**bits > _LARGEST_ERROR:
+        raise Unsupported(
+            f"bootstrapping with a scale of {spec.scale_bits} bits has errors up to 2^{bits:.1f}: request a larger "
+            "scale, or a first prime closer to it"
+        )
+    decoding = asked.level_budget[1] if asked.slots_first else 0
+    documented = _FAILURE_BITS.get(spec.secret_distribution)
+    return Bootstrapping(
+        asked,
+        depth - decoding + asked.iterations - 1,
+        2.0**bits,
+        decoding + 1,  # scaling the message down takes one level
+        failure_bits=None if documented is None else documented + _LOG_DOCUMENTED_SLOTS - _log2(spec.slots),
+    )
+
+
+def set_up(context: Any, parameters: Parameters, *, is_to_compute: bool = True) -> None:
+    """Set the parameters in a context, which does not serialize them, and precompute the plaintexts unless only keys
+    are to be made.
+
+    Equal parameter sets share a context within a process, which has one precomputation for a number of slots.
+    """
+    asked = parameters.require_bootstrapping().parameters
+    correction = _correction(parameters.spec, parameters.moduli)
+    context.EvalBootstrapSetup(
+        list(asked.level_budget), [0, 0], parameters.slots, correction, is_to_compute, asked.slots_first
+    )
+    if is_to_compute:
+        _precomputed[_place(parameters)] = asked
+    else:
+        _precomputed.pop(_place(parameters), None)
+
+
+def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
+    """EvalBootstrap, and the rescaling that FIXEDMANUAL leaves to the caller; the exact scale stays.
+
+    An operand above the level of the result is brought below it, since OpenFHE returns such a one as it is.
+    """
+    own = parameters.require_bootstrapping()
+    asked = own.parameters
+    if _precomputed.get(_place(parameters)) != asked:
+        set_up(context, parameters)
+    surplus = len(parameters.moduli) - 1 - own.operand_level - a.GetLevel()
+    if surplus > 0:
+        a = context.LevelReduce(a, None, surplus)
+    result = context.EvalBootstrap(a, asked.iterations, asked.precision_bits or 0)
+    if result.GetNoiseScaleDeg() > 1:
+        result = context.Rescale(result)
+    result.SetScalingFactor(a.GetScalingFactor())
+    return result
+
+
+def generate_keys(context: Any, parameters: Parameters, secret_key: Any) -> None:
+    """Add all keys of bootstrapping to OpenFHE's map of the secret key's tag."""
+    set_up(context, parameters, is_to_compute=False)
+    context.EvalBootstrapKeyGen(secret_key, parameters.slots)
+
+
+def dumped_keys(context: Any, parameters: Parameters, tag: str) -> Iterator[bytes]:
+    """The keys in OpenFHE's BINARY format, in pieces: they exceed the memory that a copy may take."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "keys"
+        if not openfhe.SerializeEvalBootstrapKey(str(path), openfhe.BINARY, context, tag, parameters.slots):
+            raise OSError(f"OpenFHE could not write its bootstrapping keys to {folder}")
+        with path.open("rb") as file:
+            while piece := file.read(_CHUNK_BYTES):
+                yield piece
+
+
+def load_keys(context: Any, parameters: Parameters, tag: str, pieces: Iterable[bytes]) -> None:
+    """Add keys from :func:`dumped_keys` to OpenFHE's map; the context has been set up. Raises ``ValueError`` for
+    damaged ones.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "keys"
+        with path.open("wb") as file:
+            file.writelines(pieces)
+        try:
+            is_read = openfhe.DeserializeEvalBootstrapKey(
+                str(path), openfhe.BINARY, context, tag, parameters.slots
+            )
+        except RuntimeError as error:
+            raise ValueError(f"OpenFHE cannot read the bootstrapping keys: {error}") from error
+        if not is_read:
+            raise ValueError("OpenFHE cannot read the bootstrapping keys")
+
+
+def secret_distribution(spec: ParameterSpec) -> Any:
+    """OpenFHE's name for the distribution of secret keys."""
+    names = {
+        "uniform ternary": openfhe.UNIFORM_TERNARY,
+        "sparse ternary": openfhe.SPARSE_TERNARY,
+        "sparse-encapsulated": openfhe.SPARSE_ENCAPSULATED,
+    }
+    return names[spec.secret_distribution]
+
+
+def _place(parameters: Parameters) -> tuple[Any, ...]:
+    return parameters.moduli, parameters.special_moduli, parameters.secret_distribution, parameters.slots
+
+
+def _correction(spec: ParameterSpec, moduli: tuple[int, ...]) -> int:
+    """The bits by which a message is scaled down before the modular reduction: OpenFHE's default for fixed scales
+    (FHECKKSRNS::EvalBootstrapSetup), at least the bits of the first prime above the scale.
+    """
+    is_slots_first = spec.bootstrapping is not None and spec.bootstrapping.slots_first
+    slope, start = (-0.0645, 13.855) if is_slots_first else (-0.1516, 14.284)
+    usual = round(slope * (2 * _log2(spec.ring_dimension) + _log2(spec.slots)) + start)
+    return max(min(max(usual, 6), 13), moduli[0].bit_length() - (spec.scale_bits or 0))
+
+
+def _log2(power: int) -> int:
+    return power.bit_length() - 1

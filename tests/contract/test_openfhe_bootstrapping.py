@@ -1,0 +1,129 @@
+"""OpenFHE's bootstrapping: secrets, slots, order, iterations, and keys that go to another process."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ciphermark_adapters import registry
+from ciphermark_contract.interfaces import Exhausted, lowered
+from ciphermark_contract.keys import KeyRequest
+from ciphermark_core.errors import Unsupported
+from ciphermark_core.model import BootstrappingParameters, ParameterSpec
+
+from . import harness
+from .checks import levels
+
+pytestmark = pytest.mark.variants("openfhe")
+
+RING, SLOTS = 1024, 16
+KEYS = KeyRequest.of(relinearization=True, rotations=(1,), bootstrapping=True)
+
+
+def _spec(primes: int, **changes: object) -> ParameterSpec:
+    """A chain of its own for each test, since equal ones share a context."""
+    asked = replace(BootstrappingParameters((2, 2), SLOTS), **changes)  # type: ignore[arg-type]
+    return ParameterSpec(
+        "ckks",
+        RING,
+        (56, *[50] * primes, 60),
+        scale_bits=50,
+        security=0,
+        tuning="recommended",
+        secret_distribution="sparse ternary",
+        bootstrapping=asked,
+    )
+
+
+WAYS = {
+    "few slots": _spec(17),
+    "slots first": _spec(18, slots_first=True),
+    "encapsulated": replace(_spec(16), secret_distribution="sparse-encapsulated"),
+    "encapsulated, slots first": replace(
+        _spec(17, slots_first=True), secret_distribution="sparse-encapsulated"
+    ),
+    "dense": replace(
+        _spec(20), modulus_bits=(56, *[55] * 20, 60), scale_bits=55, secret_distribution="uniform ternary"
+    ),
+    "two iterations": _spec(19, iterations=2, precision_bits=8),
+    "two iterations, slots first": _spec(20, iterations=2, precision_bits=8, slots_first=True),
+    "matrices, not Fourier transforms": _spec(21, level_budget=(1, 1)),
+    # 2^4 slots and 3 levels leave a shorter last step: OpenFHE 1.5 bootstrapped such ciphertexts to noise
+    "uneven budget": _spec(22, level_budget=(3, 3)),
+}
+DEPTHS = dict(zip(WAYS, (14, 12, 14, 12, 18, 15, 13, 12, 16), strict=True))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_result_is_right_at_the_stated_level(variant: str, way: str) -> None:
+    """Operands at the lowest level that it takes, and above the level of the result; a rotation of few slots."""
+    subject = harness.subject_with(variant, WAYS[way], KEYS)
+    own = subject.parameters.require_bootstrapping()
+    assert (own.depth, subject.parameters.slots) == (DEPTHS[way], SLOTS)
+    levels.effect(subject, "bootstrap")
+    values, bootstrap = subject.vector(3), subject.evaluator.operations["bootstrap"]
+    result = bootstrap(subject.encrypted(values))
+    top = len(subject.parameters.moduli) - 1
+    assert levels.state_of(subject, result) == (top - own.depth, subject.parameters.scale, 2)
+    rotated = subject.evaluator.operations["rotate"](result, 1)
+    error = np.abs(subject.decrypted(rotated) - np.roll(values, -1)).max()
+    assert 0 < error < own.error
+
+
+def test_parameter_sets_of_one_context_keep_their_own_precomputations(variant: str) -> None:
+    """The second set-up replaces the first one in OpenFHE's context; the first evaluator still computes its own."""
+    first, second = (
+        harness.subject_with(variant, _spec(23, level_budget=budget), KEYS) for budget in ((2, 2), (1, 1))
+    )
+    for subject in (first, second, first):
+        levels.effect(subject, "bootstrap")
+
+
+def test_a_level_that_bootstrapping_does_not_take_is_exhausted(variant: str) -> None:
+    for way in ("few slots", "slots first"):
+        subject = harness.subject_with(variant, WAYS[way], KEYS)
+        level = subject.parameters.require_bootstrapping().operand_level
+        low = lowered(subject.evaluator, subject.encrypted(subject.vector(5)), level - 1)
+        with pytest.raises(Exhausted):
+            subject.evaluator.apply("bootstrap", low)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"slots": 24}, "a power of two of slots"),
+        ({"slots": 4096}, "from 2 to 512, not 4096"),
+        ({"level_budget": (2, 5)}, "at most 4 for 16 slots, not 5"),
+        ({"iterations": 2}, "2 with the precision_bits of the first"),
+    ],
+)
+def test_a_bootstrapping_that_openfhe_does_not_offer_is_refused(
+    variant: str, changes: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        harness.adapter(variant).resolve(_spec(16, **changes))
+
+
+def test_a_scale_too_small_for_an_error_below_an_eighth_is_refused(variant: str) -> None:
+    coarse = replace(_spec(16), modulus_bits=(50, *[34] * 16, 60), scale_bits=34)
+    with pytest.raises(Unsupported, match="request a larger scale"):
+        harness.adapter(variant).resolve(coarse)
+
+
+@pytest.mark.parametrize("way", ["slots first", "encapsulated"])
+def test_keys_reach_another_process(variant: str, way: str) -> None:
+    subject = harness.subject_with(variant, WAYS[way], KEYS)
+    values = subject.vector(6)
+    sent = subject.owner.dump(subject.owner.encrypt(values), "none")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        data = pool.apply(_bootstrapped_elsewhere, (variant, [*subject.owner.public_material()], sent))
+    error = np.abs(subject.owner.decrypt(subject.owner.load(data)) - values).max()
+    assert 0 < error < subject.parameters.require_bootstrapping().error
+
+
+def _bootstrapped_elsewhere(variant: str, material: list[bytes], sent: bytes) -> bytes:
+    evaluator = registry.load(variant).evaluator(iter(material))
+    return evaluator.dump(evaluator.operations["bootstrap"](evaluator.load(sent)), "none")
