@@ -18,9 +18,9 @@ from .cells import Cell
 
 pytestmark = pytest.mark.schemes("ckks")
 
-# Short programs with one bootstrap each, and the levels that they need between two.
+# Short programs with a bootstrap each, and the levels that they need between two.
 SMALL: Mapping[str, tuple[AnyWorkload, int]] = {
-    "helr": (Helr(2).with_options({"features": 7, "samples": 60}), helr.DEPTH),
+    "helr": (Helr(3).with_options({"features": 7, "samples": 60}), helr.DEPTH),
     "lstm": (Lstm(4).with_options({"size": 8}), sum(recurrent.DEPTH)),
 }
 RING = 512
@@ -41,5 +41,5 @@ def test_small(variant: str, scheme: str, name: str) -> None:
         workload, harness.adapter(variant), Ring(levels + 1, RING, level_budget=(2, 2)).spec, given
     )
     nodes = [node.operation for item in both.programs.values() for node in item.program.nodes]
-    assert nodes.count("bootstrap") == 1
+    assert "bootstrap" in nodes
     assert harness.judgement(both, given).complaint is None
