@@ -117,6 +117,13 @@ where
     )
 order by round(4 * coalesce(s.undisturbed_share, 1)), r.started_at, i.case_info_id;
 
+-- name: measured_costs
+-- Both parties' time, bytes, memory and largest error of a pass of each workload of a run.
+select
+    case_key, work_s, ci_low, ci_high, upload, download, keys_size, client_peak_bytes, server_peak_bytes, max_error
+from whole_costs
+where run_id = %(run_id)s;
+
 -- name: server_times
 -- The server's evaluation by case and stage, with the workers behind a median; of failed cases the reason.
 select

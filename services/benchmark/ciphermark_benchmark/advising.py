@@ -124,7 +124,10 @@ def requests(
     seen: list[Request] = []
     for choice in _choices(workload, scheme, declared, wanted):
         for ring, tuning in product(_rings(workload, choice.spec), _TUNINGS):
-            spec = replace(changed(choice.spec, Override(ring_dimension=ring)), tuning=tuning)
+            try:
+                spec = replace(changed(choice.spec, Override(ring_dimension=ring)), tuning=tuning)
+            except Unsupported:  # no plaintext modulus of this size gives slots there
+                continue
             request = Request(spec, choice.options)
             if request not in seen and declared.reason_against_tuning(tuning) is None:
                 seen.append(request)
@@ -178,12 +181,12 @@ def _takes_fewer(workload: AnyWorkload, spec: ParameterSpec, ring: int) -> bool:
     library, counts = registry.load("cleartext"), []
     bits = spec.modulus_bits or workload.roomy_parameters(spec.scheme).modulus_bits
     for size in (ring, 2 * ring):
-        there = changed(replace(spec, modulus_bits=bits), Override(ring_dimension=size, security=0))
         try:
+            there = changed(replace(spec, modulus_bits=bits), Override(ring_dimension=size, security=0))
             parameters = library.resolve(there)
             own = [workload.input_ciphertexts(stage.name, parameters) for stage in workload.server_stages]
         except Unsupported:
-            return True
+            return size == ring
         counts.append(sum(math.inf if count is None else count for count in own))
     return not counts[0] <= counts[1] < math.inf
 
@@ -422,13 +425,17 @@ def _program_key(workload: AnyWorkload, parameters: Parameters, declared: Declar
     return repr((workload.name, workload.options, untuned, switching(declared, parameters), form))
 
 
-def predictor(database: Database, wish: Wish, facts: Host) -> tuple[Predictor, list[str]]:
-    """A predictor from this host's cost tables of the wanted libraries, and remarks on the tables."""
+def predictor(
+    database: Database, wish: Wish, facts: Host, but_of: str | None = None
+) -> tuple[Predictor, list[str]]:
+    """A predictor from this host's cost tables of the wanted libraries, without the results of the run ``but_of``; and
+    remarks on the tables.
+    """
     tables: dict[str, CostTable | str] = {}
     for variant in installed(wish.limits, frozenset(facts.cpu_flags)):
         name = registry.base_variant(variant)
         try:
-            tables[name] = predicting.cost_table(database, facts, name)
+            tables[name] = predicting.cost_table(database, facts, name, but_of=but_of)
         except UserError as error:
             tables[name] = str(error)
     remarks = (text for table in tables.values() if not isinstance(table, str) for text in table.remarks)
@@ -440,11 +447,12 @@ def predictor(database: Database, wish: Wish, facts: Host) -> tuple[Predictor, l
 
 def suite(name: str, wish: Wish, several: Sequence[Candidate]) -> str:
     """The text of a suite that measures candidates: an experiment for each, with exactly its parameters."""
-    document = {
-        "name": name,
-        "budget": _BUDGET,
-        "experiments": [_experiment(wish, candidate) for candidate in several],
-    }
+    return suite_of(name, [experiment(wish, candidate) for candidate in several], _BUDGET)
+
+
+def suite_of(name: str, experiments: Sequence[Mapping[str, Any]], budget: Mapping[str, Any]) -> str:
+    """The text of a suite of experiments."""
+    document = {"name": name, "budget": dict(budget), "experiments": [*experiments]}
     stream = io.StringIO()
     yaml = YAML()
     yaml.width = 110
@@ -454,7 +462,8 @@ def suite(name: str, wish: Wish, several: Sequence[Candidate]) -> str:
     return stream.getvalue()
 
 
-def _experiment(wish: Wish, candidate: Candidate) -> dict[str, Any]:
+def experiment(wish: Wish, candidate: Candidate) -> dict[str, Any]:
+    """The experiment of a suite that measures a candidate."""
     spec, workload = candidate.request, wish.workload
     level: Any = spec.security or "none"
     if spec.security and spec.security_table != security.OLDEST:

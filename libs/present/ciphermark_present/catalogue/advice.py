@@ -32,7 +32,7 @@ _WRITTEN: Mapping[str, Callable[[Any], str]] = {
     "bits": lambda value: f"{formats.digits(value)} bits",
     "price": formats.small,
 }
-_LIMITS = {
+LIMITS = {
     "latency": "time",
     "throughput": "throughput",
     "client_memory": "client memory",
@@ -135,7 +135,7 @@ def _why(place: int, point: Row, row: Row, rows: Sequence[Row]) -> str:
     if point["next"] is not None:
         texts.append(_against(point["next"], str(place + 1)))
     if point["uncertain"]:
-        limits = ", ".join(_LIMITS[limit] for limit in point["uncertain"])
+        limits = ", ".join(LIMITS[limit] for limit in point["uncertain"])
         texts.append(f"uncertain: the interval exceeds the limit of {limits}")
     text = "; ".join(
         texts or ["tie with the point above" if place > 1 else "no other candidate is better in anything"]
@@ -207,7 +207,7 @@ def _multiple(ratio: float | None, words: str) -> str:
 def miss(item: Row) -> str:
     """A missed limit, and by how much."""
     write = _WRITTEN.get(item["unit"], formats.small)
-    limit, value, allowed = _LIMITS[item["limit"]], item["value"], item["allowed"]
+    limit, value, allowed = LIMITS[item["limit"]], item["value"], item["allowed"]
     if item["limit"] == "security":
         return f"security {formats.level(value)}, limit {allowed} bits"
     if value is None:

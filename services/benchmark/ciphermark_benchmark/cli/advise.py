@@ -124,7 +124,7 @@ def answer_of(
     data_directory = data_directories.find()
     with caught_up(data_directory) as database:
         predict, notes = advising.predictor(database, wish, facts)
-    several = _candidates(wish, predict, wanted[0], facts)
+    several = candidates_of(wish, predict, wanted[0], facts)
     answer = advising.answered(wish, several, notes)
     if verify and answer["points"]:
         answer["verified"] = _verified(data_directory, wish, answer, several, verify)
@@ -152,7 +152,7 @@ def _wish(wanted: Sequence[str], asked: WishText, suite: Path | None, facts: Hos
     return advising.wished(workload, name, asked, facts)
 
 
-def _candidates(wish: Wish, predict: advising.Predict, name: str, facts: Host) -> list[Candidate]:
+def candidates_of(wish: Wish, predict: advising.Predict, name: str, facts: Host) -> list[Candidate]:
     """The candidates; those of a user's file come from another process, which the file cannot harm."""
     there = advising.installed(wish.limits, frozenset(facts.cpu_flags))
     ask = partial(advising.candidates, wish, there, predict)
