@@ -126,6 +126,7 @@ def test_a_cost_that_is_not_in_the_table_is_named_and_makes_the_prediction_parti
     prediction = predicted(program, without)
 
     assert prediction.is_partial
+    assert prediction.is_bound
     assert prediction.uncovered == (f"{EVALUATE}: rotate (CKKS, N = {N}, 2 primes), 1 times",)
     assert prediction.evaluation.value < predicted(program).evaluation.value
 
@@ -286,3 +287,32 @@ def test_a_track_record_replaces_the_error_that_the_model_assumes() -> None:
     widened = predicted(program, replace(table(), widening=0.5, remarks=("another host",)))
     assert widened.evaluation.high > 1.5 * assumed.value
     assert widened.remarks == ("another host",)
+
+
+def test_seeded_inputs_cost_what_was_measured_of_them() -> None:
+    """They are written when they are encrypted. Without their costs, the missing steps are named."""
+    program = program_of(squared_and_rotated)  # type: ignore[arg-type]
+    subject = Subject(DECLARED, (StageSubject("compute", program, 1),), program.keys, is_seeded=True)
+    assert predict(subject, table()).uncovered == (
+        f"encrypt: dump_seeded (CKKS, N = {N}, 3 primes), 1 times",
+        f"deserialize: load_seeded (CKKS, N = {N}, 3 primes), 1 times",
+    )
+    seeded = {key("dump_seeded", 3): cost(4e-3), key("load_seeded", 3): cost(2e-3)}
+    full = replace(table(), entries={**table().entries, **seeded})
+    prediction = predict(subject, full)
+    times = {place[::2]: quantity.value for place, quantity in prediction.times_s.items()}
+    assert not prediction.uncovered
+    assert (times["client", "encrypt"], times["server", "deserialize"]) == (4e-3, 2e-3)
+    assert ("client", "serialize") not in times
+
+
+def test_a_ciphertext_of_several_residues_is_encrypted_once_for_each() -> None:
+    spec = ParameterSpec("bfv", N, (50, 40, 40, 50), 114689 * 147457, security=0)
+    assert len(spec.plain_residues) == 2
+    resolved = registry.load("cleartext").resolve(spec)
+    program = trace(lambda _, inputs: inputs, resolved, fresh_inputs(resolved, 1)).program
+    entries = {replace(item, scheme="bfv"): value for item, value in table().entries.items()}
+    subject = Subject(DECLARED, (StageSubject("compute", program, 1),), program.keys)
+    times = predict(subject, replace(table(), entries=entries)).times_s  # type: ignore[arg-type]
+    assert times["client", "compute", "encrypt"].value == pytest.approx(2 * 1500e-6)
+    assert times["client", "compute", "decrypt"].value == pytest.approx(2 * 600e-6)

@@ -113,7 +113,7 @@ where
     and s.party is null and s.step is null and s.repetitions is null and i.ciphertexts = 1
     and (
         (i.residency is not null and s.stage in ('evaluate', 'encrypt', 'decrypt'))
-        or s.stage in ('dump', 'load')
+        or s.stage in ('dump', 'load', 'dump_seeded', 'load_seeded')
     )
 order by round(4 * coalesce(s.undisturbed_share, 1)), r.started_at, i.case_info_id;
 

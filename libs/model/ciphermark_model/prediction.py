@@ -28,9 +28,6 @@ _OF_95 = 1.2816 / 1.96
 _MODEL = 0.05
 _SHARED = 0.05  # the relative half-width of nodes on several threads, which share caches and memory
 _OLDER = 0.1  # the relative half-width of costs of an earlier build
-# Of an encryption with the public key: one with the secret key that is written with a seed, roughly and at least. No
-# experiment measures it.
-_SEEDED = (0.6, 0.3)
 _MIN_RECORD = 10  # predictions with a measured time, from which the record alone counts
 
 
@@ -117,6 +114,11 @@ class Prediction:
     def is_partial(self) -> bool:
         """Whether costs are missing in the evaluation."""
         return any(text.startswith(f"{EVALUATE}: ") for text in self.uncovered)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether costs are missing in the time from the input to the output, to which encoding does not belong."""
+        return any(not text.startswith(f"{ENCODE}: ") for text in self.uncovered)
 
     def end_to_end(self, bandwidth_bits_per_s: float, rtt_s: float = 0.0) -> Quantity:
         """The time from the input to the output: all steps, and a message in both directions for each stage."""
@@ -259,12 +261,6 @@ class _Steps:
             older = _OLDER * value if any(cost.is_older for cost in scaled) else 0.0
             self.times_s[place] = _interval(value, [width * _OF_95, older], self.table)
 
-    def widen(self, place: tuple[str, str, str], value: float, low: float) -> None:
-        """Replace a time by these shares of it; the time itself becomes the upper end of the interval."""
-        if place in self.times_s:
-            full = self.times_s[place]
-            self.times_s[place] = Quantity(value * full.value, low * full.low, full.high)
-
 
 def _evaluation(
     program: Program, priced: Priced, table: CostTable, declared: Declaration, threads: int
@@ -291,21 +287,24 @@ def _interval(value: float, half_widths: Sequence[float], table: CostTable) -> Q
 
 
 def _of_client(stage: StageSubject, subject: Subject, pricer: Pricer, steps: _Steps) -> None:
-    """The steps around an evaluation: encryption, serialization in both directions, decryption; encoded constants."""
-    costs, name = pricer.costs, stage.name
-    top = len(subject.parameters.moduli)
+    """The steps around an evaluation: encryption, serialization in both directions, decryption; encoded constants. A
+    ciphertext with a seed is written when it is encrypted.
+    """
+    costs, name, residues = pricer.costs, stage.name, pricer.residues
+    top, sent = len(subject.parameters.moduli), stage.inputs * residues
     step = _in_one_thread(pricer)
-    back = returned(stage)
+    back = returned(stage) * residues
     primes = [pricer.lowest + shape.level for shape in back]
     written = math.fsum(
         number * shape.polynomials / (2 * top) for number, shape in zip(primes, back, strict=True)
     )
-    steps.add(("client", name, "encrypt"), [(step("encrypt", top), stage.inputs)], costs)
     if subject.is_seeded:
-        steps.widen(("client", name, "encrypt"), *_SEEDED)
+        steps.add(("client", name, "encrypt"), [(step("dump_seeded", top), sent)], costs)
+        steps.add(("server", name, "deserialize"), [(step("load_seeded", top), sent)], costs)
     else:
-        steps.add(("client", name, "serialize"), [(step("dump", top), stage.inputs)], costs)
-    steps.add(("server", name, "deserialize"), [(step("load", top), stage.inputs)], costs)
+        steps.add(("client", name, "encrypt"), [(step("encrypt", top), sent)], costs)
+        steps.add(("client", name, "serialize"), [(step("dump", top), sent)], costs)
+        steps.add(("server", name, "deserialize"), [(step("load", top), sent)], costs)
     steps.add(("server", name, ENCODE), _encodings(stage.program, pricer), costs)
     steps.add(("server", name, "serialize"), [(step("dump", top), written)], costs)
     steps.add(("client", name, "deserialize"), [(step("load", top), written)], costs)
@@ -327,7 +326,8 @@ def _encodings(program: Program, pricer: Pricer) -> list[tuple[Key, float]]:
     keys = []
     for level, count in Counter(constant.level for constant in program.constants).items():
         at_level = step("encode_at_level", pricer.lowest + level)
-        keys.append((at_level if pricer.costs.of(at_level) else step("encode", top), float(count)))
+        key = at_level if pricer.costs.of(at_level) else step("encode", top)
+        keys.append((key, float(count * pricer.residues)))
     return keys
 
 

@@ -86,7 +86,7 @@ class Pricer:
         self._threads = 1 if declared.programs_have_threads or not declared.has_threads else threads
         self.lowest = len(parameters.moduli) - top_level(parameters)
         self._bits = [prime.bit_length() for prime in parameters.moduli]
-        self._residues = max(1, len(parameters.spec.plain_residues))
+        self.residues = max(1, len(parameters.spec.plain_residues))
         self._special_bits = self._bits_of_special()
         table = costs.table
         self._caches = [
@@ -165,7 +165,7 @@ class Pricer:
         operations = cached + shares * (streamed - cached)
         saved = overwritten * np.where(shares > 0.5, copied_streamed, copied)
         whole = np.maximum(operations + per_byte * key_bytes - saved, operations / 2)
-        return self._residues * np.where(operations > 0, whole, 0.0)
+        return self.residues * np.where(operations > 0, whole, 0.0)
 
     def _add_uncertainty(
         self, priced: Priced, forms: Sequence[_Form], places: Integers, shares: Floats
@@ -179,7 +179,7 @@ class Pricer:
             for part in form.parts:
                 counts = (part.cached, total[place] - far[place]), (part.streamed, far[place])
                 width = sum(float(count) * (cost.high - cost.low) / 2 for cost, count in counts)
-                width *= part.factor * self._residues
+                width *= part.factor * self.residues
                 priced.half_widths[part.key] = priced.half_widths.get(part.key, 0.0) + width
                 if any(cost.is_older for cost, count in counts if count):
                     priced.older.add(part.key)

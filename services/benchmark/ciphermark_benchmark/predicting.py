@@ -35,7 +35,7 @@ _UNKNOWN = 0.2
 _Rows: TypeAlias = Sequence[Mapping[str, Any]]
 _OTHER_HOST = 0.5  # added to the relative half-width for a table of another host
 _SAME_CLOCK = 0.03  # relative difference of the reference kernel
-_SERIALIZATION = ("dump", "load")
+_SERIALIZATION = ("dump", "load", "dump_seeded", "load_seeded")
 
 
 def cost_table(  # noqa: PLR0913 - what a table is of

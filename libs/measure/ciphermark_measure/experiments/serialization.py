@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ciphermark_contract import checking
-from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported
+from ciphermark_contract.declaration import SEEDED_CIPHERTEXT, Declaration
+from ciphermark_contract.interfaces import Handle, KeyRequest, PythonBound, Unsupported, Vector
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import operands
@@ -29,7 +29,9 @@ _VALUE_BYTES = 8  # one integer or real in the clear
 
 
 class Serialization(Sampled):
-    """Sizes of ciphertext, plaintext and keys in one compression mode; times for the ciphertext."""
+    """Sizes of ciphertext, plaintext and keys in one compression mode. Times for the ciphertext, and where the library
+    writes it with a seed: to encrypt and write it so, and to read it, which expands the seed.
+    """
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -63,20 +65,25 @@ class Serialization(Sampled):
             return
         with self.spent("sampling_s"):
             self._samples = self._sizes(ciphertext, dumped, len(vector))
-        self._make_phases(ciphertext, dumped)
+        self._make_phases(ciphertext, dumped, vector)
 
     def close(self) -> Findings:
         self.sum_up()
         timed = [sample for phase in self.phases for sample in phase.samples]
         return replace(self.findings, samples=(*self._samples, *timed), facts=self.facts)
 
-    def _make_phases(self, ciphertext: Handle, dumped: bytes) -> None:
-        evaluator, setting = self.session.evaluator, self.setting
+    def _make_phases(self, ciphertext: Handle, dumped: bytes, vector: Vector) -> None:
+        evaluator, owner, setting = self.session.evaluator, self.session.owner, self.setting
         short = target(setting.trial.budget, setting.resolution_ns, is_client=True)
         bounds = {
             "dump": [PythonBound(evaluator.dump, [(ciphertext, self._mode)])],
             "load": [PythonBound(evaluator.load, [(dumped,)])],
         }
+        if self.session.declaration.writes_seeded:
+            about = SEEDED_CIPHERTEXT, vector, self._mode
+            seeded = owner.dump_seeded(*about)
+            bounds["dump_seeded"] = [PythonBound(owner.dump_seeded, [about])]
+            bounds["load_seeded"] = [PythonBound(evaluator.load, [(seeded,)])]
         self.phases = [
             Phase(name, bound, short, setting.clock, gate=setting.gate) for name, bound in bounds.items()
         ]

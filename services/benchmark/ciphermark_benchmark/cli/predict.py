@@ -305,8 +305,7 @@ _CELLS: tuple[_Cell, ...] = (
     (
         Head("end to end", is_number=True),
         lambda item, network: (
-            "≥ " * bool(item.prediction.uncovered)
-            + formats.seconds(item.prediction.end_to_end(*network).value)
+            "≥ " * item.prediction.is_bound + formats.seconds(item.prediction.end_to_end(*network).value)
         ),
     ),
     _number("upload", lambda item: formats.size(item.upload_bytes), 1),
@@ -325,7 +324,7 @@ def _bounds(time: Quantity) -> str:
 def _legend(predictions: Sequence[Prediction]) -> Iterator[str]:
     if any(item.uncovered for item in predictions):
         yield "* without the costs in the next table"
-    if any(item.is_partial for item in predictions):
+    if any(item.is_bound for item in predictions):
         yield "≥ a lower bound"
     yield from dict.fromkeys(f"{item.variant}: {remark}" for item in predictions for remark in item.remarks)
 
