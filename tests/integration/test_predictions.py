@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,13 @@ import pytest
 from dashboard import dashboard, rows_of
 
 from ciphermark_benchmark import track_record
+from ciphermark_benchmark.data_directory import DataDirectory
+from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.model import Outcome, Sample
 from ciphermark_core.run import Run
 from ciphermark_db.database import Database
 from ciphermark_model.quantity import Quantity
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
 if TYPE_CHECKING:  # tests/unit has a module of that name, too
@@ -137,3 +141,35 @@ def test_a_workload_is_predicted_from_costs_of_other_runs_alone(database: Databa
     assert any("relinearize" in text or "mul" in text for text in uncovered)  # the table has additions alone
     elsewhere = replace(other, host=replace(other.host, fingerprint="cafe"))
     assert track_record.record(database, elsewhere, [later]) == 0
+
+
+COMPUTATION = """from ciphermark import computation, reals
+
+@computation(x=reals(16))
+def mine(x):
+    return x + 1
+"""
+
+
+def test_a_computation_has_a_track_record_that_is_made_again_from_its_copy(
+    database: Database, make: Maker, tmp_path: Path
+) -> None:
+    make.record(database, *make.costs("add", {"seal": (1.0, 2.0)}))
+    (tmp_path / "mine.py").write_text(COMPUTATION)
+    copy = user_workloads.copied("mine.py", tmp_path)
+    directory = DataDirectory(tmp_path, None)
+    user_workloads.store_copy(directory.workloads, copy)
+    run = make.run()
+    database.record_run(run)
+    parameters = WORKLOADS[copy.name].parameters("ckks")
+    case = make.case("seal", experiment="own", operation=copy.name, parameters=parameters)
+    outcome = make.outcome(run, case, (Sample("time", 1.0, "compute", None, "evaluate"),))
+    database.record_outcome(outcome)
+    journal = Journal.create(directory, Header(run, "mine.yaml", (), workloads={"./mine.py": copy.name}))
+    journal.append(outcome)
+    journal.retire(directory)
+    del WORKLOADS[copy.name]  # as in a later process
+    assert track_record.renewed(directory, database, run.id) == 1
+    del WORKLOADS[copy.name]
+    (directory.workloads / f"{copy.name}.py").unlink()
+    assert track_record.renewed(directory, database, run.id) == 0

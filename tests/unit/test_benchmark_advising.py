@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from predictions import REMARK, answer, available, predicted
 
-from ciphermark import computation, matvec, reals
+from ciphermark import computation, integers, matvec, reals
 from ciphermark_adapters import registry
 from ciphermark_benchmark import advising
 from ciphermark_benchmark.advising import Link, Predictor, UncoveredError, Wish, requests, wished
@@ -53,6 +53,13 @@ def test_candidates_vary_layouts_and_a_larger_ring_only_where_it_takes_fewer_cip
             assert {2, 8, 16} <= {each.options.get("baby_steps") for each in several}
     several = requests(WORKLOADS["matrix-product"], "ckks", registry.declaration("seal"), Limits())
     assert {each.options["blocks"] for each in several} == {2, 4, 8}
+
+
+def test_a_ring_without_a_plaintext_modulus_of_the_size_is_no_candidate():
+    """t has 16 bits at N = 4096; at N = 8192 none of 16 bits is 1 modulo 2N."""
+    whole = computation(a=integers(24, -5, 5))(lambda a: 150 * a.sum())
+    several = [*requests(whole, "bgv", registry.declaration("seal"), Limits())]
+    assert several
 
 
 @pytest.mark.parametrize("table", ["2018", "2024"])

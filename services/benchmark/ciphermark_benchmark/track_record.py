@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from ciphermark_benchmark import archive, predicting
@@ -15,13 +16,14 @@ from ciphermark_db.database import Database
 from ciphermark_model.prediction import Prediction, Share, predict, total
 from ciphermark_model.quantity import Quantity
 from ciphermark_model.table import CostTable
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.options import INPUTS_PER_PASS
 from ciphermark_workloads.options import of_case as options_of
 
 
 def record(database: Database, run: Run, outcomes: Iterable[Outcome]) -> int:
-    """Predict the correct cases of a run that are installed workloads, and store the predictions. Returns their number.
+    """Predict the correct cases of a run that are workloads known here. Stores the predictions; returns their number.
 
     A variant without a cost table of the run's host has none, and neither has a pass of several inputs.
     """
@@ -41,11 +43,15 @@ def record(database: Database, run: Run, outcomes: Iterable[Outcome]) -> int:
 
 
 def renewed(data_directory: DataDirectory, database: Database, run_id: str) -> int:
-    """As :func:`record`, from the journal or the archive of the run in the data directory; 0 without one."""
+    """As :func:`record`, from the journal or the archive of the run in the data directory; 0 without one. Computations
+    of users' files count where the data directory has their copies; archives of others never execute any.
+    """
     for place in (data_directory, data_directory.of_jobs):
         path = place.recorded / f"{run_id}.jsonl"
         if path.is_file():
             journal = Journal.read(path)
+            with suppress(UserError):  # a copy is gone, or was changed
+                user_workloads.install_copies(place.workloads, journal.header.workloads.values())
             return record(database, journal.header.run, journal.outcomes())
     path = data_directory.imported / f"{run_id}.jsonl.xz"
     if not path.is_file():
