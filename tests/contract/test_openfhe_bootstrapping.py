@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
+from ciphermark_adapters.openfhe import bootstrapping_keys
 from ciphermark_contract.interfaces import Exhausted, lowered
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported
@@ -118,10 +119,35 @@ def test_keys_reach_another_process(variant: str, way: str) -> None:
     subject = harness.subject_with(variant, WAYS[way], KEYS)
     values = subject.vector(6)
     sent = subject.owner.dump(subject.owner.encrypt(values), "none")
+    material = [*subject.owner.public_material()]
+    stated = subject.parameters.require_bootstrapping().key_bytes
+    assert stated is not None
+    assert 1 < len(material[-1]) / stated < 1.05  # names of keys, and sizes
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        data = pool.apply(_bootstrapped_elsewhere, (variant, [*subject.owner.public_material()], sent))
+        data = pool.apply(_bootstrapped_elsewhere, (variant, material, sent))
     error = np.abs(subject.owner.decrypt(subject.owner.load(data)) - values).max()
     assert 0 < error < subject.parameters.require_bootstrapping().error
+
+
+@pytest.mark.parametrize("slots_first", [False, True])
+def test_the_rotations_are_those_that_openfhe_makes_keys_for(variant: str, slots_first: bool) -> None:
+    """Level budgets that divide the layers evenly, unevenly, and not at all."""
+    import openfhe
+
+    from ciphermark_adapters.openfhe import parameters
+
+    asked = BootstrappingParameters(slots_first=slots_first)
+    adapter, kind, ring = harness.adapter(variant), openfhe.CryptoContext, 512
+    spec = ParameterSpec("ckks", ring, (50, 40, 60), scale_bits=40, security=0, tuning="recommended")
+    context = parameters.context_of(adapter.resolve(spec))
+    context.Enable(openfhe.FHE)
+    for log_slots, budget in [(1, (1, 1)), (3, (3, 2)), (4, (3, 3)), (5, (1, 1)), (6, (4, 5)), (8, (2, 3))]:
+        secret, slots = context.KeyGen().secretKey, 1 << log_slots
+        context.EvalBootstrapSetup([*budget], [0, 0], slots, 10, False, slots_first)
+        context.EvalBootstrapKeyGen(secret, slots)
+        steps = bootstrapping_keys.rotations(ring, slots, replace(asked, level_budget=budget))
+        wanted = {2 * ring - 1, *map(context.FindAutomorphismIndex, steps)}
+        assert {*kind.GetExistingEvalAutomorphismKeyIndices(secret.GetKeyTag())} == wanted
 
 
 def _bootstrapped_elsewhere(variant: str, material: list[bytes], sent: bytes) -> bytes:

@@ -84,9 +84,9 @@ class Bootstrapping:
 
     A result is ``depth`` levels below the top. An operand is at ``operand_level`` or above. ``error`` is the maximum
     error of a correct result, for values of at most 1. ``moduli`` and ``special_moduli`` are the primes inside
-    bootstrapping, where the parameter set has those outside only; its depth is then 0. A
-    bootstrapping fails with a probability of at most 2^−``failure_bits``, as the library's documents state it; ``None``
-    where they do not.
+    bootstrapping, where the parameter set has those outside only; its depth is then 0. Its keys take
+    ``key_bytes``. A bootstrapping fails with a probability of at most 2^−``failure_bits``, as the library's documents
+    state it; ``None`` where they do not.
     """
 
     parameters: BootstrappingParameters
@@ -95,6 +95,7 @@ class Bootstrapping:
     operand_level: Int32 = 0
     moduli: tuple[Positive, ...] = ()
     special_moduli: tuple[Positive, ...] = ()
+    key_bytes: Int64 | None = None
     failure_bits: float | None = None
 
     @property

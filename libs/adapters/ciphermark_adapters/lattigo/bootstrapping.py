@@ -122,5 +122,11 @@ def resolved(spec: ParameterSpec, facts: CircuitFacts, modular_bits: int) -> Boo
         )
     failure_bits = _FAILURE_BITS + _LOG_DOCUMENTED_SLOTS - math.log2(spec.slots)
     return Bootstrapping(
-        spec.bootstrapping, 0, error, facts.operand_level, facts.moduli, facts.special_moduli, failure_bits
+        spec.bootstrapping,
+        depth=0,
+        error=error,
+        operand_level=facts.operand_level,
+        moduli=facts.moduli,
+        special_moduli=facts.special_moduli,
+        failure_bits=failure_bits,
     )

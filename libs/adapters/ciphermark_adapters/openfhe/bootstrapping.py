@@ -9,7 +9,9 @@ from typing import Any
 
 import openfhe
 
+from ciphermark_adapters.openfhe import bootstrapping_keys
 from ciphermark_contract.interfaces import Handle, Unsupported
+from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import (
     Bootstrapping,
     BootstrappingParameters,
@@ -62,8 +64,11 @@ def require(spec: ParameterSpec) -> None:
         raise Unsupported("OpenFHE has 1 iteration, or 2 with the precision_bits of the first")
 
 
-def resolved(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | None:
-    """OpenFHE's bootstrapping depth, and a bound on the error; ``None`` where no bootstrapping is requested.
+def resolved(
+    spec: ParameterSpec, moduli: tuple[int, ...], special: int, switching: KeySwitching | None
+) -> Bootstrapping | None:
+    """OpenFHE's bootstrapping depth, a bound on the error, and the bytes of its keys with so many special primes;
+    ``None`` where no bootstrapping is requested.
 
     The error of the modular reduction grows with the bits by which the message is scaled down. A second iteration
     divides it by 2^precision_bits.
@@ -87,6 +92,9 @@ def resolved(spec: ParameterSpec, moduli: tuple[int, ...]) -> Bootstrapping | No
         depth - decoding + asked.iterations - 1,
         2.0**bits,
         decoding + 1,  # scaling the message down takes one level
+        key_bytes=None
+        if switching is None
+        else bootstrapping_keys.key_bytes(spec, len(moduli), special, switching),
         failure_bits=None if documented is None else documented + _LOG_DOCUMENTED_SLOTS - _log2(spec.slots),
     )
 

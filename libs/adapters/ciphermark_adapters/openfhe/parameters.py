@@ -43,7 +43,13 @@ def resolve(spec: ParameterSpec) -> Parameters:
 def _switched(spec: ParameterSpec, data: tuple[int, ...], switching: KeySwitching | None) -> Parameters:
     special = special_moduli(spec, data, switching)
     return replace(
-        requests.resolved(spec, data, special, bootstrapping.SECRETS, bootstrapping.resolved(spec, data)),
+        requests.resolved(
+            spec,
+            data,
+            special,
+            bootstrapping.SECRETS,
+            bootstrapping.resolved(spec, data, len(special), switching),
+        ),
         key_switching=switching,
         scaling="exact" if spec.scheme == "bfv" else "fixed",
         slot_generator=limits.SLOT_GENERATOR,
