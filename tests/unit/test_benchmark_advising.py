@@ -272,6 +272,22 @@ def test_a_predictor_predicts_equal_programs_once_and_states_missing_tables():
         Predictor({"seal": "run calibrate"})(SIGN, SIGN.parameters("ckks"), "seal", 1)
 
 
+def test_costs_of_another_clock_or_host_are_never_used_silently(monkeypatch):
+    asked = []
+
+    def cost_table(database, facts, variant, **conditions):
+        asked.append(conditions)
+        return CostTable("host", variant, "build", {}, remarks=(REMARK,))
+
+    monkeypatch.setattr(advising.predicting, "cost_table", cost_table)
+    monkeypatch.setattr(advising.reference_kernel_baseline, "now_s", lambda: 5e-5)
+    facts = host.collect()
+    wish = wished(SIGN, "sign", WishText(libraries=["seal"], other_host=True), facts)
+    _, remarks = advising.predictor(None, wish, facts, "run")
+    assert asked == [{"accepts_other_hosts": True, "reference_kernel_s": 5e-5, "but_of": "run"}]
+    assert remarks == [REMARK]
+
+
 def test_a_link_adds_the_time_of_transfer():
     prediction = predicted(SIGN, SIGN.parameters("ckks"), "seal", 1)
     alone, sent = (advising.costs(prediction, link) for link in (Link(), Link(8e6, 0.1)))

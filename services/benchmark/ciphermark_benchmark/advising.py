@@ -20,6 +20,7 @@ from ciphermark_adapters.registry import Availability
 from ciphermark_analysis.correction import counted
 from ciphermark_benchmark import predicting
 from ciphermark_benchmark.limits import WishText
+from ciphermark_benchmark.runner import reference_kernel_baseline
 from ciphermark_contract.declaration import Declaration
 from ciphermark_core import primes, security
 from ciphermark_core.descriptor import Value
@@ -73,7 +74,7 @@ NO_LINK, NO_LIMITS = Link(), Limits()
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What to advise on: a workload by ``name``, as suites write it, with its options; the limits, the objective, the
-    link, numbers of threads, and the price of a core for an hour.
+    link, numbers of threads, the price of a core for an hour, and whether costs of another host count.
     """
 
     workload: AnyWorkload
@@ -83,6 +84,7 @@ class Wish:
     link: Link = NO_LINK
     threads: tuple[int, ...] = (1,)
     core_hour: float | None = None
+    accepts_other_hosts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def wished(workload: AnyWorkload, name: str, asked: WishText, facts: Host) -> Wi
     link, limits = Link(asked.bandwidth, asked.round_trip or 0.0), asked.limits
     if limits.error is None:
         limits = replace(limits, error=_tolerance(workload))
-    return Wish(workload, name, limits, asked.objective, link, threads, asked.core_hour)
+    return Wish(workload, name, limits, asked.objective, link, threads, asked.core_hour, asked.other_host)
 
 
 def _tolerance(workload: AnyWorkload) -> float | None:
@@ -429,13 +431,21 @@ def predictor(
     database: Database, wish: Wish, facts: Host, but_of: str | None = None
 ) -> tuple[Predictor, list[str]]:
     """A predictor from this host's cost tables of the wanted libraries, without the results of the run ``but_of``; and
-    remarks on the tables.
+    remarks on the tables. They state where the clock has changed since.
     """
+    kernel_s = reference_kernel_baseline.now_s()
     tables: dict[str, CostTable | str] = {}
     for variant in installed(wish.limits, frozenset(facts.cpu_flags)):
         name = registry.base_variant(variant)
         try:
-            tables[name] = predicting.cost_table(database, facts, name, but_of=but_of)
+            tables[name] = predicting.cost_table(
+                database,
+                facts,
+                name,
+                accepts_other_hosts=wish.accepts_other_hosts,
+                reference_kernel_s=kernel_s,
+                but_of=but_of,
+            )
         except UserError as error:
             tables[name] = str(error)
     remarks = (text for table in tables.values() if not isinstance(table, str) for text in table.remarks)

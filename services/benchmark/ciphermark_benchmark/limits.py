@@ -93,6 +93,9 @@ class WishText(BaseModel):
         examples=["100Mbit/s"],
     )
     round_trip: Seconds = Field(None, description="time of a round trip of the link", examples=["20ms"])
+    other_host: bool = Field(
+        False, description="accept costs of another host; intervals widen", examples=[False]
+    )
     objective: Objective = Field("time", description="what ranks the points", examples=["time"])
 
     @property

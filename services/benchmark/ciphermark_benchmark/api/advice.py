@@ -99,7 +99,17 @@ async def advised(body: Asked, state: Shared) -> dict[str, Any]:
     wish = advising.wished(workload, body.workload, body, facts)
     level = Limits(security=wish.limits.security, security_table=wish.limits.security_table)
     whole = replace(wish, limits=level)
-    place = repr((whole.name, workload.options, level, whole.link, whole.threads, whole.core_hour))
+    place = repr(
+        (
+            whole.name,
+            workload.options,
+            level,
+            whole.link,
+            whole.threads,
+            whole.core_hour,
+            whole.accepts_other_hosts,
+        )
+    )
     last = await asyncio.to_thread(_last_trial, state)
 
     async def ask() -> Advisable:

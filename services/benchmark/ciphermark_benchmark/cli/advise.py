@@ -90,6 +90,9 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     bandwidth: _Bandwidth = None,
     round_trip: Annotated[str | None, typer.Option(help=ROUND_TRIP_HELP)] = None,
     objective: Annotated[Objective | None, typer.Option(help="What ranks the points. Default: time.")] = None,
+    other_host: Annotated[
+        bool | None, typer.Option("--other-host", help="Accept costs of another host; intervals widen.")
+    ] = None,
     limits_file: _LimitsFile = None,
     verify: Annotated[int, typer.Option(help="Measure so many of the best points.", min=0)] = 0,
     suite: Annotated[int, typer.Option(help="Point whose suite --output FILE.yaml gets.", min=1)] = 1,
