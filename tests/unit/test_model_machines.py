@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ciphermark_benchmark import machine_files
+from ciphermark_benchmark import machine_comparison, machine_files, on_machines
 from ciphermark_benchmark.on_machines import Task, rows
 from ciphermark_contract.operations import OPERATIONS, Shape
 from ciphermark_contract.tracing import Traced, trace
@@ -324,3 +324,53 @@ def test_shipped_machines_are_valid_and_changes_apply():
     assert changed.register_file_bytes == 1 << 30
     with pytest.raises(UserError, match=r"with lanes:.*lanes: must be greater than 0"):
         machine_files.machine("craterlake", {"lanes": 0})
+
+
+def test_published_programs_are_predicted_within_their_bounds():
+    """Bounds that the documents state. The large programs are in `docs/results/accelerators.md`."""
+    cheap = ("packed-bootstrap", "unpacked-bootstrap", "lola-mnist", "lola-mnist-encrypted")
+    machine = machine_files.machine("craterlake")
+    published = {name: {80: machine.published_ms[name][80]} for name in cheap}
+    found = machine_comparison.compared(replace(machine, published_ms=published))
+    assert all(0.5 < row["predicted_ms"] / row["published_ms"] < 2 for row in found)
+    stored = {(row["program"], row["security"]): row for row in machine_comparison.stored()["rows"]}
+    for row in found:
+        assert row["predicted_ms"] == pytest.approx(stored[row["program"], 80]["predicted_ms"], rel=1e-5)
+
+
+def test_stored_results_keep_what_the_documents_claim():
+    whole = machine_comparison.stored()
+    errors = {(row["security"], row["rule"]): row for row in whole["errors"]}
+    rule = errors[80, "processor's time, divided by a number"]
+    assert errors[80, "model"]["error"] < 1.31 < rule["error"]
+    assert errors[80, "model"]["within_2"] == 8
+    assert errors[80, "model, latency 0"]["within_2"] == 6
+    assert {row["machine"] for row in whole["ablations"]} >= {"craterlake-unseeded", "craterlake-200-mib"}
+    assert len(whole["rows"]) == 16
+
+
+def test_sweeps_go_in_their_directions():
+    task = on_machines.of_published("packed-bootstrap")
+    points = machine_comparison.sweep(machine_files.machine("craterlake"), task)
+    for name in ("register file", "bandwidth", "lanes"):
+        times = [row["time_s"] for row in points if row["varied"] == name]
+        assert times == sorted(times, reverse=True)
+        assert times[0] > 1.2 * times[-1] or name == "lanes"
+    assert len([row for row in points if row["varied"] == "digits"]) == 4
+
+
+def test_verdicts_are_those_of_both_tables():
+    rows_of = machine_comparison.verdicts(machine_files.machine("craterlake"))
+    (row,) = [row for row in rows_of if (row["security"], row["digits"]) == (128, 3)]
+    assert row["log_qp"] == pytest.approx(1904)
+    assert (row["security_2018"], row["security_2024"]) == (0, 0)
+    assert len(machine_comparison.verdicts(machine_files.machine("f1-plus"))) == 2
+
+
+def test_unknown_programs_and_levels_are_refused():
+    with pytest.raises(UserError, match="no published program 'lsmt'; did you mean 'lstm'"):
+        on_machines.of_published("lsmt")
+    with pytest.raises(UserError, match="published for 80 bits, not for 128"):
+        on_machines.of_published("lola-mnist", 128)
+    with pytest.raises(UserError, match="sharp has no published times"):
+        machine_comparison.compared(machine_files.machine("sharp"))

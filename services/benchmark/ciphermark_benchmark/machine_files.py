@@ -18,6 +18,8 @@ from ciphermark_model.machines.machine import Conversion, Digits, Instructions, 
 
 FOLDER = Path(__file__).with_name("machines")
 _BYTES_PER_S = {"MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12, "GiB/s": 1024.0**3, "TiB/s": 1024.0**4}
+# Published results of a machine are no results of one that is based on it.
+_OWN = ("published", "published_ms", "published_cpu_s", "published_slowdowns", "based_on")
 _MAX_DEPTH = 8  # machines that are based on each other
 _DEFINITION = "with title, source, lanes, units and so on; see `ciphermark machines --schema`"
 
@@ -105,6 +107,15 @@ class MachineText(_Form):
     )
     marks: dict[str, str] = Field({}, description="the origin of each value that is not published")
     published: dict[str, NotNegative] = Field({}, description="published facts that the model does not use")
+    published_ms: dict[str, dict[int, Positive]] = Field(
+        {}, description="published times by program and security level"
+    )
+    published_cpu_s: dict[str, Positive] = Field(
+        {}, description="published times of the processor that the machine was compared with"
+    )
+    published_slowdowns: dict[str, Positive] = Field(
+        {}, description="published times by program, in those of the machine that this one is based on"
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> MachineText:
@@ -165,6 +176,10 @@ class MachineText(_Form):
             latency_cycles=self.latency_cycles,
             marks=self.marks,
             published=self.published,
+            published_ms=self.published_ms,
+            published_cpu_s=self.published_cpu_s,
+            based_on=self.based_on,
+            published_slowdowns=self.published_slowdowns,
         )
 
 
@@ -218,8 +233,9 @@ def _completed(values: dict[str, Any], path: Path, depth: int = 0) -> dict[str, 
     if depth == _MAX_DEPTH:
         raise UserError(f"{path}: based_on: machines are based on each other")
     other = _path(base, path.parent)
-    inherited = files.plain(_text(other), str(other))
-    return {**_completed(inherited, other, depth + 1), **values}
+    whole = _completed(files.plain(_text(other), str(other)), other, depth + 1)
+    inherited = {key: value for key, value in whole.items() if key not in _OWN}
+    return {**inherited, **values, "marks": {**whole.get("marks", {}), **values.get("marks", {})}}
 
 
 def _changed(values: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

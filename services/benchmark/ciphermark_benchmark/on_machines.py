@@ -19,10 +19,12 @@ from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import Traced, trace
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Scheme
+from ciphermark_core.nearest import did_you_mean
 from ciphermark_model.machines.execution import Execution, Traffic, execute, traffic_of
 from ciphermark_model.machines.graph import Graph, Words, graph_of
 from ciphermark_model.machines.machine import Machine
 from ciphermark_workloads import user_workloads
+from ciphermark_workloads.deep import graphs
 from ciphermark_workloads.parameters import NOTHING, Override
 from ciphermark_workloads.workload import AnyWorkload
 
@@ -30,6 +32,8 @@ Row: TypeAlias = Mapping[str, Any]
 # The operation that bodies replace, and the operations of bodies: hoisted rotations need as many hints.
 (_BOOTSTRAP,) = where(lambda row: row.keys().bootstrapping is not None)
 _OF_BODIES = where(lambda row: not row.has_several_results)
+PUBLISHED = "craterlake/"  # before the names of programs that CraterLake reports
+_USUAL = 80  # bits of security in its main table
 _REMARK = (
     "Plaintexts of stored programs are whole: a constant with one value in all slots is not known as one."
 )
@@ -38,13 +42,14 @@ _REMARK = (
 @dataclass(frozen=True, slots=True)
 class Task:
     """Programs that execute one after the other. ``uniform`` are the digests of constants with one value in all slots;
-    ``body`` is the circuit of their bootstraps.
+    ``body`` is the circuit of their bootstraps, ``words`` how their primes become words by default.
     """
 
     name: str
     programs: tuple[Program, ...]
     uniform: frozenset[str] = frozenset()
     body: Program | None = None
+    words: Words | None = None
     remarks: tuple[str, ...] = ()
 
     @classmethod
@@ -54,24 +59,25 @@ class Task:
         """
         several = tuple(traced)
         body = body_of([item.program for item in several])
-        vectors = [item.constants for item in (*several, *([body] if body else []))]
         return cls(
             name,
             tuple(item.program for item in several),
-            frozenset(
-                digest for constants in vectors for digest, values in constants.items() if _is_uniform(values)
-            ),
+            frozenset().union(*map(_uniform, (*several, body))),
             body.program if body else None,
         )
 
     def graph(self, machine: Machine, security: int | None, words: Words | None) -> Graph:
         """The graph for a machine; raises ``Unsupported`` with the place."""
         bodies = {} if self.body is None else {_BOOTSTRAP: self.body}
-        return graph_of(self.programs, machine, security, words=words, bodies=bodies, uniform=self.uniform)
+        return graph_of(
+            self.programs, machine, security, words=words or self.words, bodies=bodies, uniform=self.uniform
+        )
 
 
-def _is_uniform(values: Any) -> bool:
-    return bool(np.all(values == values[0]))
+def _uniform(traced: Traced | None) -> frozenset[str]:
+    """The digests of constants with one value in all slots."""
+    constants = traced.constants if traced else {}
+    return frozenset(digest for digest, values in constants.items() if np.all(values == values[0]))
 
 
 def body_of(programs: Sequence[Program]) -> Traced | None:
@@ -130,12 +136,33 @@ def of_run(measured: Iterable[tuple[str, str, str, str, bytes]]) -> Iterator[Tas
     for (workload, variant, scheme), stages in groupby(measured, key=lambda item: item[:3]):
         programs = tuple(Program.from_bytes(data) for *_, data in stages)
         body = body_of(programs)
-        uniform = frozenset(
-            digest for digest, values in (body.constants.items() if body else ()) if _is_uniform(values)
-        )
         yield Task(
-            f"{workload}, {variant}, {scheme}", programs, uniform, body.program if body else None, (_REMARK,)
+            f"{workload}, {variant}, {scheme}",
+            programs,
+            _uniform(body),
+            body.program if body else None,
+            remarks=(_REMARK,),
         )
+
+
+def of_published(name: str, security: int = 80) -> Task:
+    """The task of a program that CraterLake reports: see :mod:`ciphermark_workloads.deep.graphs`. Raises ``UserError``
+    for an unknown one, and for a security level that the paper does not have for it.
+    """
+    if name not in graphs.GRAPHS:
+        raise UserError(f"no published program {name!r}{did_you_mean(name, graphs.GRAPHS)}")
+    levels = graphs.SETTINGS if name in graphs.DEEP else (_USUAL,)
+    if security not in levels:
+        raise UserError(f"{name} was published for {', '.join(map(str, levels))} bits, not for {security}")
+    graph = graphs.DEEP[name](security=security) if name in graphs.DEEP else graphs.GRAPHS[name]()
+    body = body_of([graph.program])
+    return Task(
+        PUBLISHED + name,
+        (graph.program,),
+        graph.numbers | _uniform(body),
+        body.program if body else None,
+        "whole modulus",
+    )
 
 
 def rows(

@@ -91,7 +91,9 @@ class Machine:
     ``plaintext_residues`` is the number of residues loaded for a plaintext, ``None`` for all of them; the others are
     computed on the machine. ``latency_cycles`` are added to each product and rotation. ``marks`` give fields that are
     not published their origin. ``is_verified``: figures of its publication were compared with the model. ``published``
-    holds facts that the model does not use, such as the area.
+    holds facts that the model does not use, such as the area; ``published_ms`` times by program and security level,
+    ``published_cpu_s`` those of the processor it was compared with. ``published_slowdowns`` are times by program, in
+    those of the machine that it is ``based_on``.
     """
 
     name: str
@@ -111,6 +113,10 @@ class Machine:
     latency_cycles: float = 0.0
     marks: Mapping[str, str] = field(default_factory=dict)
     published: Mapping[str, float] = field(default_factory=dict)
+    published_ms: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    published_cpu_s: Mapping[str, float] = field(default_factory=dict)
+    based_on: str | None = None
+    published_slowdowns: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def word_bytes(self) -> float:

@@ -106,3 +106,120 @@ def _inputs(rows: Sequence[Row]) -> Printed:
     marks = dict.fromkeys((_name(row), key, text) for row in rows for key, text in row["marks"].items())
     heads = (Head("machine"), Head("input"), Head("origin", is_prose=True))
     return Printed("Inputs that are not published", "", heads, told_once([*marks], 1), 2)
+
+
+def comparison(whole: Row) -> Iterator[Printed]:
+    """Published against predicted times, their errors, ablations and the security of published points. ``whole`` is
+    what :func:`ciphermark_benchmark.machine_comparison.whole` returns.
+    """
+    yield _compared(whole["rows"])
+    yield _errors(whole["errors"])
+    if whole["ablations"]:
+        yield _ablations(whole["ablations"])
+    yield _verdicts(whole["verdicts"])
+
+
+def _ms(value: float | None) -> str:
+    return formats.NOTHING if value is None else formats.seconds(value / 1e3)
+
+
+def _times_of(value: float | None, published: float) -> str:
+    return formats.NOTHING if value is None else f"{value / published:.2f}"
+
+
+def _compared(rows: Sequence[Row]) -> Printed:
+    heads = (
+        Head("bits"),
+        Head("program"),
+        Head("published", is_number=True),
+        Head("predicted", is_number=True),
+        Head("ratio", is_number=True),
+        Head("latency 0", is_number=True, drop=1),
+        Head("ratio", is_number=True),
+        Head("trivial rule", is_number=True),
+        Head("bound by"),
+        *(Head(f"{kind}s", is_number=True, drop=2) for kind in _KINDS),
+        Head("energy", is_number=True, drop=3),
+    )
+    lines = [
+        (
+            str(row["security"]),
+            row["program"],
+            _ms(row["published_ms"]),
+            _ms(row.get("predicted_ms")),
+            _times_of(row.get("predicted_ms"), row["published_ms"]),
+            _ms(row.get("without_latency_ms")),
+            _times_of(row.get("without_latency_ms"), row["published_ms"]),
+            _times_of(row["rule_ms"] if row["security"] == _MAIN else None, row["published_ms"]),
+            row.get("binding", row.get("reason", "")),
+            *(formats.size(row.get(f"{kind}_bytes")) for kind in _KINDS),
+            formats.NOTHING if not row.get("energy_j") else f"≤ {formats.three_digits(row['energy_j'])} J",
+        )
+        for row in sorted(rows, key=lambda row: row["security"])
+    ]
+    legend = (
+        "ratio: predicted by published",
+        "latency 0: without the cycles that are added to each key switching, a number fitted to lola-mnist",
+        "trivial rule: the published time of the processor, divided by one number for all programs",
+        "energy: at most the published power for the whole time",
+    )
+    return Printed("Published and predicted times", "", heads, told_once(lines, 1), 2, legend=legend)
+
+
+_MAIN = 80
+
+
+def _errors(rows: Sequence[Row]) -> Printed:
+    heads = (
+        Head("bits"),
+        Head("rule"),
+        Head("error", is_number=True),
+        Head("within 2×", is_number=True),
+    )
+    lines = [
+        (str(row["security"]), row["rule"], f"{row['error']:.2f}×", f"{row['within_2']} of {row['n']}")
+        for row in rows
+    ]
+    legend = ("error: geometric mean of how many times too large or too small",)
+    return Printed("Errors", "", heads, told_once(lines, 1), 2, legend=legend)
+
+
+def _ablations(rows: Sequence[Row]) -> Printed:
+    heads = (
+        Head("machine"),
+        Head("program"),
+        *(Head(name, is_number=True) for name in ("published", "predicted", "ratio")),
+    )
+    lines = [
+        (
+            row["machine"],
+            row["program"],
+            f"{row['published_slowdown']:.2f}×",
+            f"{row['slowdown']:.2f}×",
+            f"{row['slowdown'] / row['published_slowdown']:.2f}",
+        )
+        for row in rows
+    ]
+    return Printed("Time in that of the whole machine", "", heads, told_once(lines, 1), 2)
+
+
+def _verdicts(rows: Sequence[Row]) -> Printed:
+    heads = (
+        Head("stated bits"),
+        *(Head(name, is_number=True) for name in ("N", "L", "digits", "log2 QP", "2018", "2024")),
+    )
+    lines = [
+        (
+            str(row["security"]),
+            str(row["ring_dimension"]),
+            str(row["residues"]),
+            str(row["digits"]),
+            f"{row['log_qp']:.0f}",
+            *(formats.security(row[f"security_{table}"]) for table in (2018, 2024)),
+        )
+        for row in rows
+    ]
+    legend = (
+        "2018, 2024: level by the HE Standard, which has no N above 32768, and by the guidelines of Bossuat et al.",
+    )
+    return Printed("Security of published parameters", "", heads, told_once(lines, 1), 2, legend=legend)

@@ -26,7 +26,9 @@ WORD_BITS = 28
 _RING, _SMALL_RING, _LOLA_RING = 1 << 16, 1 << 15, 1 << 14
 _LAYERS = 3  # layers of the Fourier transform in a stage
 _FIRST = 56
-_USED = 560  # bits between the first prime and those of bootstrapping: 22 residues are left together
+_BOOTSTRAPPING = 35  # residues
+# N and L by security level in bits. With 128 bits bootstraps are twice as often.
+SETTINGS: Mapping[int, tuple[int, int]] = {80: (_RING, 57), 128: (_RING, 51), 200: (2 * _RING, 57)}
 _TO_COEFFICIENTS = (28, 56, 56, 56, 56)  # bottom up; 9 residues
 _EVALUATION = (56,) * (bootstrapping.EVALUATION_DEPTH + 5)  # EvalMod and CoeffsToSlots: 26 residues
 _RATE = 1 / 256  # of logistic regression: 1 by the rows of a batch
@@ -70,15 +72,21 @@ def packed_bootstrap() -> Graph:
     return _body(_bootstrapped(35))
 
 
+def one_bootstrap(security: int = 80) -> Graph:
+    """A packed bootstrap as a single node."""
+    of = _bootstrapped(35, security)
+    return _graph(of, lambda evaluator, inputs: [evaluator.apply("bootstrap", inputs[0])], 1, 0)
+
+
 def unpacked_bootstrap() -> Graph:
     """Bootstrapping of one element at N = 32768, from L = 23."""
     of = _parameters(_SMALL_RING, (54, *[53] * 11), 53)
     return _graph(of, lambda evaluator, inputs: [bootstrapping.bootstrapped_alone(evaluator, inputs[0])], 1)
 
 
-def logistic_regression(iterations: int = 32) -> Graph:
+def logistic_regression(iterations: int = 32, security: int = 80) -> Graph:
     """HELR: 256 features, batches of 256 rows in two ciphertexts, a bootstrap after each iteration but the last."""
-    of, batches = _bootstrapped(40), 2
+    of, batches = _bootstrapped(40, security), 2
     layout = Layout(of.slots, 256)
 
     def circuit(evaluator: Evaluator, inputs: Sequence[Handle]) -> list[Handle]:
@@ -92,9 +100,9 @@ def logistic_regression(iterations: int = 32) -> Graph:
     return _graph(of, circuit, batches * iterations, _refreshed(of))
 
 
-def recurrent_network(steps: int = 200, steps_of_bootstrap: int = 4) -> Graph:
-    """LSTM: 128 values, 200 words, a bootstrap after every fourth step but the last."""
-    of = _bootstrapped(35)
+def recurrent_network(steps: int = 200, security: int = 80) -> Graph:
+    """LSTM: 128 values, 200 words, a bootstrap after every fourth step but the last; with 128 bits every second."""
+    of, steps_of_bootstrap = _bootstrapped(35, security), 2 if security == 128 else 4
     placeholders = networks.Placeholders()
     weights = Weights(128, [placeholders() for _ in range(2)], [placeholders() for _ in range(2)])
 
@@ -110,9 +118,9 @@ def recurrent_network(steps: int = 200, steps_of_bootstrap: int = 4) -> Graph:
     return _graph(of, circuit, steps, _refreshed(of))
 
 
-def residual_network() -> Graph:
+def residual_network(security: int = 80) -> Graph:
     """ResNet-20 on one image of 3 × 32 × 32: three bootstraps in each of 19 activations."""
-    of = _bootstrapped(40)
+    of = _bootstrapped(40, security)
     return _graph(of, networks.residual_network, 1, _refreshed(of))
 
 
@@ -151,6 +159,13 @@ GRAPHS: Mapping[str, Callable[[], Graph]] = {
     "lola-cifar": lola_cifar,
 }
 """The graphs by the name of their program, bootstraps as single nodes: see :func:`expanded`."""
+DEEP: Mapping[str, Callable[..., Graph]] = {
+    "packed-bootstrap": one_bootstrap,
+    "helr": logistic_regression,
+    "lstm": recurrent_network,
+    "resnet-20": residual_network,
+}
+"""Programs that bootstrap, at a ``security`` of :data:`SETTINGS`."""
 
 
 @cache
@@ -172,13 +187,17 @@ def _is_number(vector: Vector) -> bool:
     return len(vector) > 1 and bool((vector == vector[0]).all())
 
 
-def _bootstrapped(scale_bits: int) -> Parameters:
-    """N = 65536 and L = 57, of which bootstrapping leaves 22: levels of ``scale_bits`` above the first prime."""
-    sizes = (_FIRST, *[scale_bits] * (_USED // scale_bits), *_TO_COEFFICIENTS, *_EVALUATION)
+def _bootstrapped(scale_bits: int, security: int = 80) -> Parameters:
+    """N and L of a security level. Bootstrapping takes 35 residues; below are levels of ``scale_bits``, and the first
+    prime.
+    """
+    ring, length = SETTINGS[security]
+    used = (length - _BOOTSTRAPPING) * WORD_BITS - _FIRST
+    sizes = (_FIRST, *[scale_bits] * (used // scale_bits), *_TO_COEFFICIENTS, *_EVALUATION)
     stages = len(_TO_COEFFICIENTS)
     depth = len(_EVALUATION) + stages
     return _parameters(
-        _RING, sizes, scale_bits, Bootstrapping(BootstrappingParameters((stages, stages)), depth, 0.0)
+        ring, sizes, scale_bits, Bootstrapping(BootstrappingParameters((stages, stages)), depth, 0.0)
     )
 
 

@@ -61,9 +61,17 @@ def changed(changes: Sequence[str] | None) -> Mapping[str, Any]:
 
 
 def tasks(
-    wanted: Sequence[str], variants: Sequence[str] | None, scheme: Scheme | None, n: int | None
+    wanted: Sequence[str],
+    variants: Sequence[str] | None,
+    scheme: Scheme | None,
+    n: int | None,
+    security: int | None,
 ) -> list[Task]:
-    """What a command line names: a run's stored programs, or a workload as the first variant traces it that can."""
+    """What a command line names: a program that CraterLake reports, a run's stored programs, or a workload as the first
+    variant traces it that can.
+    """
+    if wanted[0].startswith(on_machines.PUBLISHED):
+        return [on_machines.of_published(wanted[0].removeprefix(on_machines.PUBLISHED), security or 80)]
     stored = measured(wanted)
     if stored is not None:
         try:

@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from ciphermark_benchmark import machine_files
+from ciphermark_benchmark import machine_comparison, machine_files
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.machine_files import MachineText
 from ciphermark_core.errors import UserError
 from ciphermark_model.machines.machine import Machine
-from ciphermark_present import formats, terminal
-from ciphermark_present.catalogue.machines import UNVERIFIED
+from ciphermark_present import formats, markup, terminal
+from ciphermark_present.catalogue.machines import UNVERIFIED, comparison
 from ciphermark_present.printed import Head, Printed
 
 _EXAMPLES = """[bold]Examples[/bold]
@@ -24,6 +24,8 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark machines craterlake
 
   ciphermark machines ./mine.yaml --format json
+
+  ciphermark machines craterlake --published
 
   ciphermark machines --schema
 """
@@ -37,7 +39,10 @@ def machines(
         str | None, typer.Argument(help="Show the data of this machine: a name, or a YAML file.")
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the keys of machine files.")] = False,
-    format: Annotated[Literal["table", "json"], typer.Option(help="Output format.")] = "table",
+    published: Annotated[
+        bool, typer.Option("--published", help="Compare its published times with predictions.")
+    ] = False,
+    format: Annotated[Literal["table", "md", "json"], typer.Option(help="Output format.")] = "table",
 ) -> None:
     """List accelerators that programs can be predicted on, and show their data.
 
@@ -45,6 +50,9 @@ def machines(
     """
     if schema and name is not None:
         raise UserError("--schema shows the keys of all machine files: leave out the name")
+    if published:
+        _compare(name, format)
+        return
     if schema:
         terminal.show(console_for(), [_keys()])
         return
@@ -53,6 +61,19 @@ def machines(
         typer.echo(json.dumps([asdict(machine) for machine in several], indent=2))
     else:
         terminal.show(console_for(), [_one(several[0]) if name else _all(several)])
+
+
+def _compare(name: str | None, form: str) -> None:
+    """Published against predicted times; all programs take about a minute."""
+    if name is None:
+        raise UserError("--published needs the name of a machine")
+    whole = machine_comparison.whole(machine_files.machine(name))
+    if form == "json":
+        typer.echo(json.dumps(whole, indent=1))
+    elif form in markup.FORMATS:
+        typer.echo(markup.FORMATS[form]([*comparison(whole)]))
+    else:
+        terminal.show(console_for(), [*comparison(whole)])
 
 
 def _all(several: list[Machine]) -> Printed:

@@ -79,7 +79,7 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
         typer.Argument(
             metavar="WORKLOAD [OPTION=VALUE] | SUITE",
             help="Workload by name or file, and non-default options. Or a suite, all of whose workloads are predicted. "
-            "With --machine also a run, whose stored programs are predicted.",
+            "With --machine also a run with stored programs, or craterlake/NAME, a program of that paper.",
         ),
     ],
     variant: Annotated[
@@ -107,7 +107,7 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     form, name = export.form_of(format, output), wanted[0]
     if machine:
         several = [machine_files.machine(each, _on_machines.changed(changes)) for each in machine]
-        tasks = _on_machines.tasks(wanted, variant, scheme, n)
+        tasks = _on_machines.tasks(wanted, variant, scheme, n, security)
         _on_machines.write(_on_machines.rows(tasks, several, security, words), form, output)
         return
     _on_machines.require_none(security, words, changes)
