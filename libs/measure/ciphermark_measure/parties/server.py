@@ -10,6 +10,7 @@ from ciphermark_adapters import registry
 from ciphermark_contract import layers
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Evaluator, Handle, Prepared
+from ciphermark_contract.operations import Shape
 from ciphermark_contract.program import Program
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters, Sample
@@ -25,13 +26,16 @@ from ciphermark_workloads.workload import Stage
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """The program of a stage with its plaintext operands, for one call. It is ``executed`` for ``at_once`` inputs."""
+    """The program of a stage with its plaintext operands, for one call. It is ``executed`` for ``at_once`` inputs.
+
+    ``prepared`` is ``None`` after a pass of a workload that does not keep constants.
+    """
 
     call: Call
     made: StageProgram
     at_once: int
     executed: Program
-    prepared: Prepared
+    prepared: Prepared | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class Server(Party):
         # The first pass measures the peak of memory, which must not include the memory kernel's buffer.
         steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.inputs_per_pass)
-        shapes = () if before is None else loaded.ready[before].made.returned
+        shapes = () if before is None else _shapes(loaded, before)
         cache_entry = loaded.ready.get(stage.name)
         ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
         with steps.step("evaluate"):
@@ -118,6 +122,9 @@ class Server(Party):
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
         loaded.states[stage.name] = outputs
+        if not loaded.workload.keeps_constants:
+            traced_alone = replace(ready.made, traced=replace(ready.made.traced, constants={}))
+            loaded.ready[stage.name] = replace(ready, made=traced_alone, prepared=None)
         samples = steps.samples() + (() if ready is cache_entry else _own_results(loaded, ready))
         return messages.Evaluated(self.kept(results), ready.made.program.digest, samples, self.host.facts)
 
@@ -162,6 +169,17 @@ class Server(Party):
         return self._loaded
 
 
+def _shapes(loaded: Session, stage: str) -> tuple[Shape, ...]:
+    """The shapes of a stage's results, with the scales that the library computed: products double the rounding errors
+    of traced ones, and many stages would add up to a difference that the library refuses.
+    """
+    returned, handles = loaded.ready[stage].made.returned, loaded.states[stage][0]
+    if not loaded.declared.drives_levels(loaded.evaluator.parameters.spec.scheme):
+        return returned
+    pairs = zip(returned, handles, strict=True)
+    return tuple(replace(shape, scale=loaded.evaluator.scale(handle)) for shape, handle in pairs)
+
+
 def _require_memory(workload: AnyWorkload, parameters: Parameters) -> None:
     """Raise ``MemoryError`` for a workload that is known to exceed this process's memory limit, before it is made."""
     needed_bytes, limit_bytes = workload.server_bytes(parameters), confinement.memory_limit()
@@ -187,7 +205,7 @@ def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
     data.
     """
     ready = loaded.ready.get(call.stage)
-    if ready is None or not ready.call.equals(call):
+    if ready is None or not ready.call.equals(call) or ready.prepared is None:
         with steps.step("trace"):
             stage_program = traced(loaded.workload, call, loaded.evaluator.parameters, loaded.declared)
         with steps.step("encode"):

@@ -33,7 +33,7 @@ class Helr(Workload[Sequence[Floats], Floats]):
     title = "logistic regression on mini-batches, bootstrapped between iterations"
     schemes: tuple[Scheme, ...] = ("ckks",)
     tolerance = 5e-3
-    pass_s = 10.0
+    pass_s = 0.3
 
     class Options(NoOptions, frozen=True):
         """Options of the workload."""

@@ -31,7 +31,7 @@ class Lstm(Workload[Sequence[Floats], Floats]):
     title = "recurrent network on an encrypted sequence, bootstrapped after every second step"
     schemes: tuple[Scheme, ...] = ("ckks",)
     tolerance = 1e-2
-    pass_s = 10.0
+    pass_s = 0.3
 
     class Options(NoOptions, frozen=True):
         """Options of the workload."""
