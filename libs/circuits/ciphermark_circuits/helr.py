@@ -22,7 +22,7 @@ from ciphermark_contract.interfaces import Evaluator, Handle, lowered, matched
 
 C0, C1, C3 = 0.5, 0.0843, 0.0002
 # The state is kept below 1, as bootstrapping requires.
-RHO = 0.25
+RHO = 0.5
 # Levels of an iteration after the first: v from the state, z·v, mask, z·p and p², their product, momentum.
 DEPTH = 6
 
