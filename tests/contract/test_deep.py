@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import pytest
 
 from ciphermark_circuits import helr, recurrent
+from ciphermark_circuits.regression import Sigmoid
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.deep.bootstrapped import Ring
 from ciphermark_workloads.deep.helr import Helr
 from ciphermark_workloads.deep.lstm import Lstm
+from ciphermark_workloads.deep.regression import Regression
 from ciphermark_workloads.deep.resnet import ResNet, Size
 from ciphermark_workloads.workload import AnyWorkload
 
@@ -23,6 +25,7 @@ NETWORK = Size(side=16, channels=1, blocks=1, degree=15, colors=1)
 # Short programs with a bootstrap each, and the levels that they need between two.
 SMALL: Mapping[str, tuple[AnyWorkload, int]] = {
     "helr": (Helr(3).with_options({"features": 7, "samples": 60}), helr.DEPTH),
+    "regression": (Regression(3, 5).with_options({"features": 7, "samples": 60}), Sigmoid(5).depth),
     "lstm": (Lstm(4).with_options({"size": 8}), sum(recurrent.DEPTH)),
     "resnet-20": (ResNet(NETWORK), NETWORK.levels),
 }

@@ -10,7 +10,7 @@ slots, ρ·v in each block of the second. The masks that join the halves are als
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,15 +69,23 @@ def first(evaluator: Evaluator, batch: Batch, level: int) -> Handle:
 
 def iteration(evaluator: Evaluator, batch: Batch, state: Handle, eta: float) -> Handle:
     """The next state, ``DEPTH`` levels lower; ``eta`` is the momentum after this iteration."""
-    slots, layout = evaluator.parameters.slots, batch.layout
+    return next_state(evaluator, batch.layout, state, lambda v: _stepped(evaluator, batch, v), eta)
+
+
+def next_state(
+    evaluator: Evaluator, layout: Layout, state: Handle, stepped: Callable[[Handle], Handle], eta: float
+) -> Handle:
+    """The state with w = ``stepped`` of v, which is in all blocks, and the v that follows by the momentum ``eta``. It
+    takes one level more on either side.
+    """
+    slots = evaluator.parameters.slots
     exchanged = evaluator.apply("rotate", state, layout.width // 2)  # [v, w]
     v = evaluator.apply(
         "add",
         weighted(evaluator, exchanged, layout.halves(1, 0, slots)),
         weighted(evaluator, state, layout.halves(0, 1, slots)),
     )
-    w = _stepped(evaluator, batch, v)
-    w = weighted(evaluator, w, layout.halves(1, 1 - eta, slots))
+    w = weighted(evaluator, stepped(v), layout.halves(1, 1 - eta, slots))
     before = weighted(evaluator, exchanged, layout.halves(0, eta, slots), evaluator.level(w))
     return evaluator.apply("add", w, before)
 

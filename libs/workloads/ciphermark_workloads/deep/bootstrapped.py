@@ -25,6 +25,7 @@ class Ring:
     level_budget: tuple[int, int] = (3, 3)
     scale_bits: int = 50
     first_bits: int = 56
+    slots_first: bool = False
 
     @property
     def spec(self) -> ParameterSpec:
@@ -38,7 +39,9 @@ class Ring:
             security=0,
             tuning="recommended",
             secret_distribution="sparse ternary",
-            bootstrapping=BootstrappingParameters(self.level_budget, self.slots),
+            bootstrapping=BootstrappingParameters(
+                self.level_budget, self.slots, slots_first=self.slots_first
+            ),
         )
 
 
@@ -58,8 +61,8 @@ def repeated(pattern: Sequence[float] | Vector, parameters: Parameters) -> Vecto
 
 
 def with_levels(evaluator: Evaluator, a: Handle, levels: int) -> Handle:
-    """``a`` itself where it has so many levels, and one for a bootstrapping after them; else bootstrapped."""
-    if evaluator.level(a) > levels:
-        return a
+    """``a`` itself where it has so many levels, and those for a bootstrapping after them; else bootstrapped."""
     operand = evaluator.parameters.require_bootstrapping().operand_level
+    if evaluator.level(a) >= levels + operand:
+        return a
     return evaluator.apply("bootstrap", lowered(evaluator, a, operand))
