@@ -80,11 +80,11 @@ def channels(chart: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield channel, encoding
 
 
-_ELSEWHERE = {"scaling", "flame-graph", "predictions", "prediction-errors"}
+_ELSEWHERE = {"bootstrapping", "scaling", "flame-graph", "predictions", "prediction-errors"}
 
 
 def test_there_are_charts_of_most_figures(items: list[tuple[str, Filled]]) -> None:
-    """Suites of stacks, vectors of several lengths, long sequences, several N or threads are in other archives.
+    """Suites of stacks, bootstrapping, vectors of several lengths, long sequences, several N or threads are elsewhere.
 
     Predictions are in none: they come from the cost table of a host.
     """

@@ -57,8 +57,13 @@ def test_a_library_refuses_what_it_has_no_setting_for() -> None:
         requests.resolved(replace(PLAIN, bootstrapping=ASKED), PARAMETERS.moduli, PARAMETERS.special_moduli)
     with pytest.raises(Unsupported, match="has the Hamming weight 192"):
         requests.resolved(replace(SPEC, hamming_weight=64), (), (), {"sparse ternary": 192})
-    with pytest.raises(Unsupported, match="consumes 14 levels, and the modulus chain has 14"):
-        registry.load("cleartext").resolve(replace(SPEC, modulus_bits=(56, *[50] * 14, 60)))
+    with pytest.raises(Unsupported, match="consumes 14 levels, and the modulus chain has 12"):
+        registry.load("cleartext").resolve(replace(SPEC, modulus_bits=(56, *[50] * 12, 60)))
+
+
+def test_a_short_chain_has_the_depth_of_the_library_that_takes_fewest_levels() -> None:
+    short = registry.load("cleartext").resolve(replace(SPEC, modulus_bits=(56, *[50] * 14, 60)))
+    assert short.require_bootstrapping().depth == 12 < PARAMETERS.require_bootstrapping().depth
 
 
 def test_key_requests_carry_the_parameters_of_bootstrapping() -> None:

@@ -19,6 +19,7 @@ from ciphermark_dashboards.rendering import Filled
 from ciphermark_dashboards.templating import TEMPLATES
 from ciphermark_present import by_ring, charting, noise_lines, plots, ranks, theme
 from ciphermark_present.catalogue import (
+    bootstrapping,
     case,
     comparing,
     layers,
@@ -54,6 +55,31 @@ def of_variants(*variants: str, **columns: object) -> list[dict[str, object]]:
 
 PAIR = ("seal", "tenseal")
 CHARTS = {
+    "bootstrapping": (
+        bootstrapping.draw_times,
+        [
+            *of_variants(
+                "lattigo",
+                slots=32768,
+                threads=1,
+                bootstrapping="level budget 4 + 3",
+                secret="sparse ternary",
+                median=16.0,
+                amortized_s=5.4e-5,
+                precision_after=26.6,
+            ),
+            *of_variants(
+                "openfhe",
+                slots=4096,
+                threads=2,
+                bootstrapping="level budget 3 + 3",
+                secret=None,
+                median=9.0,
+                amortized_s=None,
+                precision_after=11.0,
+            ),
+        ],
+    ),
     "leaderboard": (
         times.draw_leaderboard,
         of_variants(

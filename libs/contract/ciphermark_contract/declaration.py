@@ -84,8 +84,8 @@ class Declaration:
     - ``notes`` explains, per operation, what its time includes beyond the bare primitive.
     - ``reasons`` gives the reason for a missing operation that other schemes of the library may have. It also gives the
       limits of ``noise_budget_bits`` and ``dump_plaintext``.
-    - ``has_threads``: the library uses threads inside its operations. ``programs_have_threads``: independent operations
-      of a program execute on several threads.
+    - ``has_threads``: the library uses threads inside its operations, otherwise in those of ``threaded`` alone.
+      ``programs_have_threads``: independent operations of a program execute on several threads.
     - ``manages_levels`` are the schemes whose levels the library chooses. A program that fixes the level of each
       operation cannot drive them.
     - ``slot_generator`` orders the slots: see :class:`ciphermark_contract.operations.Ring`.
@@ -146,6 +146,7 @@ class Declaration:
     isa: tuple[str, ...] = ()
     hexl: bool = False
     has_threads: bool = False
+    threaded: tuple[str, ...] = ()
     programs_have_threads: bool = False
     is_reference: bool = False
     look: tuple[str, str] | None = None

@@ -572,6 +572,16 @@ _OF_CASES: tuple[Dimension[Any], ...] = (
         tells_apart=True,
         is_filter=True,
     ),
+    Dimension(
+        "bootstrapping_bits",
+        tuple,
+        "Sizes of the primes inside bootstrapping, special primes last; NULL where modulus_bits has them",
+        ("parameters.bootstrapping.modulus_bits",),
+        unit="bits",
+        label="Primes inside bootstrapping, bits",
+        written="chain",
+        origin="result",
+    ),
 )
 for _dimension in _OF_CASES:
     register(_dimension)

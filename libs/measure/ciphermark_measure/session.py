@@ -24,6 +24,7 @@ from ciphermark_contract.interfaces import (
 from ciphermark_contract.keys import NO_KEYS
 from ciphermark_contract.operations import within_row
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Sample
+from ciphermark_measure import confinement
 from ciphermark_measure.parameter_selection import reason_against_operation, resolved
 
 
@@ -51,11 +52,12 @@ class Copies:
 class Session:
     """One variant with one parameter set and its keys: the basis of every trial of a worker.
 
-    ``keys`` are the requested ones. Trials share ``encryptions``. ``executed`` are the operations that this process has
-    executed so far. ``controls`` keeps the results of control experiments of this worker, by operation and count: see
-    :mod:`ciphermark_measure.experiments.base`. ``client_peaks`` is the memory of encrypting a vector and of decrypting
-    a result. ``timed`` are the encryptions and decryptions whose times are recorded: see
-    :mod:`ciphermark_measure.experiments.latency`. ``copies`` are the ciphertexts that streamed trials share.
+    ``keys`` are the requested ones, which take ``key_bytes`` as written. Trials share ``encryptions``. ``executed`` are
+    the operations that this process has executed so far. ``controls`` keeps the results of control experiments of this
+    worker, by operation and count: see :mod:`ciphermark_measure.experiments.base`. ``client_peaks`` is the memory of
+    encrypting a vector and of decrypting a result. ``timed`` are the encryptions and decryptions whose times are
+    recorded: see :mod:`ciphermark_measure.experiments.latency`. ``copies`` are the ciphertexts that streamed trials
+    share.
     """
 
     declaration: Declaration
@@ -64,6 +66,7 @@ class Session:
     evaluator: Evaluator
     keys: KeyRequest
     keys_s: float
+    key_bytes: int
     encryptions: Encryptions
     executed: set[str] = field(default_factory=set)
     controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
@@ -108,9 +111,11 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     adapter = registry.load(variant)
     parameters = resolved(adapter, spec)
     request = possible(keys, declared, parameters)
+    _require_room(parameters, request)
     start = perf_counter()
     owner = adapter.key_owner(parameters, request)
-    evaluator = adapter.evaluator(owner.public_material())
+    material = Counted(owner.public_material())
+    evaluator = adapter.evaluator(material)
     keys_s = perf_counter() - start
     compression = declared.compressions[0]
     encryptions = Encryptions(
@@ -119,7 +124,32 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
             lowered(evaluator, evaluator.load(data), level), compression
         ),
     )
-    return Session(declared, parameters, owner, evaluator, keys, keys_s, encryptions)
+    return Session(declared, parameters, owner, evaluator, keys, keys_s, material.size, encryptions)
+
+
+class Counted:
+    """Parts of public material, and the ``size`` of those taken so far in bytes."""
+
+    def __init__(self, parts: Iterator[bytes]) -> None:
+        self._parts = parts
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._parts:
+            self.size += len(part)
+            yield part
+
+
+def _require_room(parameters: Parameters, keys: KeyRequest) -> None:
+    """Raise ``Unsupported`` where the keys of bootstrapping alone exceed the memory of this process."""
+    bootstrapping, limit = parameters.bootstrapping, confinement.memory_limit()
+    if bootstrapping is None or keys.bootstrapping is None or limit is None:
+        return
+    needed_mb, limit_mb = (-(-size >> 20) for size in (bootstrapping.key_bytes or 0, limit))
+    if needed_mb > limit_mb:
+        raise Unsupported(
+            f"bootstrapping keys take {needed_mb:,} MB, and the budget allows {limit_mb:,} MB (memory_mb)"
+        )
 
 
 def library_of(variant: str) -> LibraryInfo:

@@ -39,6 +39,7 @@ DEPTH = Subject(("depth",))
 OBJECT = Subject(("serialization",), has_operations=False)
 KEY = Subject(("key_generation",))
 REPETITION = Subject(("repetition",))
+BOOTSTRAPPING = Subject(("bootstrapping",), has_operations=False)
 
 
 def all_but(*subjects: Subject) -> Subject:
@@ -49,6 +50,6 @@ def all_but(*subjects: Subject) -> Subject:
 
 
 # An experiment that this module does not name is a family of workloads.
-WORKLOAD = all_but(OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION)
+WORKLOAD = all_but(OPERATION, NOISE, DEPTH, OBJECT, KEY, REPETITION, BOOTSTRAPPING)
 # Every experiment, for figures about what any of them may have.
 ANYTHING = Subject((), is_rest=True)

@@ -13,7 +13,8 @@ from ciphermark_contract.operations import Ring, coefficients, words
 from ciphermark_core import primes, security
 from ciphermark_core.model import Bootstrapping, Parameters, ParameterSpec
 
-_REDUCTION_DEPTH = 10
+# Levels of the approximate modular reduction with a sparse secret: OpenFHE's, and Lattigo's.
+_REDUCTION_DEPTHS = (10, 8)
 
 
 def resolve(spec: ParameterSpec) -> Parameters:
@@ -27,19 +28,23 @@ def resolve(spec: ParameterSpec) -> Parameters:
     moduli = requests.chosen_primes(spec, chain_of(spec), "cleartext")
     data = max(1, len(moduli) - 1)
     secrets = {spec.secret_distribution: spec.hamming_weight}
-    parameters = requests.resolved(spec, moduli[:data], moduli[data:], secrets, _bootstrapping(spec))
+    parameters = requests.resolved(
+        spec, moduli[:data], moduli[data:], secrets, _bootstrapping(spec, data - 1)
+    )
     requests.require_room(spec, parameters.log_q)
     return parameters
 
 
-def _bootstrapping(spec: ParameterSpec) -> Bootstrapping | None:
-    """Exact bootstrapping with OpenFHE's depth for a sparse secret: level budget and approximate modular reduction."""
+def _bootstrapping(spec: ParameterSpec, levels: int) -> Bootstrapping | None:
+    """Exact bootstrapping with OpenFHE's depth, or Lattigo's where the chain has fewer levels."""
     bootstrapping = spec.bootstrapping
     if bootstrapping is None:
         return None
     encoding, decoding = bootstrapping.level_budget
     late, early = (0, decoding) if bootstrapping.slots_first else (decoding, 0)
-    return Bootstrapping(bootstrapping, encoding + _REDUCTION_DEPTH + late, error=0.0, operand_level=early)
+    depths = [encoding + reduction + late for reduction in _REDUCTION_DEPTHS]
+    depth = next((each for each in depths if each < levels), depths[0])
+    return Bootstrapping(bootstrapping, depth, error=0.0, operand_level=early)
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:

@@ -128,5 +128,17 @@ def resolved(spec: ParameterSpec, facts: CircuitFacts, modular_bits: int) -> Boo
         operand_level=facts.operand_level,
         moduli=facts.moduli,
         special_moduli=facts.special_moduli,
+        key_bytes=_key_bytes(spec.ring_dimension, facts),
         failure_bits=failure_bits,
     )
+
+
+def _key_bytes(ring_dimension: int, facts: CircuitFacts) -> int:
+    """Two polynomials of all primes for each digit: relinearization, the way back from the ephemeral secret, rotations.
+
+    The way there has one prime and one special prime.
+    """
+    special = len(facts.special_moduli)
+    digits = -(-len(facts.moduli) // special)
+    polynomials = digits * (len(facts.moduli) + special) * (2 + len(facts.elements)) + 2
+    return 2 * 8 * ring_dimension * polynomials

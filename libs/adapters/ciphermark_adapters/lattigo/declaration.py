@@ -34,6 +34,7 @@ DECLARATIONS = (
             "multiply_accumulate": "Mul of the first pair, then MulThenAdd for each other",
         },
         compressions=("none",),
+        threaded=("bootstrap",),
         programs_have_threads=True,
         default_chain=default_chain_for_128_bits,
         footprint=Footprint(per_prime=48),
@@ -64,8 +65,9 @@ DECLARATIONS = (
                 "collection is marked as disturbed; facts state their number and pauses"
             ),
             "threads": (
-                "operations use one thread. Independent operations of a program execute on several goroutines, which "
-                "share one evaluator. Go's runtime has as many processors as the case has threads"
+                "operations other than bootstrap use one thread. Independent operations of a program execute on "
+                "several goroutines, which share one evaluator. Go's runtime has as many processors as the case has "
+                "threads"
             ),
             "timing": "loops run in Go, by its monotonic clock",
             "encrypt": "encodes, then encrypts with the public key",

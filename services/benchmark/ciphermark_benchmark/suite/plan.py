@@ -432,7 +432,8 @@ def _at_levels(
 
 def _reason_against(case: Case, available: Availability) -> str | None:
     declared = available.declaration
-    reason = reason_against_variant(case, available, declared.has_threads)
+    has_threads = declared.has_threads or case.operation in declared.threaded
+    reason = reason_against_variant(case, available, has_threads)
     return reason or KINDS[case.experiment].reason(case, declared)
 
 
