@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from ciphermark_benchmark.suite import plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import PlannedCase
-from ciphermark_contract.footprint import Footprint, Switching
+from ciphermark_contract.footprint import Footprint, OfParties, Switching
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -65,7 +66,7 @@ def test_rotation_keys_have_the_published_sizes(levels: int, seal_mb: int, openf
     assert round(_footprint("seal").key_bytes(_parameters(65536, levels)) / 2**20) == seal_mb
     bits = [53, *[48] * levels]
     two_digits = Switching(2, limits.special_primes(bits, KeySwitching("hybrid", 2)))
-    published = Footprint(per_prime=0, switching=lambda _: two_digits)
+    published = Footprint(0, per_prime=0, copies=OfParties(0, 0), switching=lambda _: two_digits)
     assert round(published.key_bytes(_parameters(65536, levels)) / 2**20) == openfhe_mb
 
 
@@ -94,7 +95,7 @@ MEASURED = [
 
 
 @pytest.mark.parametrize("measured", MEASURED, ids=str)
-def test_the_prediction_is_within_a_fifth_of_the_peak(measured: tuple[str, str, str, int, int, int]) -> None:
+def test_the_prediction_is_near_the_peak(measured: tuple[str, str, str, int, int, int]) -> None:
     workload, variant, tuning, ring, levels, peak_mb = measured
     suite = suite_of(
         workloads=[workload],
@@ -105,14 +106,70 @@ def test_the_prediction_is_within_a_fifth_of_the_peak(measured: tuple[str, str, 
     )
     (item,) = planned(suite)
     assert item.reason is None
-    assert item.party_mb == pytest.approx(peak_mb, rel=0.2)
+    assert item.party_mb == pytest.approx(peak_mb, rel=0.13)
+
+
+# Peaks of client and server in MiB of parties in processes of their own; `bits` are those of the middle primes.
+PARTIES = [
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "seal", 108, 114),
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "tenseal", 131, 173),
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "pyfhel", 122, 131),
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "openfhe", 100, 90),
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "helib", 94, 86),
+    ("logistic", {"degree": [15]}, 16384, 45, 4, "lattigo", 97, 107),
+    ("matrix-product", {"side": [16]}, 8192, 40, 2, "seal", 68, 103),
+    ("matrix-product", {"side": [16]}, 8192, 40, 2, "pyfhel", 187, 182),
+    ("matrix-product", {"side": [16]}, 8192, 40, 2, "openfhe", 108, 106),
+    ("matrix-product", {"side": [16]}, 8192, 40, 2, "helib", 123, 103),
+    ("matrix-product", {"side": [16]}, 8192, 40, 2, "lattigo", 75, 111),
+]
+
+
+@pytest.mark.parametrize(
+    ("workload", "options", "ring", "bits", "primes", "variant", "client_mb", "server_mb"), PARTIES
+)
+def test_both_parties_are_predicted_for_every_library(  # noqa: PLR0917 - a row of the table
+    workload: str,
+    options: dict[str, list[int]],
+    ring: int,
+    bits: int,
+    primes: int,
+    variant: str,
+    client_mb: int,
+    server_mb: int,
+) -> None:
+    """Nearly all peaks are within 5%, all of these within 10%."""
+    chain = [50, *[bits] * primes, 50]
+    suite = suite_of(
+        workloads=[workload],
+        variants=[variant],
+        ring_dimension=[ring],
+        options=options,
+        modulus_bits=chain,
+        scale_bits=bits,
+    )
+    (item,) = planned(suite)
+    assert item.reason is None
+    assert item.memory is not None
+    assert item.memory.client / 2**20 == pytest.approx(client_mb, rel=0.1)
+    assert item.memory.server / 2**20 == pytest.approx(server_mb, rel=0.1)
+
+
+def test_a_composite_plaintext_modulus_has_keys_and_a_context_for_each_factor() -> None:
+    spec = ParameterSpec("bfv", 8192, (42, 43, 43, 43, 43), 114689, security=0)
+    one = registry.load("cleartext").resolve(spec)
+    three = registry.load("cleartext").resolve(replace(spec, plain_modulus=114689 * 147457 * 163841))
+    for variant in ("seal", "openfhe", "pyfhel", "lattigo"):
+        footprint = _footprint(variant)
+        assert footprint.key_bytes(three) == 3 * footprint.key_bytes(one)
+        assert footprint.context_bytes(three) == 3 * footprint.context_bytes(one)
 
 
 def test_a_point_beyond_the_budget_is_refused_with_its_memory() -> None:
     (item,) = planned(suite_of(memory_mb=512))
     assert item.status == "out_of_memory"
     assert item.reason == (
-        "the server needs about 896 MB, of which evaluation keys take 726 MB; the budget allows 512 MB per party "
+        "the server needs about 878 MB, of which evaluation keys take 726 MB; the budget allows 512 MB per party "
         "(memory_mb)"
     )
     made = plan.make(RUN, suite_of(memory_mb=512), [item])
@@ -121,7 +178,7 @@ def test_a_point_beyond_the_budget_is_refused_with_its_memory() -> None:
 
 def test_a_point_beyond_the_host_is_refused_with_its_memory() -> None:
     (item,) = planned(suite_of(), host_mb=1000)
-    assert item.reason == "client and server need about 1,088 MB; the host has 1,000 MB"
+    assert item.reason == "client and server need about 1,055 MB; the host has 1,000 MB"
     assert planned(suite_of(), host_mb=1100)[0].reason is None
 
 
@@ -158,5 +215,7 @@ def test_a_point_below_the_security_level_is_refused_with_its_bits(
 
 
 def test_a_library_that_declares_no_footprint_is_not_refused() -> None:
-    (item,) = planned(suite_of(variants=["pyfhel"], memory_mb=512), host_mb=512)
+    unknown = replace(registry.declaration("pyfhel"), footprint=None)
+    suite = suite_of(variants=["pyfhel"], memory_mb=512)
+    (item,) = plan.cases(suite, {"pyfhel": Availability(unknown)}, host_mb=512)
     assert (item.reason, item.party_mb) == (None, None)

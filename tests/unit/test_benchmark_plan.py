@@ -625,7 +625,7 @@ def test_a_worker_whose_keys_do_not_fit_is_refused_with_the_bytes():
     assert refused.reason.endswith("the budget allows 2,048 MB (memory_mb)")
 
 
-@pytest.mark.parametrize(("host_mb", "blocks"), [(None, 1), (64_000, 1), (16_000, 2)])
+@pytest.mark.parametrize(("host_mb", "blocks"), [(None, 1), (64_000, 1), (15_000, 2)])
 def test_variants_that_do_not_fit_the_host_together_have_blocks_of_their_own(host_mb, blocks):
     suite = suite_of(experiment(**LARGE))
     made = plan.make(RUN, suite, plan.cases(suite, available(suite)), host_mb)

@@ -13,9 +13,9 @@ from ciphermark_contract.program import Program
 from ciphermark_core.model import Parameters
 
 _WORD = 8  # bytes
-_PROCESS = 70 << 20  # an interpreter with numpy and a library
-# Keys that exist besides the set: generated, written, and read.
-_IN_TRANSIT = 3
+_MIB = 1 << 20
+_WORKLOAD = 5 * _MIB  # an input, and the traced programs
+_UPLOAD = 3  # a ciphertext, its bytes, and those of all in one message
 
 
 class Switching(NamedTuple):
@@ -29,61 +29,108 @@ def _digit_per_prime(parameters: Parameters) -> Switching:
     return Switching(len(parameters.moduli), len(parameters.special_moduli))
 
 
+class OfParties(NamedTuple):
+    """A value for each party."""
+
+    client: float
+    server: float
+
+
+_NONE = OfParties(0, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """A library's memory in addition to ciphertexts, plaintexts and keys.
+    """A library's memory. Constants are fitted to the peaks of parties (docs/explanation/memory.md).
 
-    A context takes ``per_prime`` bytes per coefficient for each prime of QP, and ``per_square`` bytes per coefficient
-    times their squared number. With ``has_pools``, freed memory serves objects of the same size only. With
-    ``owner_keeps_keys``, the client holds all evaluation keys; otherwise it makes and sends one at a time.
-    ``switching`` predicts the key switching of parameters with the requested data primes.
+    - ``process_mib`` is an interpreter with the loaded library, in MiB.
+    - A context takes ``per_prime`` bytes per coefficient for each prime of QP, and ``per_square`` bytes per coefficient
+      times their squared number.
+    - ``key_share`` is the part of an evaluation key that is kept; its uniform half may be a seed.
+    - With ``owner_keeps_keys``, the client holds all evaluation keys. ``copies`` are those of a key, or with
+      ``sends_keys_whole`` of all keys, that exist while it is written and read.
+    - ``buffers`` are the polynomials of all primes of QP that the library needs beyond operands and results.
+    - With ``has_pools``, freed memory serves objects of the same size only, until it is collected.
+    - ``switching`` predicts the key switching of parameters with the requested data primes.
     """
 
+    process_mib: float
     per_prime: float
+    copies: OfParties
     per_square: float = 0.0
-    has_pools: bool = False
+    key_share: float = 1.0
     owner_keeps_keys: bool = False
+    sends_keys_whole: bool = False
+    buffers: OfParties = _NONE
+    has_pools: bool = False
     switching: Callable[[Parameters], Switching] = _digit_per_prime
 
     def key_bytes(self, parameters: Parameters) -> int:
-        """One evaluation key: two polynomials of all primes for each digit."""
-        digits, special = self.switching(parameters)
-        return 2 * digits * (len(parameters.moduli) + special) * _WORD * parameters.ring_dimension
+        """One evaluation key: two polynomials of all primes for each digit, and for each factor of a composite t."""
+        digits, _ = self.switching(parameters)
+        return 2 * digits * self._residues(parameters) * self._polynomial_bytes(parameters)
 
     def context_bytes(self, parameters: Parameters) -> int:
         """The library's tables in one party."""
-        primes = len(parameters.moduli) + self.switching(parameters).special_primes
-        return round(parameters.ring_dimension * (self.per_prime * primes + self.per_square * primes**2))
+        primes = self._primes(parameters)
+        each = parameters.ring_dimension * (self.per_prime * primes + self.per_square * primes**2)
+        return round(self._residues(parameters) * each)
 
     def parties(
         self, programs: Sequence[Program], constants: Iterable[int], keys: KeyRequest, stored: int
     ) -> PartyBytes | None:
         """The peaks of the parties for one input. ``constants`` are the sizes of the programs' vectors, ``stored`` is
-        what the workload states to keep on the server. ``None`` if the library alone knows its keys.
+        what the workload states to keep on the server. ``None`` if the library alone knows its keys. The making of
+        an input is not counted.
         """
         if keys.bootstrapping is not None:
             return None
         parameters = programs[0].parameters
-        key, context = self.key_bytes(parameters), self.context_bytes(parameters)
-        count = _count(keys)
-        plaintexts = sum(program.plaintext_bytes for program in programs) + sum(constants)
-        live = max(live_bytes(program, has_pools=self.has_pools) for program in programs)
-        sent = sum(_bytes(program, shape) for program in programs for shape in program.inputs)
-        transit = _IN_TRANSIT * key if count else 0
+        residues, kept = self._residues(parameters), self._kept_keys(parameters, keys)
+        plaintexts = residues * sum(program.plaintext_bytes for program in programs) + sum(constants)
+        live = residues * max(live_bytes(program, has_pools=self.has_pools) for program in programs)
+        sent = residues * sum(_bytes(program, shape) for program in programs for shape in program.inputs)
+        moved = self._moved_keys(parameters, keys)
+        buffer = self._polynomial_bytes(parameters)
+        base = self._base(parameters)
+        encrypting = _UPLOAD * sent + self.buffers.client * buffer
+        evaluating = max(plaintexts, stored) + live + self.buffers.server * buffer
+        owned = kept if self.owner_keeps_keys else 0
         return PartyBytes(
-            client=_PROCESS + context + (count * key if self.owner_keeps_keys else 0) + transit + 2 * sent,
-            server=_PROCESS + context + count * key + max(plaintexts, stored) + live,
-            keys=count * key,
+            client=round(base + owned + _WORKLOAD + max(self.copies.client * moved, encrypting)),
+            server=round(base + kept + max(self.copies.server * moved, _WORKLOAD + evaluating)),
+            keys=kept,
         )
 
     def worker(self, parameters: Parameters, keys: KeyRequest) -> PartyBytes | None:
         """The peak of a worker, which is both parties in one process, as that of a server; without operands."""
         if keys.bootstrapping is not None:
             return None
-        key, count = self.key_bytes(parameters), _count(keys)
-        kept = count * key * (2 if self.owner_keeps_keys else 1)
-        transit = _IN_TRANSIT * key if count else 0
-        return PartyBytes(0, _PROCESS + self.context_bytes(parameters) + kept + transit, kept)
+        kept = self._kept_keys(parameters, keys) * (2 if self.owner_keeps_keys else 1)
+        moved = self.copies.client * self._moved_keys(parameters, keys)
+        return PartyBytes(0, round(self._base(parameters) + kept + moved), kept)
+
+    def _base(self, parameters: Parameters) -> float:
+        return self.process_mib * _MIB + self.context_bytes(parameters)
+
+    def _kept_keys(self, parameters: Parameters, keys: KeyRequest) -> int:
+        return round(self.key_share * _count(keys) * self.key_bytes(parameters))
+
+    def _moved_keys(self, parameters: Parameters, keys: KeyRequest) -> float:
+        """The keys that are written and read at once, those of one factor of a composite t."""
+        count = _count(keys) if self.sends_keys_whole else min(1, _count(keys))
+        return self.key_share * count * self.key_bytes(parameters) / self._residues(parameters)
+
+    def _primes(self, parameters: Parameters) -> int:
+        return len(parameters.moduli) + self.switching(parameters).special_primes
+
+    def _polynomial_bytes(self, parameters: Parameters) -> int:
+        """A polynomial of all primes of QP."""
+        return self._primes(parameters) * _WORD * parameters.ring_dimension
+
+    @staticmethod
+    def _residues(parameters: Parameters) -> int:
+        return max(1, len(parameters.spec.plain_residues))
 
 
 def _count(keys: KeyRequest) -> int:

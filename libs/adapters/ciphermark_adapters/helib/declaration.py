@@ -2,6 +2,7 @@
 
 from ciphermark_adapters.helib import installation, limits
 from ciphermark_contract.declaration import Declaration
+from ciphermark_contract.footprint import Footprint, OfParties
 from ciphermark_contract.noise_sources import NoiseSources
 
 _COMMON = (
@@ -42,6 +43,16 @@ DECLARATIONS = (
         compressions=("none",),
         has_threads=True,
         lacks_recommended=None,
+        # Half of a key matrix is a seed.
+        footprint=Footprint(
+            48,
+            per_prime=198,
+            copies=OfParties(3.1, 2),
+            buffers=OfParties(3.7, 0),
+            key_share=0.5,
+            owner_keeps_keys=True,
+            sends_keys_whole=True,
+        ),
         # In bgv, levels, primes and with them the noise are HElib's choice at each product.
         noise=NoiseSources(schemes=("ckks",), divides_fresh=True, balances_digits=True, secret_zeros=1 / 2),
         serializable=("parameters", "public_key", "secret_key"),

@@ -2,7 +2,7 @@
 
 from ciphermark_adapters.seal import declaration as seal
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
-from ciphermark_contract.footprint import Footprint
+from ciphermark_contract.footprint import Footprint, OfParties
 
 # Lattigo has no default modulus chains for exact schemes: those of SEAL, which follow the HE Standard.
 default_chain_for_128_bits = seal.default_chain_for_128_bits
@@ -37,7 +37,9 @@ DECLARATIONS = (
         threaded=("bootstrap",),
         programs_have_threads=True,
         default_chain=default_chain_for_128_bits,
-        footprint=Footprint(per_prime=48),
+        footprint=Footprint(
+            54, per_prime=197, copies=OfParties(3.5, 0.7), buffers=OfParties(14, 3.4), has_pools=True
+        ),
         slot_generator=SLOT_GENERATOR,
         serializable=KEY_ITEMS,
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),

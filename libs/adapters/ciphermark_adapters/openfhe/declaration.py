@@ -2,7 +2,7 @@
 
 from ciphermark_adapters.openfhe import limits
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
-from ciphermark_contract.footprint import Footprint
+from ciphermark_contract.footprint import Footprint, OfParties
 from ciphermark_contract.noise_sources import NoiseSources
 
 _COMMON = (
@@ -59,7 +59,14 @@ DECLARATIONS = (
         chooses_primes=True,
         lacks_recommended=None,
         refusal=limits.refusal,
-        footprint=Footprint(per_prime=68, owner_keeps_keys=True, switching=limits.switching),
+        footprint=Footprint(
+            59,
+            per_prime=40,
+            owner_keeps_keys=True,
+            copies=OfParties(3.1, 2.8),
+            buffers=OfParties(36, 11),
+            switching=limits.switching,
+        ),
         # Decode of ckkspackedencoding.cpp: √2 times the deviation of a coefficient of the imaginary part, which has
         # half of the freedom, and at least √N/8 a coefficient
         noise=NoiseSources(

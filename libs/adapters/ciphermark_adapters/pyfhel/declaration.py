@@ -2,6 +2,7 @@
 
 from ciphermark_adapters.seal.declaration import NOISE, default_chain_for_128_bits
 from ciphermark_contract.declaration import GENERATED, SEEDED_ITEMS, Declaration
+from ciphermark_contract.footprint import Footprint, OfParties
 
 _COMMON = (
     "negate",
@@ -37,6 +38,16 @@ DECLARATIONS = (
         compressions=("none", "zlib", "zstd"),
         lacks_recommended=None,
         default_chain=default_chain_for_128_bits,
+        footprint=Footprint(
+            48,
+            per_prime=205,
+            per_square=32,
+            owner_keeps_keys=True,
+            sends_keys_whole=True,
+            copies=OfParties(2.9, 2.8),
+            buffers=OfParties(20, 15),
+            has_pools=True,
+        ),
         noise=NOISE,
         budget_schemes=("bfv",),
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys", "rotation_keys"),

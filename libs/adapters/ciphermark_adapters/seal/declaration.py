@@ -1,7 +1,7 @@
 """Declarations of the SEAL adapter: the same for both builds, except for Intel HEXL."""
 
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
-from ciphermark_contract.footprint import Footprint
+from ciphermark_contract.footprint import Footprint, OfParties
 from ciphermark_contract.noise_sources import NoiseSources
 from ciphermark_core.model import ParameterSpec
 
@@ -123,8 +123,15 @@ def _declaration(variant: str, look: tuple[str, str], *, hexl: bool, isa: tuple[
         compressions=("none", "zlib", "zstd"),
         lacks_recommended=None,
         default_chain=default_chain,
-        # measured: a context for every level of the chain, each with tables of all its primes, and the tables of HEXL
-        footprint=Footprint(per_prime=330, per_square=32, has_pools=True),
+        # A context for every level of the chain, each with tables of all its primes; HEXL has tables of its own.
+        footprint=Footprint(
+            52 if hexl else 47,
+            per_prime=270 if hexl else 107,
+            per_square=32,
+            copies=OfParties(3.5, 2.3),
+            buffers=OfParties(23, 0),
+            has_pools=True,
+        ),
         noise=NOISE,
         serializable=KEY_ITEMS,
         seeded=SEEDED_ITEMS,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ciphermark_adapters.seal.declaration import NOISE, default_chain
 from ciphermark_contract.declaration import SEEDED_ITEMS, Declaration
+from ciphermark_contract.footprint import Footprint, OfParties
 from ciphermark_core import security
 from ciphermark_core.model import ParameterSpec
 
@@ -49,6 +50,16 @@ DECLARATIONS = (
         compressions=("zstd",),
         lacks_recommended=None,
         default_chain=default_chain,
+        footprint=Footprint(
+            55,
+            per_prime=196,
+            per_square=32,
+            owner_keeps_keys=True,
+            sends_keys_whole=True,
+            copies=OfParties(3.6, 1),
+            buffers=OfParties(22, 73),
+            has_pools=True,
+        ),
         noise=replace(NOISE, resets_scale=True),
         refusal=_refusal,
         serializable=("parameters", "public_key", "secret_key", "relinearization_keys"),
