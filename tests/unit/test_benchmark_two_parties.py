@@ -1,20 +1,23 @@
 from __future__ import annotations
 
 import errno
+import io
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.cli import run
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner import trial_runner
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
-from ciphermark_benchmark.runner.two_parties import TwoParties
+from ciphermark_benchmark.runner.two_parties import Advance, TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
@@ -30,6 +33,7 @@ from ciphermark_measure.parties.party import HostWatch
 from ciphermark_measure.parties.server import Server
 from ciphermark_measure.processes import Confinement, WorkerDied
 from ciphermark_measure.protocol import Refused
+from ciphermark_present.console import Terminal
 from ciphermark_workloads.catalogue import WORKLOADS as SHIPPED
 
 
@@ -91,6 +95,31 @@ def a_seat(tmp_path, deeds=None, timeout_s=60.0):
 
     needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), timeout_s)
     return TwoParties(needs, make), made
+
+
+def test_every_stage_is_reported_with_the_time_of_the_others(tmp_path):
+    """A pass for correctness, then three that are timed; two stages each."""
+    advances = []
+    needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
+    seat = TwoParties(needs, lambda _: PartiesHere(tmp_path, {}), on_stage=advances.append)
+    assert executed(seat, a_trial()).status == "ok"
+    stages = [stage.name for stage in WORKLOADS["tiny"].server_stages]
+    assert [item.stage for item in advances] == stages * 4
+    assert [item.done for item in advances] == list(range(1, 4 * len(stages) + 1))
+    assert {item.total for item in advances} == {4 * len(stages)}
+    assert all(item.left_s > 0 for item in advances[:-1])
+    assert advances[-1].left_s == 0
+
+
+def test_stages_of_long_trials_are_printed(monkeypatch):
+    console = Terminal(file=io.StringIO(), width=200)
+    lines = run._Lines(console, SimpleNamespace(plan=SimpleNamespace(blocks=())))
+    advance = Advance(a_trial(), "iteration-2", 2, 6, 130.0)
+    lines.on_stage(advance)
+    assert console.file.getvalue() == ""
+    monkeypatch.setattr(run, "_BETWEEN_LINES_S", 0)
+    lines.on_stage(advance)
+    assert console.file.getvalue() == "  seal, tiny: iteration-2 (2 of 6 stages), 2.2 min left\n"
 
 
 def executed(seat, trial):

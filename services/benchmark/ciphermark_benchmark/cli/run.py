@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Annotated
+from time import monotonic
+from typing import Annotated, Protocol
 
 import typer
 from rich.progress import (
@@ -28,7 +29,9 @@ from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import of_file
 from ciphermark_benchmark.runner import runs
+from ciphermark_benchmark.runner.durations import in_words
 from ciphermark_benchmark.runner.runs import Ended, Prepared
+from ciphermark_benchmark.runner.two_parties import Advance
 from ciphermark_core import wire
 from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.errors import UserError
@@ -40,6 +43,7 @@ from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
 _INTERRUPTED = 130  # as shells report it
+_BETWEEN_LINES_S = 10.0  # of stages of a trial
 EXIT_CODES: dict[run_notes.Conclusion, int] = {"as planned": 0, "failures": 1, "nothing executed": 2}
 _EPILOG = """[bold]Examples[/bold]
 
@@ -131,7 +135,7 @@ def executed(
         on_begin(prepared)
         with progress_of(prepared) as on_outcome:
             try:
-                return runs.execute(data_directory, prepared, on_outcome)
+                return runs.execute(data_directory, prepared, on_outcome, on_outcome.on_stage)
             except KeyboardInterrupt:
                 _print_how_to_resume(prepared)
                 raise
@@ -248,8 +252,20 @@ def _conclude(console: Terminal, data_directory: data_directories.DataDirectory,
     )
 
 
+class Shown(Protocol):
+    """Shows the progress of a run: called with every outcome."""
+
+    def __call__(self, outcome: Outcome) -> None:
+        """A trial has ended."""
+
+    def on_stage(self, advance: Advance) -> None:
+        """A stage of a workload has ended."""
+
+
 class _Lines:
-    """Prints a line once all trials of a comparison group have ended, in any order."""
+    """Prints a line once all trials of a comparison group have ended, in any order, and for stages of trials that take
+    minutes.
+    """
 
     def __init__(self, console: Terminal, prepared: Prepared) -> None:
         self._console = console
@@ -258,14 +274,43 @@ class _Lines:
         self._done = 0
         self._open = {trial.id: item.trials for item in comparison_groups for trial in item.trials}
         self._ended: dict[str, Outcome] = {}
+        self._printed_s = monotonic()
 
-    def on_outcome(self, outcome: Outcome) -> None:
+    def on_stage(self, advance: Advance) -> None:
+        if monotonic() - self._printed_s >= _BETWEEN_LINES_S:
+            self._printed_s = monotonic()
+            self._console.print(f"  {_advanced(advance)}", soft_wrap=True)
+
+    def __call__(self, outcome: Outcome) -> None:
         trials = self._open.get(outcome.trial.id, ())
         self._ended[outcome.trial.id] = outcome
         if trials and all(trial.id in self._ended for trial in trials):
             self._done += 1
             outcomes = [self._ended.pop(trial.id) for trial in trials]
             self._console.print(f"{self._done:,}/{self._total:,}: {_compared(outcomes)}", soft_wrap=True)
+
+
+class _Bar:
+    """A bar for trials, described by the latest trial, or stage of a trial of minutes."""
+
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar = bar
+        self._task = bar.add_task("measuring", total=total)
+
+    def on_stage(self, advance: Advance) -> None:
+        if advance.left_s >= _BETWEEN_LINES_S:
+            self._bar.update(self._task, description=_advanced(advance))
+
+    def __call__(self, outcome: Outcome) -> None:
+        case = outcome.trial.case
+        self._bar.update(self._task, advance=1, description=f"{case.variant}, {_place(case)}")
+
+
+def _advanced(advance: Advance) -> str:
+    """The stage that has ended, and the time of the others."""
+    case = advance.trial.case
+    left = in_words(advance.left_s)
+    return f"{case.variant}, {case.operation}: {advance.stage} ({advance.done} of {advance.total} stages), {left} left"
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:
@@ -297,8 +342,8 @@ def _result(outcome: Outcome) -> str:
 
 
 @contextmanager
-def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
-    """Yield a function that receives every outcome."""
+def progress_of(prepared: Prepared) -> Iterator[Shown]:
+    """Yield what receives every outcome, and every stage of a workload."""
     total = len(prepared.plan.trials) + len(prepared.plan.unsupported)
     console = Terminal(stderr=True)
     columns = (
@@ -310,13 +355,7 @@ def progress_of(prepared: Prepared) -> Iterator[Callable[[Outcome], None]]:
         TimeRemainingColumn(),
     )
     if not console.is_terminal or console.is_dumb_terminal:
-        yield _Lines(console, prepared).on_outcome
+        yield _Lines(console, prepared)
         return
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("measuring", total=total)
-
-        def on_outcome(outcome: Outcome) -> None:
-            case = outcome.trial.case
-            bar.update(task, advance=1, description=f"{case.variant}, {_place(case)}")
-
-        yield on_outcome
+        yield _Bar(bar, total)

@@ -20,7 +20,7 @@ from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
-from ciphermark_benchmark.runner.two_parties import TwoParties
+from ciphermark_benchmark.runner.two_parties import OnStage, TwoParties
 from ciphermark_benchmark.runner.workload_profile import with_profile
 from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, ComparisonGroup, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial
@@ -41,7 +41,8 @@ class Executor:
 
     ``report`` is called once per trial, as soon as its outcome is known. Workers of one block share the same CPUs, so
     that variants do not differ by CPU; one of them works at a time. ``data_directory`` has the data sets and workloads
-    that are not shipped. ``level`` is the reference-kernel baseline, which trials refine.
+    that are not shipped. ``level`` is the reference-kernel baseline, which trials refine. ``on_stage`` is called after
+    every stage of a workload.
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class Executor:
         report: Report,
         data_directory: DataDirectory | None = None,
         level: ReferenceKernelBaseline | None = None,
+        on_stage: OnStage = lambda _: None,
     ) -> None:
         self._report = report
+        self._on_stage = on_stage
         self._allowed_cpus = tuple(sorted(os.sched_getaffinity(0)))
         self._data_directory = data_directory
         self._parties = http_party.chosen(os.environ, data_directory)
@@ -119,7 +122,7 @@ class Executor:
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
         if block.has_workloads:
-            return TwoParties(needs, self._parties, self._level)
+            return TwoParties(needs, self._parties, self._level, self._on_stage)
         return InWorker(needs, self._level)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:

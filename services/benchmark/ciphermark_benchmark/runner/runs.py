@@ -30,6 +30,7 @@ from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, members
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
+from ciphermark_benchmark.runner.two_parties import OnStage
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
@@ -211,12 +212,17 @@ def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCas
     return [item for item in planned if not variants or item.case.variant in variants]
 
 
-def execute(data_directory: DataDirectory, prepared: Prepared, on_outcome: OnOutcome) -> Ended:
+def execute(
+    data_directory: DataDirectory,
+    prepared: Prepared,
+    on_outcome: OnOutcome,
+    on_stage: OnStage = lambda _: None,
+) -> Ended:
     """Execute the rest of a run and record it, or leave it in the journal while the database is away. Requires
     exclusive use of the data directory: see :func:`alone_on_host`.
     """
     with recording(data_directory, prepared) as recorder:
-        measure(data_directory, prepared, recorder, on_outcome)
+        measure(data_directory, prepared, recorder, on_outcome, on_stage)
         if recorder.finish():
             prepared.record.journal.retire(prepared.place)
     outcomes = tuple(archive.latest(prepared.record.journal.outcomes()))
@@ -248,9 +254,14 @@ def recording(data_directory: DataDirectory, prepared: Prepared) -> Iterator[Rec
 
 
 def measure(
-    data_directory: DataDirectory, prepared: Prepared, recorder: Recorder, on_outcome: OnOutcome
+    data_directory: DataDirectory,
+    prepared: Prepared,
+    recorder: Recorder,
+    on_outcome: OnOutcome,
+    on_stage: OnStage = lambda _: None,
 ) -> None:
-    """Execute the remaining trials; every outcome is journaled before ``on_outcome`` receives it.
+    """Execute the remaining trials; every outcome is journaled before ``on_outcome`` receives it. ``on_stage`` is
+    called after every stage of a workload.
 
     If a disk is full, including that of blobs, trials under way restart once there may be space, so that no measured
     time includes the wait.
@@ -269,7 +280,7 @@ def measure(
         else ReferenceKernelBaseline()
     )
     try:
-        executor = Executor(report, data_directory=data_directory, level=level)
+        executor = Executor(report, data_directory=data_directory, level=level, on_stage=on_stage)
         for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
             try:
                 executor.execute(plan.without(prepared.plan, recorder.done()), prepared.suite.seed)

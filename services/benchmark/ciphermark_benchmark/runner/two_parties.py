@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
@@ -34,11 +34,49 @@ R = TypeVar("R")
 _SEEDS = 1 << 32  # the range that the client service accepts
 
 
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A stage of a trial has ended: number ``done`` of ``total`` stages, for the minimum number of passes. ``left_s``
+    are the seconds of the others, by the latest duration of each, or the mean of all before there is one.
+    """
+
+    trial: Trial
+    stage: str
+    done: int
+    total: int
+    left_s: float
+
+
+OnStage: TypeAlias = Callable[[Advance], None]
+
+
+@dataclass(slots=True)
+class _Progress:
+    """The stages of a trial that have ended, and the latest duration of each in seconds."""
+
+    trial: Trial
+    stages: tuple[str, ...]
+    done: int = 0
+    durations_s: dict[str, float] = field(default_factory=dict)
+
+    def after(self, stage: str, elapsed_s: float) -> Advance:
+        """The trial's advance, with one more stage."""
+        self.done += 1
+        self.durations_s[stage] = elapsed_s
+        budget = self.trial.budget
+        total = len(self.stages) * (max(1, budget.warmups) + budget.min_samples)
+        mean_s = sum(self.durations_s.values()) / len(self.durations_s)
+        left = (self.stages[number % len(self.stages)] for number in range(self.done, total))
+        left_s = sum(self.durations_s.get(name, mean_s) for name in left)
+        return Advance(self.trial, stage, self.done, max(self.done, total), left_s)
+
+
 @dataclass(slots=True)
 class _Passes:
     """The results of a trial's passes so far."""
 
     trial: Trial
+    progress: _Progress | None = None
     keys: messages.KeysMade | None = None
     samples: list[Sample] = field(default_factory=list)
     programs: tuple[ProgramUse, ...] = ()
@@ -74,7 +112,7 @@ class _Passes:
 class TwoParties(TrialRunner):
     """Executes trials by two parties. A turn is one pass: all stages of the workload after the keys, with fresh
     encryptions. ``make`` creates the parties of each trial. Parties on this host receive the run's reference-kernel
-    baseline, ``level``, and their measurements refine it.
+    baseline, ``level``, and their measurements refine it. ``on_stage`` is called after every stage.
     """
 
     def __init__(
@@ -82,9 +120,11 @@ class TwoParties(TrialRunner):
         needs: WorkerNeeds,
         make: Callable[[WorkerNeeds], Parties] = LocalParties,
         level: ReferenceKernelBaseline | None = None,
+        on_stage: OnStage = lambda _: None,
     ) -> None:
         super().__init__(needs.timeout_s)
         self.needs = needs
+        self._on_stage = on_stage
         self._make = make
         self._level = level or ReferenceKernelBaseline()
         self._parties: Parties | None = None
@@ -192,6 +232,7 @@ class TwoParties(TrialRunner):
         self._driver = driver = Driver(self._asked, _subject(passes))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
+        passes.progress = _Progress(passes.trial, tuple(stage.name for stage in driver.stages))
         parties.tidy()
         samples = keys.samples + prepared.loaded.samples
         costs = stage_costs.stage_samples(messages.PREPARE, prepared.elapsed_s, samples)
@@ -201,8 +242,10 @@ class TwoParties(TrialRunner):
         """Execute all stages of the workload once: encrypt, evaluate, finally decrypt and check."""
         assert self._driver is not None
         assert self._parties is not None
+        assert passes.progress is not None
         samples: list[Sample] = []
         for stage_pass in self._driver.passed():
+            self._on_stage(passes.progress.after(stage_pass.stage.name, stage_pass.elapsed_s))
             samples += _costs(stage_pass)
             if stage_pass.scored is not None:
                 passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
