@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from ciphermark_adapters import registry
 from ciphermark_circuits import helr, recurrent
 from ciphermark_circuits.regression import Sigmoid
 from ciphermark_measure.parties.in_process import InProcess
@@ -51,9 +52,9 @@ def _require_right(variant: str, name: str) -> None:
     """
     workload, levels = SMALL[name]
     given = workload.input(3, None)
-    both = InProcess(
-        workload, harness.adapter(variant), Ring(levels + 1, RING, level_budget=(2, 2)).spec, given
-    )
+    ring = Ring(levels + 1, RING, level_budget=(2, 2))
+    chosen = ring.precise if registry.declaration(variant).chooses_primes else ring
+    both = InProcess(workload, harness.adapter(variant), chosen.spec, given)
     nodes = [node.operation for item in both.programs.values() for node in item.program.nodes]
     assert "bootstrap" in nodes
     assert harness.judgement(both, given).complaint is None

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector, lowered
 from ciphermark_contract.operations import top_level
-from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec
+from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec, Scheme
+from ciphermark_workloads.workload import Input, Output, Workload
 
 # Levels of the approximate modular reduction for a sparse secret in OpenFHE (GetBootstrapDepth less both budgets).
 _REDUCTION_DEPTH = 10
+# OpenFHE's bootstrapping of 2^12 slots at N = 2^16 keeps 7 bits at a scale of 2^50, as measured, and 5 more with slots
+# first and two more bits of scale: see ciphermark_adapters.openfhe.bootstrapping.
+_PRECISE_BITS = 52
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,28 @@ class Ring:
                 self.level_budget, self.slots, slots_first=self.slots_first
             ),
         )
+
+    @property
+    def precise(self) -> Ring:
+        """The same for a library that takes each prime for the scale, which costs precision."""
+        return replace(self, scale_bits=_PRECISE_BITS, slots_first=True)
+
+
+class Bootstrapped(Workload[Input, Output]):
+    """A workload whose parameters are a :class:`Ring`."""
+
+    @property
+    @abstractmethod
+    def ring(self) -> Ring:
+        """The ring in which it runs."""
+
+    def parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return self.ring.spec
+
+    def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
+        self.require_scheme(scheme)
+        return self.ring.precise.spec
 
 
 def width(parameters: Parameters) -> int:

@@ -15,15 +15,22 @@ from ciphermark_circuits import helr
 from ciphermark_circuits.helr import Batch, Layout
 from ciphermark_circuits.layout import Floats, power_of_two
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.deep.bootstrapped import Ring, refreshed_level, repeated, width, with_levels
+from ciphermark_core.model import Parameters, Scheme
+from ciphermark_workloads.deep.bootstrapped import (
+    Bootstrapped,
+    Ring,
+    refreshed_level,
+    repeated,
+    width,
+    with_levels,
+)
 from ciphermark_workloads.options import NoOptions
-from ciphermark_workloads.workload import Arrays, Handles, Stage, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RATE = 1.0
 
 
-class Helr(Workload[Sequence[Floats], Floats]):
+class Helr(Bootstrapped[Sequence[Floats], Floats]):
     """The input is a batch of rows z = (2y − 1)·(1, x) for each iteration, the output the model w.
 
     Each iteration is a stage with a batch of its own.
@@ -50,10 +57,10 @@ class Helr(Workload[Sequence[Floats], Floats]):
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub_plain", "mul_plain", "mul", "rotate", "bootstrap")
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
+    @property
+    def ring(self) -> Ring:
         """N = 65536, with the levels of one iteration and of the operand of bootstrapping."""
-        self.require_scheme(scheme)
-        return Ring(helr.DEPTH + 1, slots=1 << 12).spec
+        return Ring(helr.DEPTH + 1, slots=1 << 12)
 
     def input(self, seed: int, data: Any) -> list[Floats]:
         """Rows with features of at most 1 in magnitude; labels are folded in."""

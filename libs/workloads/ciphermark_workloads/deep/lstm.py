@@ -15,16 +15,16 @@ from ciphermark_circuits import recurrent
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.recurrent import Weights
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.deep.bootstrapped import Ring, refreshed_level, width, with_levels
+from ciphermark_core.model import Parameters, Scheme
+from ciphermark_workloads.deep.bootstrapped import Bootstrapped, Ring, refreshed_level, width, with_levels
 from ciphermark_workloads.options import NoOptions
-from ciphermark_workloads.workload import Arrays, Handles, Stage, Workload
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _PAIR = 2  # steps of a stage: one with rows, one with columns
 _WEIGHT_SEED = 1997
 
 
-class Lstm(Workload[Sequence[Floats], Floats]):
+class Lstm(Bootstrapped[Sequence[Floats], Floats]):
     """The input is a sequence of vectors, the output the last state h. A stage is two steps."""
 
     name = "lstm"
@@ -48,10 +48,10 @@ class Lstm(Workload[Sequence[Floats], Floats]):
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub_plain", "mul_plain", "mul", "rotate", "bootstrap")
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
+    @property
+    def ring(self) -> Ring:
         """N = 65536, with the levels of two steps and of the operand of bootstrapping."""
-        self.require_scheme(scheme)
-        return Ring(sum(recurrent.DEPTH) + 1, slots=1 << 14).spec
+        return Ring(sum(recurrent.DEPTH) + 1, slots=1 << 14)
 
     def input(self, seed: int, data: Any) -> list[Floats]:
         """Vectors of numbers in [−1, 1]."""

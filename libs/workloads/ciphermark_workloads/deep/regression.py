@@ -15,7 +15,7 @@ from ciphermark_circuits.helr import Batch
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.regression import Sigmoid
 from ciphermark_contract.interfaces import Evaluator, Handle, Vector
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.deep.bootstrapped import Ring, refreshed_level, with_levels
 from ciphermark_workloads.deep.helr import Helr
 from ciphermark_workloads.options import NoOptions
@@ -48,10 +48,10 @@ class Regression(Helr):
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub", "sub_plain", "add_plain", "mul_plain", "mul", "rotate", "bootstrap")
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
-        """N = 65536, with the levels of one iteration. Slots first, which loses less precision."""
-        self.require_scheme(scheme)
-        return Ring(self._sigmoid.depth + 1, slots=1 << 12, slots_first=True).spec
+    @property
+    def ring(self) -> Ring:
+        """N = 65536, with the levels of one iteration."""
+        return Ring(self._sigmoid.depth + 1, slots=1 << 12)
 
     def input(self, seed: int, data: Any) -> list[Floats]:
         return super().input(seed, data)[:1]

@@ -16,9 +16,9 @@ from ciphermark_circuits import residual
 from ciphermark_circuits.layout import Floats
 from ciphermark_circuits.residual import Convolution, Planes
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered, matched
-from ciphermark_core.model import Parameters, ParameterSpec, Scheme
-from ciphermark_workloads.deep.bootstrapped import Ring, with_levels
-from ciphermark_workloads.workload import Arrays, Handles, Stage, Workload
+from ciphermark_core.model import Parameters, Scheme
+from ciphermark_workloads.deep.bootstrapped import Bootstrapped, Ring, with_levels
+from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _STAGES = 3
 _CLASSES = 10
@@ -100,7 +100,7 @@ class Network:
         return np.asarray(np.polynomial.chebyshev.chebval(x, self.polynomial), dtype=np.float64)
 
 
-class ResNet(Workload[Floats, Floats]):
+class ResNet(Bootstrapped[Floats, Floats]):
     """The input is an image (3, side, side), the output ten logits. Each convolution is a stage, and the last layer."""
 
     name = "resnet-20"
@@ -121,10 +121,10 @@ class ResNet(Workload[Floats, Floats]):
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "add_plain", "mul_plain", "mul", "rotate", "bootstrap")
 
-    def parameters(self, scheme: Scheme) -> ParameterSpec:
+    @property
+    def ring(self) -> Ring:
         """N = 65536, of whose slots 2^14 are bootstrapped."""
-        self.require_scheme(scheme)
-        return Ring(self.size.levels + 1, slots=self._first.width).spec
+        return Ring(self.size.levels + 1, slots=self._first.width)
 
     def input(self, seed: int, data: Any) -> Floats:
         """Pixels from 0 to 1: smooth noise."""
