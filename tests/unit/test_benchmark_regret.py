@@ -59,6 +59,17 @@ def test_alternatives_are_all_candidates_within_the_limits_the_first_choice_firs
     assert len(tight.alternatives) < len(own.alternatives)
 
 
+def test_alternatives_that_differ_in_the_sizes_of_primes_alone_are_measured_once():
+    own = answer()
+    several = advising.candidates(WISH, available("seal", "seal-hexl"), predicted)
+    assert len(own.alternatives) < sum(each.costs is not None for each in several)
+    about = [
+        (each.variant, each.ring_dimension, len(each.modulus_bits), str(each.options))
+        for each in own.alternatives
+    ]
+    assert len(about) == len({*about})
+
+
 def test_regret_is_the_time_lost_by_the_first_choice():
     result = measured({"0": 1.2, "1": 1.0, "2": 3.0})
     assert result.share == pytest.approx(0.2)
@@ -93,13 +104,13 @@ def test_the_scores_count_questions_within_the_target():
 def test_the_suite_measures_an_alternative_of_several_questions_once():
     experiments, places = regret.experiments([answer(), answer()])
     assert places[0] == places[1] == [*range(len(experiments))]
-    suite = files.parse(advising.suite_of("questions", experiments, regret.BUDGET), "questions.yaml")
+    suite = files.parse(advising.suite_of("questions", experiments, regret._BUDGET), "questions.yaml")
     assert len(suite.experiments) == len(experiments)
 
 
 def test_shipped_questions_are_many_and_valid():
     path = Path(regret.__file__).parents[3] / "bench" / "advice" / "questions.yaml"
-    several = regret.questions(path)
+    several = regret.questions(path).several
     assert len({each.workload for each in several}) >= 12
     workload = WORKLOADS["sign"]
     wish = regret.wish_of(replace(several[0], options={"degrees": "7-15"}), workload, host.collect())

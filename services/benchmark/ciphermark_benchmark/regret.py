@@ -25,7 +25,7 @@ from ciphermark_present.printed import Head, Printed
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.options import to_case
 
-BUDGET = {"processes": 2, "min_samples": 6, "warmups": 1}
+_BUDGET = {"processes": 2, "min_samples": 6, "warmups": 1}
 _CLOSE = 0.05  # the target
 
 
@@ -38,7 +38,15 @@ class Question:
     asked: WishText
 
 
-def questions(path: Path) -> list[Question]:
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The questions of a file, and the sampling ``budget`` of their alternatives, as suites write it."""
+
+    several: tuple[Question, ...]
+    budget: Mapping[str, Any]
+
+
+def questions(path: Path) -> Questions:
     """The questions of a YAML file. Raises ``UserError`` for an unreadable file and for invalid questions."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -48,7 +56,8 @@ def questions(path: Path) -> list[Question]:
     several = whole.get("questions") if isinstance(whole, dict) else None
     if not isinstance(several, list) or not several:
         raise UserError(f"{path}: write a list, questions: [{{workload: logistic, latency: 2s}}]")
-    return [_question_of(item, f"{path}: question {place}") for place, item in enumerate(several, 1)]
+    asked = [_question_of(item, f"{path}: question {place}") for place, item in enumerate(several, 1)]
+    return Questions(tuple(asked), whole.get("budget", _BUDGET))
 
 
 def _question_of(item: Any, origin: str) -> Question:
@@ -77,11 +86,30 @@ def wish_of(question: Question, workload: AnyWorkload, facts: Host) -> Wish:
 
 
 def answered(wish: Wish, several: Sequence[Candidate]) -> Answer:
-    """The answer from predictions."""
+    """The answer from predictions. Of alternatives that differ in the sizes of their primes alone, and have equal
+    predicted times, the first counts.
+    """
     advice = advise(several, wish.limits, wish.objective)
     dominated = [item.index for item in advice.left_out if item.against == "dominated"]
     places = [*(point.index for point in advice.points), *dominated]
-    return Answer(wish, tuple(several[place] for place in places))
+    distinct: dict[object, Candidate] = {}
+    for place in places:
+        distinct.setdefault(_likeness(several[place]), several[place])
+    return Answer(wish, tuple(distinct.values()))
+
+
+def _likeness(candidate: Candidate) -> object:
+    """Equal for alternatives with the same program and time, whatever the sizes of their primes."""
+    assert candidate.costs is not None
+    chain, time = candidate.modulus_bits or (), candidate.costs.latency_s.value
+    about = (
+        candidate.variant,
+        candidate.request.scheme,
+        candidate.threads,
+        candidate.ring_dimension,
+        len(chain),
+    )
+    return (*about, candidate.request.tuning, tuple(sorted(candidate.options.items())), float(f"{time:.6g}"))
 
 
 # --- The suite that measures them -------------------------------------------------------------------------------------

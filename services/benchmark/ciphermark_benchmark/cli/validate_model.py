@@ -102,11 +102,11 @@ def _regrets(data_directory: DataDirectory, path: Path, run: str | None) -> list
     facts, asked = hosts.collect(), regret.questions(path)
     with caught_up(data_directory) as database:
         run_id = None if run is None else run_names.resolved(database, run)
-        answers = [_answer(database, path.parent, question, facts, run_id) for question in asked]
+        answers = [_answer(database, path.parent, question, facts, run_id) for question in asked.several]
     experiments, places = regret.experiments(answers)
     if not experiments:
         raise UserError(f"{path}: no question has an answer; see ciphermark advise for the reasons")
-    text = advising.suite_of("advice-questions", experiments, regret.BUDGET)
+    text = advising.suite_of("advice-questions", experiments, asked.budget)
     suite = path.parent / "advice-questions.yaml"
     read, _, _, _ = runs.read(data_directory, suite, text=text)
     keys = [item.case.key for item in runs.cases(read, facts, ())]
