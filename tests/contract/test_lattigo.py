@@ -183,3 +183,12 @@ def test_an_encapsulated_secret_is_uniform_outside(sparse: Subject) -> None:
     values = subject.vector(3)
     result = subject.evaluator.apply("bootstrap", subject.encrypted(values))
     assert np.abs(subject.decrypted(result) - values).max() < 2e-4
+
+
+def test_the_collector_knows_the_limit_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the host's memory as its limit, the collector would let a worker grow beyond its own, where Go ends it."""
+    from ciphermark_adapters.lattigo import binding
+
+    unlimited = binding.available_memory()
+    monkeypatch.setattr(binding.resource, "getrlimit", lambda _: (1 << 30, 1 << 30))
+    assert binding.available_memory() == 1 << 30 < unlimited

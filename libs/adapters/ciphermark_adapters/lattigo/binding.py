@@ -10,6 +10,7 @@ import ctypes
 import importlib.util
 import json
 import os
+import resource
 from collections.abc import Callable, Mapping, Sequence
 from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
 from functools import cache, lru_cache
@@ -25,8 +26,8 @@ from ciphermark_contract.interfaces import Handle as AnyHandle
 
 MODULE = "_ciphermark_lattigo"
 _THREADS = "OMP_NUM_THREADS"  # by which processes limit a library's threads
-# The collector starts when the memory in use has doubled, Go's default. Above this share of the host's memory it
-# collects sooner.
+# The collector starts when the memory in use has doubled, Go's default. Above this share of the host's memory, or of
+# the process's limit, it collects sooner.
 GROWTH_PERCENT = 100
 MEMORY_SHARE = 0.75
 _ERRORS: dict[str, type[Exception]] = {
@@ -60,10 +61,18 @@ def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(path()))
     for name, kind in _RESULTS.items():
         getattr(library, name).restype = kind
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     threads = int(os.environ.get(_THREADS, "1"))
-    library.lattigo_start(c_int64(int(MEMORY_SHARE * memory)), c_int64(GROWTH_PERCENT), c_int64(threads))
+    library.lattigo_start(
+        c_int64(int(MEMORY_SHARE * available_memory())), c_int64(GROWTH_PERCENT), c_int64(threads)
+    )
     return library
+
+
+def available_memory() -> int:
+    """Bytes that this process may have: Go ends a process whose limit it reaches."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return host if limit == resource.RLIM_INFINITY else min(host, limit)
 
 
 @cache

@@ -63,8 +63,8 @@ DECLARATIONS = (
             ),
             "collector": (
                 "Go's garbage collector starts when memory has doubled (GOGC = 100), and sooner above three quarters "
-                "of the host's memory. Results and buffers are reused, so loops leave it little to do. A sample with a "
-                "collection is marked as disturbed; facts state their number and pauses"
+                "of the host's memory, or of a process's limit. Results and buffers are reused, so loops leave it "
+                "little to do. A sample with a collection is marked as disturbed; facts state their number and pauses"
             ),
             "threads": (
                 "operations other than bootstrap use one thread. Independent operations of a program execute on "
