@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from dashboard import dashboard, rows_of
 
-from ciphermark_benchmark import track_record
+from ciphermark_benchmark import predicting, track_record
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_core.model import Outcome, Sample
@@ -173,3 +173,20 @@ def test_a_computation_has_a_track_record_that_is_made_again_from_its_copy(
     del WORKLOADS[copy.name]
     (directory.workloads / f"{copy.name}.py").unlink()
     assert track_record.renewed(directory, database, run.id) == 0
+
+
+def test_rescaling_inside_of_products_has_the_costs_of_the_wrapped_library(
+    database: Database, make: Maker
+) -> None:
+    """TenSEAL has no call for it; SEAL's costs count with wider intervals, and for no library that has the call."""
+    costs = [*make.costs("rescale", {"seal": (1.0, 2.0)}), *make.costs("add", {"seal": (9.0,)})]
+    run = make.record(database, *costs, *make.costs("add", {"tenseal": (3.0, 4.0), "pyfhel": (3.0, 4.0)}))
+    table = predicting.cost_table(database, run.host, "tenseal")
+    medians = {(key.operation, key.primes): cost.median for key, cost in table.entries.items()}
+    rescaled = {key.primes: cost for key, cost in table.entries.items() if key.operation == "rescale"}
+    assert {primes: cost.median for primes, cost in rescaled.items()} == {1: 1e-3, 2: 2e-3}
+    assert rescaled[2].low <= 0.8 * 2e-3
+    assert rescaled[2].high >= 1.2 * 2e-3
+    assert medians["add", 2] == 4e-3
+    pyfhel = predicting.cost_table(database, run.host, "pyfhel")
+    assert {key.operation for key in pyfhel.entries} == {"add"}

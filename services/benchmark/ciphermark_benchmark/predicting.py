@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
-from ciphermark_contract.operations import Shape, read, top_level
+from ciphermark_contract.operations import OPERATIONS, Shape, read, top_level
 from ciphermark_core.errors import Exhausted, Unsupported, UserError
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.run import Host
@@ -33,6 +33,7 @@ _DATA_SET, _SEED = "boston", 1  # of workloads that take data; of inputs
 # Relative half-width of a median without an interval.
 _UNKNOWN = 0.2
 _Rows: TypeAlias = Sequence[Mapping[str, Any]]
+_INSIDE = 0.2  # relative, of an operation of the wrapped library
 _OTHER_HOST = 0.5  # added to the relative half-width for a table of another host
 _SAME_CLOCK = 0.03  # relative difference of the reference kernel
 _SERIALIZATION = ("dump", "load", "dump_seeded", "load_seeded")
@@ -58,7 +59,7 @@ def cost_table(  # noqa: PLR0913 - what a table is of
     run ``but_of``, whose results are predicted, and the errors of its predictions do not count.
     """
     variant = registry.base_variant(variant)
-    rows = [row for row in database.report("cost_table", variant=variant) if row["run_id"] != but_of]
+    rows = _rows(database, variant, but_of)
     own: _Rows = [row for row in rows if row["fingerprint"] == host.fingerprint]
     remarks, widening = list[str](), 0.0
     if not own:
@@ -75,12 +76,36 @@ def cost_table(  # noqa: PLR0913 - what a table is of
     record = database.report(
         "prediction_residuals", variant=variant, fingerprint=host.fingerprint, but_of=but_of
     )
+    table = _table(variant, own, change)
     return replace(
-        _table(variant, own, change),
+        table,
+        entries={**_inside(database, table, change, but_of), **table.entries},
         residuals=tuple(row["residual"] for row in record),
         remarks=tuple(remarks),
         widening=widening,
     )
+
+
+def _rows(database: Database, variant: str, but_of: str | None) -> _Rows:
+    return [row for row in database.report("cost_table", variant=variant) if row["run_id"] != but_of]
+
+
+def _inside(database: Database, table: CostTable, factor: float, but_of: str | None) -> dict[Key, Cost]:
+    """Costs of maintenance without keys, such as rescaling, that a library has only inside of other operations: those
+    of the library that it wraps, 20% wider, since the builds differ.
+    """
+    declared = registry.declaration(table.variant)
+    rows = [] if declared.wraps is None else _rows(database, declared.wraps, but_of)
+    costs: dict[Key, Cost] = {}
+    for row in rows:
+        name = row["operation"].partition("(")[0]
+        offered = declared.operations.get(row["scheme"])
+        is_inside = row["stage"] == "evaluate" and offered is not None and name not in offered
+        if row["fingerprint"] == table.host and is_inside and OPERATIONS[name].is_maintenance:
+            cost = _cost(row, row["build_id"]).scaled(factor)
+            wide = replace(cost, low=(1 - _INSIDE) * cost.low, high=(1 + _INSIDE) * cost.high)
+            costs |= {key: wide for key in _keys(table, row) if not key.digits}
+    return costs
 
 
 def _of_another_host(variant: str, rows: _Rows, *, is_accepted: bool) -> _Rows:
