@@ -9,6 +9,7 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark import advising
 from ciphermark_benchmark.advising import UncoveredError, Wish
+from ciphermark_benchmark.api import machines
 from ciphermark_benchmark.limits import read
 from ciphermark_benchmark.predicting import resolved
 from ciphermark_core import host
@@ -75,6 +76,13 @@ class Service:
         rest = {name: value for name, value in body.items() if name != "workload"}
         wish = advising.wished(WORKLOADS[body["workload"]], body["workload"], read(rest), host.collect())
         return answer(wish, "seal", "seal-hexl", "tenseal", "openfhe")[1]
+
+    async def machines(self) -> dict[str, Any]:
+        return machines.listed()
+
+    async def predict_on_machine(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        self.asked.append(dict(body))
+        return await machines.predicted(machines.Question.model_validate(body))
 
     async def close(self) -> None:
         pass

@@ -22,7 +22,16 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import __version__, access, advising, drawing, live, templating, views
+from ciphermark_dashboards import (
+    __version__,
+    accelerators,
+    access,
+    advising,
+    drawing,
+    live,
+    templating,
+    views,
+)
 from ciphermark_dashboards.access import ForeignError
 from ciphermark_dashboards.benchmark import Benchmark, ServiceAwayError
 from ciphermark_dashboards.pages import COMPARE_PAGE, OVERVIEW_PATH, PAGES
@@ -93,6 +102,7 @@ def made(settings: Settings) -> FastAPI:
     _route(app, handlers)
     app.include_router(drawing.router(benchmark))
     app.include_router(advising.router(benchmark))
+    app.include_router(accelerators.router(benchmark))
     app.include_router(live.router(store, benchmark, settings.services_file, handlers.navigation))
     app.include_router(health_router({"database": lambda: monitor.reason or _reason_against(store)}))
     app.add_exception_handler(UserError, _mistake)

@@ -97,6 +97,14 @@ class Benchmark:
         """Ask which library and parameters to take for a workload."""
         return await self._asked("POST", "/v1/advice", json=body, timeout_s=_ADVISING_S)
 
+    async def machines(self) -> dict[str, Any]:
+        """Accelerators, programs on them, and the results of CraterLake."""
+        return await self._asked("GET", "/v1/machines")
+
+    async def predict_on_machine(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Predict a program on a machine, as it is and with changes."""
+        return await self._asked("POST", "/v1/machines", json=body, timeout_s=_ADVISING_S)
+
     async def submit(self, body: dict[str, Any], principal: Principal | None = None) -> dict[str, Any]:
         """Queue a suite, for a user."""
         return await self._asked("POST", "/v1/runs", json=body, principal=principal)

@@ -157,6 +157,7 @@ FIGURES: dict[str, Figure] = {figure.name: figure for each in ALL_PAGES for figu
 OVERVIEW_PATH = "/"
 RUNS_PATH = "/runs"
 ADVISE_PATH = "/advise"
+ACCELERATORS_PATH = "/accelerators"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ SECTIONS: tuple[Section, ...] = (
     _section("Workloads", *_FAMILIES, WORKLOADS_PAGE.path, PROGRAMS_PAGE.path),
     _section("Limits", NOISE_PAGE.path, MEMORY_PAGE.path, probes.PAGE.path),
     _section("Builds", HEXL_PAGE.path),
-    Section("Advise", ((ADVISE_PATH, "Advise"),)),
+    Section("Advise", ((ADVISE_PATH, "Advise"), (ACCELERATORS_PATH, "Accelerators"))),
     Section("Runs", ((RUNS_PATH, "Runs"),), is_about_runs=True),
     Section("Compare", ((COMPARE_PAGE.path, COMPARE_PAGE.title),), is_about_runs=True),
 )

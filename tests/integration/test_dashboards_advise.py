@@ -1,4 +1,4 @@
-"""The page Advise: limits as fields and sliders, the answer, and what it does without a service."""
+"""The pages Advise and Accelerators: fields and sliders, the answer, and what they do without a service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ports import free_port
 from processes import PATIENCE_S, wait_until
 
 from ciphermark_core.errors import UserError
-from ciphermark_dashboards import app
+from ciphermark_dashboards import accelerators, app
 from ciphermark_dashboards.advising import body
 from ciphermark_dashboards.settings import Settings
 from ciphermark_db.database import Database
@@ -130,3 +130,61 @@ def test_a_slider_sets_a_limit_at_once_and_the_page_fits(page: Page, service: pr
     (limit,) = {asked["server_memory"] for asked in service.asked if "server_memory" in asked}
     assert limit.endswith("MB")
     assert page.locator("#slider-server_memory").evaluate("item => item === document.activeElement")
+
+
+def test_the_page_compares_published_and_predicted_times(client: Any, service: predictions.Service) -> None:
+    text = client.get("/accelerators").text
+    assert service.asked == [{}]
+    assert "packed-bootstrap takes 3.01 ms on CraterLake, bound by memory" in text
+    for heading in (
+        "Published and predicted times",
+        "Errors",
+        "Security of published parameters",
+        "Roofline",
+    ):
+        assert heading in text
+    assert "fitted to the time of lola-mnist" in text
+    assert 'aria-current="page">Accelerators' in text
+
+
+def test_other_values_are_predicted_next_to_the_machines_own(
+    client: Any, service: predictions.Service
+) -> None:
+    text = client.get("/accelerators", params={"bandwidth": "2TB/s", "digits": "2"}).text
+    assert service.asked == [{"bandwidth": "2TB/s", "digits": 2}]
+    assert "with the changes" in text
+
+
+def test_a_wrong_value_is_named_and_the_rest_stays(client: Any) -> None:
+    text = client.get("/accelerators", params={"bandwidth": "soon"}).text
+    assert "write a number with a unit" in text
+    assert "Published and predicted times" in text
+    assert (
+        "takes 36 residues" in client.get("/accelerators", params={"digits": "60", "machine": "sharp"}).text
+    )
+    assert client.get("/accelerators", params={"bandwith": "1TB/s"}).status_code == 400
+    with pytest.raises(UserError, match="numbers"):
+        accelerators.body({"lanes": "many"})
+
+
+def test_without_a_service_accelerators_say_so(url: str) -> None:
+    with dashboard(url) as client:
+        assert "no benchmark service" in client.get("/accelerators").text
+
+
+@needs_chromium
+def test_a_slider_changes_the_machine_and_the_page_fits(page: Page, service: predictions.Service) -> None:
+    opened(page, "/accelerators", 390)
+    for width in (390, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        drawn(page)
+        assert layout_faults(page, width) == [], width
+    assert access_faults(page, is_brief=True) == []
+    page.locator("details.more > summary").click()
+    slider = page.locator("#slider-bandwidth")
+    slider.focus()
+    slider.press("End")
+    page.wait_for_url("**bandwidth=*")
+    drawn(page)
+    (value,) = {asked["bandwidth"] for asked in service.asked if "bandwidth" in asked}
+    assert value.endswith("TB/s")

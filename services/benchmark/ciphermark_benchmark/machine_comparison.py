@@ -63,6 +63,7 @@ def _predicted(row: Row, security: int) -> Row:
         "predicted_ms": row["time_s"] * 1e3 / elements,
         "without_latency_ms": row["without_latency_s"] * 1e3 / elements,
         "compute_ms": row["compute_s"] * 1e3 / elements,
+        "memory_ms": row["memory_s"] * 1e3 / elements,
         **{name: row[name] / elements for name in times},
         "energy_j": row["power_w"] and row["power_w"] * row["time_s"] / elements,
     }

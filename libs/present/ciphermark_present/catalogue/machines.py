@@ -20,6 +20,16 @@ def tables(rows: Sequence[Row], title: str) -> Iterator[Printed]:
         yield _inputs(rows)
 
 
+def finding(rows: Sequence[Row]) -> str:
+    """The prediction in one sentence: of a machine, or of one with changes in comparison."""
+    first, last = rows[0], rows[-1]
+    name = first["program"].rpartition("/")[2]
+    text = f"{name} takes {formats.seconds(first['time_s'])} on {first['title']}, bound by {first['binding']}"
+    if last is first:
+        return text
+    return f"{text}; {formats.seconds(last['time_s'])} with the changes"
+
+
 def _times(rows: Sequence[Row], title: str) -> Printed:
     heads = (
         Head("machine"),

@@ -22,7 +22,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 from ciphermark_benchmark import __version__, storage
-from ciphermark_benchmark.api import advice, classifications, results, runs, suites
+from ciphermark_benchmark.api import advice, classifications, machines, results, runs, suites
 from ciphermark_benchmark.api.state import State, Watches
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets.catalogue import ClientAway
@@ -87,7 +87,7 @@ def application(url: str, at: Listening, folder: Path, has_worker: bool = False)
             description=_DESCRIPTION,
             version=__version__,
             keyring=at.keyring,
-            routers=[runs.router, results.router, classifications.router, advice.router],
+            routers=[runs.router, results.router, classifications.router, advice.router, machines.router],
             checks={"database": lambda: monitor.reason or _reason_against(url)},
             notes={
                 "worker": lambda: monitor.reason or _reason_against_workers(url, STALLED_S),
