@@ -37,20 +37,6 @@ RUN .venv/bin/python -m pip wheel --no-deps --no-index --no-build-isolation --wh
         ./dashboards ./db ./libs/* ./services/*
 COPY deploy/make_environment.py deploy/
 
-FROM build AS client-environment
-RUN python3 deploy/make_environment.py ciphermark-client
-
-FROM build AS server-environment
-RUN python3 deploy/make_environment.py ciphermark-server
-
-FROM build AS benchmark-environment
-RUN python3 deploy/make_environment.py ciphermark-benchmark
-
-FROM build AS dashboard-environment
-RUN python3 -m venv --without-pip /opt/ciphermark/.venv \
-    && pip --python /opt/ciphermark/.venv/bin/python install --no-index --no-cache-dir --find-links /wheels \
-        ciphermark-dashboards
-
 # The base of all final images. Volumes mounted on these folders inherit their owner.
 FROM ${PYTHON_IMAGE} AS runtime
 RUN apt-get update \
@@ -63,22 +49,28 @@ RUN apt-get update \
         /run/ciphermark /run/ciphermark/benchmark /run/ciphermark/client /run/ciphermark/dashboard /run/ciphermark/db /run/ciphermark/server
 ENV PATH=/opt/ciphermark/.venv/bin:$PATH PYTHONUNBUFFERED=1
 WORKDIR /opt/ciphermark
-USER ciphermark
 
+# What the build stage made is mounted, not copied: an environment is one layer, where it is installed.
 FROM runtime AS client
-COPY --from=client-environment /opt/ciphermark .
+RUN --mount=from=build,source=/ciphermark,target=/ciphermark --mount=from=build,source=/wheels,target=/wheels \
+    python3 /ciphermark/deploy/make_environment.py ciphermark-client
+USER ciphermark
 ENTRYPOINT ["ciphermark-client"]
 
 FROM runtime AS server
-COPY --from=server-environment /opt/ciphermark .
+RUN --mount=from=build,source=/ciphermark,target=/ciphermark --mount=from=build,source=/wheels,target=/wheels \
+    python3 /ciphermark/deploy/make_environment.py ciphermark-server
+USER ciphermark
 ENTRYPOINT ["ciphermark-server"]
 
 FROM runtime AS dashboard
-COPY --from=dashboard-environment /opt/ciphermark .
+RUN --mount=from=build,source=/wheels,target=/wheels \
+    python3 -m venv --without-pip .venv \
+    && pip --python .venv/bin/python install --no-index --no-cache-dir --find-links /wheels ciphermark-dashboards
+USER ciphermark
 ENTRYPOINT ["ciphermark-dashboard"]
 
 FROM runtime AS proxy
-USER root
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends caddy \
     && rm -rf /var/lib/apt/lists/* \
@@ -88,5 +80,7 @@ USER ciphermark
 ENTRYPOINT ["caddy", "run", "--config", "/etc/caddy/Caddyfile"]
 
 FROM runtime AS benchmark
-COPY --from=benchmark-environment /opt/ciphermark .
+RUN --mount=from=build,source=/ciphermark,target=/ciphermark --mount=from=build,source=/wheels,target=/wheels \
+    python3 /ciphermark/deploy/make_environment.py ciphermark-benchmark
+USER ciphermark
 ENTRYPOINT ["ciphermark"]
