@@ -275,6 +275,37 @@ def test_bootstraps_take_the_depth_of_their_parameters():
     assert body.depth == 18
 
 
+def test_primes_inside_bootstrapping_extend_those_outside():
+    """A library may name 11 primes outside bootstrapping, and 29 inside."""
+    whole = packed()
+    outside = whole.moduli[:11]
+    inside = replace(whole.bootstrapping, depth=0, moduli=whole.moduli)
+    chain = replace(whole, moduli=outside, bootstrapping=inside)
+    program = trace(
+        lambda evaluator, x: [evaluator.apply("bootstrap", x[0])], chain, [Shape(0, chain.scale)], ABLE
+    )
+    (row,), _ = rows(Task.of("inside", [program]), [machine_files.machine("craterlake")], 80)
+    (same,), _ = rows(bootstrapped(), [machine_files.machine("craterlake")], 80)
+    assert row["time_s"] == same["time_s"]
+    other = replace(inside, moduli=whole.moduli[::-1])
+    with pytest.raises(Unsupported, match="do not begin with those of the program"):
+        Task.of(
+            "other",
+            [
+                replace(
+                    program, program=replace(program.program, parameters=replace(chain, bootstrapping=other))
+                )
+            ],
+        )
+
+
+def test_a_bootstrap_without_levels_for_its_polynomial_is_refused():
+    chain = replace(packed(), bootstrapping=Bootstrapping(BootstrappingParameters((5, 5)), 11, 1e-3))
+    program = traced(lambda evaluator, x: [evaluator.apply("bootstrap", x[0])], chain)
+    with pytest.raises(Unsupported, match="a bootstrap of 11 levels leaves too few for EvalMod"):
+        Task.of("shallow", [program])
+
+
 def described(tmp_path, text: str) -> str:
     path = tmp_path / "mine.yaml"
     path.write_text(text)

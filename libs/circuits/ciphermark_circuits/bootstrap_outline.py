@@ -18,6 +18,7 @@ from ciphermark_circuits.products import product
 from ciphermark_contract.interfaces import Evaluator, Handle
 
 _DOUBLINGS = 3  # of the angle
+MIN_DEPTH = _DOUBLINGS + 2  # of EvalMod
 _MANY = 12  # levels of EvalMod from which the angle is doubled six times, as dense secrets require
 
 

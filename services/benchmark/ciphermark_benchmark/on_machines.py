@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +18,7 @@ from ciphermark_contract.operations import Shape, fresh, where
 from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import Traced, trace
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Scheme
+from ciphermark_core.model import Parameters, Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_model.machines.execution import Execution, Traffic, execute, traffic_of
 from ciphermark_model.machines.graph import Graph, Words, graph_of
@@ -84,16 +84,25 @@ def body_of(programs: Sequence[Program]) -> Traced | None:
     """The circuit of the programs' bootstraps, from the raised ciphertext on; ``None`` without bootstraps."""
     if not any(node.operation == _BOOTSTRAP for program in programs for node in program.nodes):
         return None
-    parameters = programs[0].parameters
-    top = fresh(parameters)
-    traced = trace(bootstrap_outline.raised, parameters, [Shape(top.level, parameters.scale)], _OF_BODIES)
-    end = traced.program.shapes[traced.program.outputs[0]].level
-    depth = parameters.require_bootstrapping().depth
-    if top.level - end != depth:
-        raise Unsupported(
-            f"the circuit of a bootstrap takes {top.level - end} levels, and the program's bootstraps take {depth}"
-        )
-    return traced
+    parameters = _inside(programs[0].parameters)
+    top, asked = fresh(parameters), parameters.require_bootstrapping()
+    if asked.depth < sum(asked.parameters.level_budget) + bootstrap_outline.MIN_DEPTH:
+        raise Unsupported(f"a bootstrap of {asked.depth} levels leaves too few for EvalMod")
+    return trace(bootstrap_outline.raised, parameters, [Shape(top.level, parameters.scale)], _OF_BODIES)
+
+
+def _inside(parameters: Parameters) -> Parameters:
+    """The parameters inside bootstrapping: those of a program, with the primes above its own that a library has there.
+
+    Raises ``Unsupported`` where the primes inside do not begin with those outside.
+    """
+    asked, own = parameters.require_bootstrapping(), parameters.moduli
+    if not asked.moduli:
+        return parameters
+    if asked.moduli[: len(own)] != own:
+        raise Unsupported("the primes inside bootstrapping do not begin with those of the program")
+    inner = replace(asked, moduli=(), special_moduli=(), depth=len(asked.moduli) - len(own))
+    return replace(parameters, moduli=asked.moduli, bootstrapping=inner)
 
 
 def of_workload(

@@ -110,6 +110,7 @@ def graph_of(  # noqa: PLR0913 - what a mapping is of
 
     ``words`` is by default ``per prime``, but ``whole modulus`` where every prime is smaller than a word. ``bodies``
     are programs that replace a node of an operation: its operand, raised to the level of the body's input, enters it.
+    Their chain may have further primes at its end.
     ``uniform`` are the digests of constants with one value in all slots, which are loaded as a number.
 
     Raises ``Unsupported``, with the place, for a program that the machine or the model does not take.
@@ -149,7 +150,8 @@ class _Mapping:
         uniform: frozenset[str],
     ) -> None:
         self._bodies, self._uniform = bodies, uniform
-        parameters = program.parameters
+        chains = [program.parameters, *(body.parameters for body in bodies.values())]
+        parameters = max(chains, key=lambda each: len(each.moduli))
         self._scheme = parameters.spec.scheme
         bits = [prime.bit_length() for prime in parameters.moduli]
         if words is None:
