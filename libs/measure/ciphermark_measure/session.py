@@ -52,12 +52,11 @@ class Copies:
 class Session:
     """One variant with one parameter set and its keys: the basis of every trial of a worker.
 
-    ``keys`` are the requested ones, which take ``key_bytes`` as written. Trials share ``encryptions``. ``executed`` are
-    the operations that this process has executed so far. ``controls`` keeps the results of control experiments of this
-    worker, by operation and count: see :mod:`ciphermark_measure.experiments.base`. ``client_peaks`` is the memory of
-    encrypting a vector and of decrypting a result. ``timed`` are the encryptions and decryptions whose times are
-    recorded: see :mod:`ciphermark_measure.experiments.latency`. ``copies`` are the ciphertexts that streamed trials
-    share.
+    ``keys`` are the requested ones. Trials share ``encryptions``. ``executed`` are the operations that this process has
+    executed so far. ``controls`` keeps the results of control experiments of this worker, by operation and count: see
+    :mod:`ciphermark_measure.experiments.base`. ``client_peaks`` is the memory of encrypting a vector and of decrypting
+    a result. ``timed`` are the encryptions and decryptions whose times are recorded: see
+    :mod:`ciphermark_measure.experiments.latency`. ``copies`` are the ciphertexts that streamed trials share.
     """
 
     declaration: Declaration
@@ -66,7 +65,6 @@ class Session:
     evaluator: Evaluator
     keys: KeyRequest
     keys_s: float
-    key_bytes: int
     encryptions: Encryptions
     executed: set[str] = field(default_factory=set)
     controls: dict[tuple[str, int | None], bool | None] = field(default_factory=dict)
@@ -114,8 +112,7 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
     _require_room(parameters, request)
     start = perf_counter()
     owner = adapter.key_owner(parameters, request)
-    material = Counted(owner.public_material())
-    evaluator = adapter.evaluator(material)
+    evaluator = adapter.evaluator(owner.public_material())
     keys_s = perf_counter() - start
     compression = declared.compressions[0]
     encryptions = Encryptions(
@@ -124,20 +121,7 @@ def prepare(variant: str, spec: ParameterSpec, keys: KeyRequest) -> Session:
             lowered(evaluator, evaluator.load(data), level), compression
         ),
     )
-    return Session(declared, parameters, owner, evaluator, keys, keys_s, material.size, encryptions)
-
-
-class Counted:
-    """Parts of public material, and the ``size`` of those taken so far in bytes."""
-
-    def __init__(self, parts: Iterator[bytes]) -> None:
-        self._parts = parts
-        self.size = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        for part in self._parts:
-            self.size += len(part)
-            yield part
+    return Session(declared, parameters, owner, evaluator, keys, keys_s, encryptions)
 
 
 def _require_room(parameters: Parameters, keys: KeyRequest) -> None:

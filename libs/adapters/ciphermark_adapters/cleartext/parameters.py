@@ -44,7 +44,7 @@ def _bootstrapping(spec: ParameterSpec, levels: int) -> Bootstrapping | None:
     late, early = (0, decoding) if bootstrapping.slots_first else (decoding, 0)
     depths = [encoding + reduction + late for reduction in _REDUCTION_DEPTHS]
     depth = next((each for each in depths if each < levels), depths[0])
-    return Bootstrapping(bootstrapping, depth, error=0.0, operand_level=early)
+    return Bootstrapping(bootstrapping, depth, error=0.0, operand_level=early, key_bytes=0)
 
 
 def chain_of(spec: ParameterSpec) -> tuple[int, ...]:

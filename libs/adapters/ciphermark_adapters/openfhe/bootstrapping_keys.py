@@ -73,11 +73,11 @@ def _of_step(layers: int, stride: int) -> range:
 
 
 def key_bytes(spec: ParameterSpec, data: int, special: int, switching: KeySwitching) -> int:
-    """Bytes of the rotation keys, the conjugation key, and those to and from an encapsulated secret: two polynomials of
-    all primes for each digit. The key to it has one prime and one special prime.
+    """Bytes of the keys of rotations, conjugation and relinearization, and of those to and from an encapsulated secret:
+    two polynomials of all primes for each digit. The key to it has one prime and one special prime.
     """
     assert spec.bootstrapping is not None, "without it there are no such keys"
     is_encapsulated = spec.secret_distribution == "sparse-encapsulated"
-    count = len(rotations(spec.ring_dimension, spec.slots, spec.bootstrapping)) + 1 + is_encapsulated
+    count = len(rotations(spec.ring_dimension, spec.slots, spec.bootstrapping)) + 2 + is_encapsulated
     polynomials = 2 * (count * switching.decomposition_digits * (data + special) + 2 * is_encapsulated)
     return polynomials * _WORD * spec.ring_dimension

@@ -133,12 +133,13 @@ class Bootstrapping(Sampled):
         """Keys, their generation and loading, the memory of both parties, and what the library documents."""
         samples = [
             Sample("time", self.session.keys_s, "keygen"),
-            Sample("size", float(self.session.key_bytes), "evaluation_keys"),
             *(Sample(metric, value, "evaluate") for metric, value in PeakMemory().stop().items()),
         ]
-        failure_bits = self.session.parameters.require_bootstrapping().failure_bits
-        if failure_bits is not None:
-            samples.append(Sample(FAILURE_BITS.name, failure_bits, "evaluate"))
+        own = self.session.parameters.require_bootstrapping()
+        if own.key_bytes is not None:
+            samples.append(Sample("size", float(own.key_bytes), "evaluation_keys"))
+        if own.failure_bits is not None:
+            samples.append(Sample(FAILURE_BITS.name, own.failure_bits, "evaluate"))
         return samples
 
 
