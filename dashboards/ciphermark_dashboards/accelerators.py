@@ -19,6 +19,7 @@ from ciphermark_dashboards.filters import require_known
 from ciphermark_dashboards.navigation import PARAMETERS
 from ciphermark_dashboards.pages import ACCELERATORS_PATH
 from ciphermark_dashboards.rendering import Cell, Table
+from ciphermark_dashboards.store import Store
 from ciphermark_present import formats, theme
 from ciphermark_present.catalogue import machine_charts, machines
 from ciphermark_present.charting import Chart
@@ -36,7 +37,7 @@ _VALUES = (
 )
 
 
-def router(benchmark: Benchmark | None) -> APIRouter:
+def router(benchmark: Benchmark | None, store: Store) -> APIRouter:
     """The route of the page."""
     routes = APIRouter()
 
@@ -53,7 +54,8 @@ def router(benchmark: Benchmark | None) -> APIRouter:
                 raise
             except UserError as error:
                 why_not = str(error)
-        return await run_in_threadpool(_page, offered, rows, why_not, given)
+        measured = await run_in_threadpool(_measured, store, offered)
+        return await run_in_threadpool(_page, offered, rows, why_not, given, measured)
 
     return routes
 
@@ -86,8 +88,18 @@ def sliders(rows: Sequence[Row], given: Mapping[str, str]) -> list[Slider]:
     return several
 
 
+def _measured(store: Store, offered: Row | None) -> Sequence[Row]:
+    """Measured times of workloads with the names of programs, the latest of each variant."""
+    programs = offered["programs"] if offered else []
+    return store.ask("measured_programs", {"programs": programs}).mappings if programs else []
+
+
 def _page(
-    offered: Row | None, rows: Sequence[Row], why_not: str | None, given: Mapping[str, str]
+    offered: Row | None,
+    rows: Sequence[Row],
+    why_not: str | None,
+    given: Mapping[str, str],
+    measured: Sequence[Row],
 ) -> HTMLResponse:
     context: dict[str, Any] = {
         "title": "Accelerators",
@@ -102,7 +114,8 @@ def _page(
     }
     if offered is not None:
         published = offered["published"]
-        context["tables"] = [_table(table) for table in machines.comparison(published)]
+        several = [*machines.comparison(published), machines.measured(published["rows"], measured)]
+        context["tables"] = [_table(table) for table in several if table.rows]
         context["charts"] = [
             (
                 "published",

@@ -102,7 +102,7 @@ def made(settings: Settings) -> FastAPI:
     _route(app, handlers)
     app.include_router(drawing.router(benchmark))
     app.include_router(advising.router(benchmark))
-    app.include_router(accelerators.router(benchmark))
+    app.include_router(accelerators.router(benchmark, store))
     app.include_router(live.router(store, benchmark, settings.services_file, handlers.navigation))
     app.include_router(health_router({"database": lambda: monitor.reason or _reason_against(store)}))
     app.add_exception_handler(UserError, _mistake)

@@ -179,6 +179,44 @@ def _compared(rows: Sequence[Row]) -> Printed:
 _MAIN = 80
 
 
+def measured(rows: Sequence[Row], times: Sequence[Row]) -> Printed:
+    """Measured times of programs on processors, and of the paper's, next to the predictions for the machine. Parameters
+    of measured programs are their own.
+    """
+    own = {row["program"]: row for row in rows if row["security"] == _MAIN}
+    heads = (
+        Head("program"),
+        Head("processor"),
+        *(Head(name, is_number=True) for name in ("N", "log2 QP", "threads", "time", "predicted", "factor")),
+    )
+    lines = []
+    for program, row in own.items():
+        several = [
+            (f"{time['variant']}, {time['host']}", time) for time in times if time["program"] == program
+        ]
+        if row["cpu_s"]:
+            several.append(("of the paper", {"seconds": row["cpu_s"]}))
+        for name, time in several:
+            lines.append(
+                (
+                    program,
+                    name,
+                    str(time.get("ring_dimension") or formats.NOTHING),
+                    f"{time['log_qp']:.0f}" if time.get("log_qp") else formats.NOTHING,
+                    str(time.get("threads") or formats.NOTHING),
+                    formats.seconds(time["seconds"]),
+                    _ms(row.get("predicted_ms")),
+                    formats.ratio(time["seconds"] * 1e3 / row["predicted_ms"])
+                    if row.get("predicted_ms")
+                    else formats.NOTHING,
+                )
+            )
+    legend = (
+        "factor: time of the processor by the predicted one; parameters of measured programs are their own",
+    )
+    return Printed("Times of processors", "", heads, told_once(lines, 1), 2, legend=legend)
+
+
 def _errors(rows: Sequence[Row]) -> Printed:
     heads = (
         Head("bits"),
