@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from ciphermark_adapters.openfhe import bootstrapping_keys
 from ciphermark_contract.interfaces import Exhausted, lowered
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.errors import Unsupported
-from ciphermark_core.model import BootstrappingParameters, ParameterSpec
+from ciphermark_core.model import BootstrappingParameters, ParameterSpec, SecretDistribution
 
 from . import harness
 from .checks import levels
@@ -150,6 +153,33 @@ def test_the_rotations_are_those_that_openfhe_makes_keys_for(variant: str, slots
         steps = bootstrapping_keys.rotations(ring, slots, replace(asked, level_budget=budget))
         wanted = {2 * ring - 1, *map(context.FindAutomorphismIndex, steps)}
         assert {*kind.GetExistingEvalAutomorphismKeyIndices(secret.GetKeyTag())} == wanted
+
+
+@pytest.mark.parametrize("distribution", ["sparse ternary", "sparse-encapsulated"])
+def test_secrets_have_the_stated_weight(variant: str, distribution: SecretDistribution) -> None:
+    """Σ s_i² of a ternary secret is Σ s(ζ)·s(1/ζ)/N over the roots ζ, and 1/ζ is at the opposite place."""
+    import openfhe
+
+    from ciphermark_adapters.openfhe import parameters as parameter_sets
+
+    spec = ParameterSpec(
+        "ckks", RING, (50, 40, 60), scale_bits=40, security=0, secret_distribution=distribution
+    )
+    parameters = harness.adapter(variant).resolve(spec)
+    secret = parameter_sets.context_of(parameters).KeyGen().secretKey
+    key = json.loads(openfhe.Serialize(secret, openfhe.JSON))
+    prime, values = parameters.moduli[0], next(_vectors(key))
+    products = sum(a * b for a, b in zip(values, reversed(values), strict=True))
+    assert products * pow(RING, -1, prime) % prime == parameters.hamming_weight == 192
+
+
+def _vectors(item: Any) -> Iterator[list[int]]:
+    """The polynomials of a key in OpenFHE's JSON form."""
+    for name, value in item.items() if isinstance(item, dict) else enumerate(item):
+        if name == "v" and isinstance(value, list) and len(value) == RING:
+            yield [int(number) for number in value]
+        elif isinstance(value, dict | list):
+            yield from _vectors(value)
 
 
 def _bootstrapped_elsewhere(variant: str, material: list[bytes], sent: bytes) -> bytes:

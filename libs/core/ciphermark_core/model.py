@@ -45,8 +45,8 @@ EXACT_SCHEMES: tuple[Scheme, ...] = ("bfv", "bgv")
 
 
 # The distributions of secret keys. Uniform ternary: coefficients −1, 0 and 1 are equally likely. Sparse: a fixed number
-# (the Hamming weight) is nonzero. Encapsulated: uniform ternary, and sparse only inside bootstrapping (Bossuat,
-# Troncoso-Pastoriza and Hubaux, ePrint 2022/024).
+# (the Hamming weight) is nonzero. Encapsulated: a sparser secret exists only inside bootstrapping (Bossuat,
+# Troncoso-Pastoriza and Hubaux, ePrint 2022/024); the secret outside is uniform in Lattigo and sparse in OpenFHE.
 SecretDistribution = Literal["uniform ternary", "sparse ternary", "sparse-encapsulated"]
 
 

@@ -20,11 +20,12 @@ from ciphermark_core.model import (
     SecretDistribution,
 )
 
-# The Hamming weight of OpenFHE's sparse secrets; the encapsulated one has 32 (Bossuat et al., ePrint 2022/024).
+# The Hamming weight of OpenFHE's sparse secrets. With encapsulation, a second secret of weight 32 exists only inside
+# bootstrapping (Bossuat et al., ePrint 2022/024), and the other one is sparse, too.
 SECRETS: Mapping[SecretDistribution, int | None] = {
     "uniform ternary": None,
     "sparse ternary": 192,
-    "sparse-encapsulated": 32,
+    "sparse-encapsulated": 192,
 }
 # A failure is a coefficient outside the interval of the modular reduction. OpenFHE documents −log2 of the probability
 # for 2^16 slots (its pull request 1318); half as many slots fail half as often. It documents none for dense secrets.
