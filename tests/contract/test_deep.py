@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from ciphermark_adapters import registry
 from ciphermark_circuits import helr, recurrent
 from ciphermark_circuits.regression import Sigmoid
 from ciphermark_measure.parties.in_process import InProcess
+from ciphermark_workloads.deep import bootstrap
 from ciphermark_workloads.deep.bootstrapped import Ring
 from ciphermark_workloads.deep.helr import Helr
 from ciphermark_workloads.deep.lstm import Lstm
@@ -23,16 +25,27 @@ from .cells import Cell
 pytestmark = pytest.mark.schemes("ckks")
 
 NETWORK = Size(side=16, channels=1, blocks=1, degree=15, colors=1)
-# Short programs with a bootstrap each, and the levels that they need between two.
-SMALL: Mapping[str, tuple[AnyWorkload, int]] = {
-    "helr": (Helr(3).with_options({"features": 7, "samples": 60}), helr.DEPTH),
-    "regression": (Regression(3, 5).with_options({"features": 7, "samples": 60}), Sigmoid(5).depth),
-    "lstm": (Lstm(4).with_options({"size": 8}), sum(recurrent.DEPTH)),
-    "resnet-20": (ResNet(NETWORK), NETWORK.levels),
-}
+ALONE = {workload.name: workload for workload in bootstrap.WORKLOADS}
 RING = 512
 
 
+def _ring(levels: int) -> Ring:
+    """A small ring with these levels between two bootstrappings."""
+    return Ring(levels + 1, RING, level_budget=(2, 2))
+
+
+# Short programs with a bootstrap each.
+SMALL: Mapping[str, tuple[AnyWorkload, Ring]] = {
+    "packed-bootstrap": (ALONE["packed-bootstrap"], _ring(1)),
+    "unpacked-bootstrap": (
+        ALONE["unpacked-bootstrap"],
+        replace(_ring(1), slots=2, level_budget=(1, 1)),
+    ),
+    "helr": (Helr(3).with_options({"features": 7, "samples": 60}), _ring(helr.DEPTH)),
+    "regression": (Regression(3, 5).with_options({"features": 7, "samples": 60}), _ring(Sigmoid(5).depth)),
+    "lstm": (Lstm(4).with_options({"size": 8}), _ring(sum(recurrent.DEPTH))),
+    "resnet-20": (ResNet(NETWORK), _ring(NETWORK.levels)),
+}
 # A minute, by the wrapper of its encodings.
 TOO_LONG = {("openfhe", "resnet-20")}
 
@@ -50,9 +63,8 @@ def _require_right(variant: str, name: str) -> None:
     """Tolerances are at least six times the largest error seen, and tails of ckks errors fall at least as
     exp(−1.5·k^(2/3)), k in standard deviations.
     """
-    workload, levels = SMALL[name]
+    workload, ring = SMALL[name]
     given = workload.input(3, None)
-    ring = Ring(levels + 1, RING, level_budget=(2, 2))
     chosen = ring.precise if registry.declaration(variant).chooses_primes else ring
     both = InProcess(workload, harness.adapter(variant), chosen.spec, given)
     nodes = [node.operation for item in both.programs.values() for node in item.program.nodes]

@@ -33,7 +33,7 @@ class Regression(Helr):
     name = "regression"
     title = "logistic regression on all rows, bootstrapped between iterations, as CryptOracle trains it"
     tolerance = 5e-3
-    pass_s = 120.0
+    pass_s = 2.0
 
     class Options(NoOptions, frozen=True):
         """Options of the workload."""

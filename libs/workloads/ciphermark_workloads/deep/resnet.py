@@ -151,7 +151,7 @@ class ResNet(Bootstrapped[Floats, Floats]):
         network = self.network()
         number = [item.name for item in self.stages].index(stage)
         if number == 0:
-            x = lowered(evaluator, inputs[0], 2)
+            x = lowered(evaluator, inputs[0], 1 + _operand_level(evaluator))
             return [_convolved(evaluator, x, network.layers[0])]
         x, *entered = state
         if stage == self.stages[-1].name:
@@ -159,7 +159,7 @@ class ResNet(Bootstrapped[Floats, Floats]):
             planes = self._first.halved.halved
             return [residual.classified(evaluator, x, network.last, network.bias, planes)]
         layer = network.layers[number]
-        x = self._activated(evaluator, x, network, 2 + residual.SELECTION_DEPTH * layer.halves)
+        x = self._activated(evaluator, x, network, 1 + residual.SELECTION_DEPTH * layer.halves)
         y = _convolved(evaluator, x, layer)
         if layer.ends:
             (short,) = entered
@@ -181,10 +181,15 @@ class ResNet(Bootstrapped[Floats, Floats]):
         return Planes(self.size.channels, self.size.side)
 
     def _activated(self, evaluator: Evaluator, x: Handle, network: Network, levels: int) -> Handle:
-        """Activated, with so many levels left, of which one is for the next bootstrapping."""
-        depth = self.size.activation_depth
-        x = with_levels(evaluator, x, depth + levels - 1)
-        return residual.activated(evaluator, lowered(evaluator, x, depth + levels), network.polynomial)
+        """Activated, with so many levels left, besides those of the next bootstrapping."""
+        needed = self.size.activation_depth + levels
+        x = with_levels(evaluator, x, needed)
+        x = lowered(evaluator, x, needed + _operand_level(evaluator))
+        return residual.activated(evaluator, x, network.polynomial)
+
+
+def _operand_level(evaluator: Evaluator) -> int:
+    return evaluator.parameters.require_bootstrapping().operand_level
 
 
 def _convolved(evaluator: Evaluator, x: Handle, layer: Layer) -> Handle:
