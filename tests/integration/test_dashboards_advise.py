@@ -18,9 +18,11 @@ from ports import free_port
 from processes import PATIENCE_S, wait_until
 
 from ciphermark_core.errors import UserError
+from ciphermark_core.model import BootstrappingParameters, ParameterSpec
 from ciphermark_dashboards import accelerators, app
 from ciphermark_dashboards.advising import body
 from ciphermark_dashboards.settings import Settings
+from ciphermark_dashboards.store import Store
 from ciphermark_db.database import Database
 
 
@@ -165,6 +167,18 @@ def test_a_wrong_value_is_named_and_the_rest_stays(client: Any) -> None:
     assert client.get("/accelerators", params={"bandwith": "1TB/s"}).status_code == 400
     with pytest.raises(UserError, match="numbers"):
         accelerators.body({"lanes": "many"})
+
+
+def test_a_measured_bootstrap_stands_beside_the_prediction(new_url: Any, make: Any) -> None:
+    url = new_url()
+    spec = ParameterSpec("ckks", 65536, None, scale_bits=50, bootstrapping=BootstrappingParameters())
+    case = make.case("openfhe", operation="bootstrap", parameters=spec, vector_length=32768)
+    with Database.open(url) as database:
+        database.migrate()
+        make.record(database, {"case": case, "samples": make.times([12.5] * 8)})
+    with Store(url) as store:
+        (row,) = accelerators._measured(store, {"programs": ["packed-bootstrap", "lstm"]})
+    assert (row["program"], row["variant"], row["seconds"]) == ("packed-bootstrap", "openfhe", 12.5)
 
 
 def test_without_a_service_accelerators_say_so(url: str) -> None:

@@ -6,9 +6,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import predictions
 import pytest
 
 from ciphermark_benchmark import machine_comparison, machine_files, on_machines
+from ciphermark_benchmark.advising import Wish
 from ciphermark_benchmark.on_machines import Task, rows
 from ciphermark_contract.operations import OPERATIONS, Shape
 from ciphermark_contract.tracing import Traced, trace
@@ -19,6 +21,8 @@ from ciphermark_model.machines.execution import execute, traffic_of
 from ciphermark_model.machines.graph import graph_of
 from ciphermark_model.machines.machine import Digits, Instructions, Machine, Switching, Units
 from ciphermark_model.machines.passes import WORK, key_switch
+from ciphermark_present.catalogue import advice, machines
+from ciphermark_workloads.catalogue import WORKLOADS
 
 RING, RESIDUE = 1 << 14, (1 << 14) * 3.5
 UNITS = Units(ntt=2, multiply=5, add=5, automorphism=1, conversion="residues")
@@ -405,3 +409,40 @@ def test_unknown_programs_and_levels_are_refused():
         on_machines.of_published("lola-mnist", 128)
     with pytest.raises(UserError, match="sharp has no published times"):
         machine_comparison.compared(machine_files.machine("sharp"))
+
+
+def test_points_of_advice_have_their_times_on_machines():
+    workload = WORKLOADS["sign"]
+    several, given = predictions.answer(Wish(workload, "sign"), "seal", "seal-hexl")
+    best = [several[point["index"]] for point in given["points"]]
+    several_machines = [machine_files.machine(name) for name in ("craterlake", "f1-plus")]
+    times, reasons = on_machines.of_candidates("sign", workload, best, several_machines)
+    assert reasons == []
+    assert all(0 < seconds["craterlake"] < seconds["f1-plus"] for seconds in times)
+    given |= {"machines": ["craterlake"], "machine_reasons": ["none"]}
+    for point, seconds in zip(given["points"], times, strict=True):
+        point["machine_s"] = seconds
+    table = next(iter(advice.tables(given)))
+    assert "on craterlake" in [head.text for head in table.heads]
+    assert "none" in table.legend
+    assert advice.point_rows(given)[0]["craterlake_s"] == times[0]["craterlake"]
+
+
+def test_processors_stand_beside_predictions():
+    whole = machine_comparison.stored()
+    measured = [
+        {"program": "lstm", "variant": "openfhe", "host": "here", "ring_dimension": 65536, "threads": 2}
+        | {"log_qp": 1700.0, "seconds": 167.0}
+    ]
+    table = machines.measured(whole["rows"], measured)
+    assert table.rows[[row[1] for row in table.rows].index("openfhe, here") + 1][:7] == (
+        "",
+        "of the paper",
+        "–",
+        "–",
+        "–",
+        "859 s",
+        "167 ms",
+    )
+    row = next(row for row in table.rows if row[1] == "openfhe, here")
+    assert row[-1] == "1001×"

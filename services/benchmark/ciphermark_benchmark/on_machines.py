@@ -18,8 +18,9 @@ from ciphermark_contract.operations import Shape, fresh, where
 from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import Traced, trace
 from ciphermark_core.errors import Unsupported, UserError
-from ciphermark_core.model import Parameters, Scheme
+from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_model.advice import Candidate
 from ciphermark_model.machines.execution import Execution, Traffic, execute, traffic_of
 from ciphermark_model.machines.graph import Graph, Words, graph_of
 from ciphermark_model.machines.machine import Machine
@@ -120,7 +121,7 @@ def of_workload(
     def task() -> Task:
         for variant in variants:
             try:
-                return _traced(name, workload, variant, scheme, override)
+                return _traced(name, workload, variant, None, scheme, override)
             except (Unsupported, Exhausted) as error:
                 reasons[str(error)] = None
         raise UserError("\n".join(reasons))
@@ -130,14 +131,44 @@ def of_workload(
     return user_workloads.asked(Path(name.partition(":")[0]), task).value
 
 
-def _traced(
-    name: str, workload: AnyWorkload, variant: str, scheme: Scheme | None, override: Override
+def _traced(  # noqa: PLR0913, PLR0917 - what programs are of
+    name: str,
+    workload: AnyWorkload,
+    variant: str,
+    request: ParameterSpec | None = None,
+    scheme: Scheme | None = None,
+    override: Override = NOTHING,
 ) -> Task:
     declared = registry.declaration(variant)
-    _, stages = predicting.traced(workload, None, declared, scheme=scheme, override=override)
+    _, stages = predicting.traced(workload, request, declared, scheme=scheme, override=override)
     if any(item.program.is_managed for item in stages.values()):
         raise Unsupported("its programs leave levels to the library")
     return Task.of(name, (item.traced for item in stages.values()))
+
+
+def of_candidates(
+    name: str, workload: AnyWorkload, several: Sequence[Candidate], machines: Sequence[Machine]
+) -> tuple[list[dict[str, float]], list[str]]:
+    """For each candidate of advice, its seconds by the name of a machine; and the reasons for missing ones."""
+
+    def answer() -> tuple[list[dict[str, float]], list[str]]:
+        times, reasons = list[dict[str, float]](), dict[str, None]()
+        for candidate in several:
+            try:
+                own = workload.with_options(candidate.options)
+                task = _traced(name, own, candidate.variant, candidate.request)
+            except (Unsupported, Exhausted) as error:
+                reasons[f"{candidate.variant}: {error}"] = None
+                times.append({})
+                continue
+            found, against = rows(task, machines)
+            times.append({row["machine"]: row["time_s"] for row in found})
+            reasons.update(dict.fromkeys(against))
+        return times, [*reasons]
+
+    if not user_workloads.is_own(name):
+        return answer()
+    return user_workloads.asked(Path(name.partition(":")[0]), answer).value
 
 
 def of_run(measured: Iterable[tuple[str, str, str, str, bytes]]) -> Iterator[Task]:

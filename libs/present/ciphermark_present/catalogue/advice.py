@@ -14,7 +14,7 @@ from ciphermark_present import charting, formats, plots
 from ciphermark_present.catalogue import columns
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import Column, Figure
-from ciphermark_present.printed import Head, Printed, of, printed
+from ciphermark_present.printed import Cells, Head, Printed, of, printed
 from ciphermark_present.query import Row
 
 _EXACT = 1.01  # a measured value within so much of a prediction without an interval counts as inside
@@ -74,6 +74,7 @@ def point_rows(answer: Row) -> list[Row]:
             "is_tie": point["rank"] != place,
             "why": _why(place, point, row, rows),
             "price": _value(candidate["costs"]["price"]),
+            **{f"{name}_s": point["machine_s"].get(name) for name in answer.get("machines", ())},
         }
         for place, (point, row, candidate) in enumerate(zip(answer["points"], rows, several, strict=True), 1)
     ]
@@ -319,7 +320,9 @@ def tables(answer: Row, *, is_whole: bool = False) -> Iterator[Printed]:
         cells = [of(column, drop) for column, drop in _PRINTED]
         rows = point_rows(answer)
         shown = [cell for cell in cells if any(cell[1](row) not in ("", formats.NOTHING) for row in rows)]
+        shown[-1:-1] = [_on_machine(name) for name in answer.get("machines", ())]
         marks = ("≈ tie with the point above",) * any(row["is_tie"] for row in rows)
+        marks += tuple(answer.get("machine_reasons", ()))
         yield replace(
             printed(finding(answer), about(answer), shown, rows, 0),
             legend=marks,
@@ -338,6 +341,11 @@ def tables(answer: Row, *, is_whole: bool = False) -> Iterator[Printed]:
         title = f"Left out: {len(answer['left_out'])} of {len(answer['candidates'])} candidates"
         table = _listed(title, "reason", left_out[:most], "why_not", "left-out")
         yield replace(table, hidden_rows=len(left_out) - len(left_out[:most]))
+
+
+def _on_machine(name: str) -> Cells:
+    """The column of the evaluation's time on an accelerator."""
+    return Head(f"on {name}", is_number=True, drop=1), lambda row: formats.seconds(row[f"{name}_s"])
 
 
 def _listed(title: str, head: str, rows: Sequence[Row], column: str, label: str) -> Printed:

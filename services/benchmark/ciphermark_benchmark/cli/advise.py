@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ciphermark_benchmark import advising, export, limits
+from ciphermark_benchmark import advising, export, limits, machine_files, on_machines
 from ciphermark_benchmark import data_directory as data_directories
 from ciphermark_benchmark.advising import Wish
 from ciphermark_benchmark.cli._output import console_for
@@ -29,6 +29,7 @@ from ciphermark_core.run import Host
 from ciphermark_core.security import Table as SecurityTable
 from ciphermark_db.database import Table
 from ciphermark_model.advice import Candidate, Objective
+from ciphermark_model.machines.machine import Machine
 from ciphermark_present import links, markup, terminal, theme
 from ciphermark_present.catalogue import advice
 from ciphermark_present.printed import Printed
@@ -41,6 +42,8 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark advise mine.py --bandwidth 100Mbit/s --verify 3
 
   ciphermark advise matrix-product size=32 --limits limits.yaml -o advice.svg
+
+  ciphermark advise logistic --machine craterlake
 
   ciphermark advise matrix-product --suite 2 -o second.yaml
 """
@@ -63,6 +66,11 @@ _Variants = Annotated[list[str] | None, typer.Option("--variant", help="Only thi
 _Bandwidth = Annotated[str | None, typer.Option(help=f"{BANDWIDTH_HELP} Default: {links.USUAL}.")]
 _LimitsFile = Annotated[
     Path | None, typer.Option("--limits", help="YAML file with these limits. Options replace its values.")
+]
+
+_Machines = Annotated[
+    list[str] | None,
+    typer.Option("--machine", help="Also predict each point on this accelerator. Repeatable."),
 ]
 
 app = typer.Typer(add_completion=False)
@@ -94,6 +102,7 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
         bool | None, typer.Option("--other-host", help="Accept costs of another host; intervals widen.")
     ] = None,
     limits_file: _LimitsFile = None,
+    machines: _Machines = None,
     verify: Annotated[int, typer.Option(help="Measure so many of the best points.", min=0)] = 0,
     suite: Annotated[int, typer.Option(help="Point whose suite --output FILE.yaml gets.", min=1)] = 1,
     is_whole: Annotated[bool, typer.Option("--all", help="Print every candidate that is left out.")] = False,
@@ -110,17 +119,22 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     given = {name: value for name, value in options.items() if value is not None}
     form = _form(format, output)
     asked = limits.read((limits.in_file(limits_file) if limits_file else {}) | given)
-    answer = answer_of(wanted, asked, verify, output if form in _SUITES else None)
+    on = [machine_files.machine(name) for name in machines or ()]
+    answer = answer_of(wanted, asked, verify, output if form in _SUITES else None, on)
     _write(answer, form, output, suite, is_whole=is_whole)
     if not answer["points"]:
         raise typer.Exit(1)
 
 
 def answer_of(
-    wanted: Sequence[str], asked: WishText, verify: int = 0, suite: Path | None = None
+    wanted: Sequence[str],
+    asked: WishText,
+    verify: int = 0,
+    suite: Path | None = None,
+    on: Sequence[Machine] = (),
 ) -> dict[str, Any]:
-    """The answer for a workload with options, as the command line writes them; with measurements of so many points.
-    ``suite`` is the file that names the workload's file.
+    """The answer for a workload with options, as the command line writes them; with measurements of so many points, and
+    their times ``on`` machines. ``suite`` is the file that names the workload's file.
     """
     facts = hosts.collect()
     wish = _wish(wanted, asked, suite, facts)
@@ -129,6 +143,12 @@ def answer_of(
         predict, notes = advising.predictor(database, wish, facts)
     several = candidates_of(wish, predict, wanted[0], facts)
     answer = advising.answered(wish, several, notes)
+    if on:
+        best = [several[point["index"]] for point in answer["points"]]
+        times, reasons = on_machines.of_candidates(wanted[0], wish.workload, best, on)
+        answer |= {"machines": [machine.name for machine in on], "machine_reasons": reasons}
+        for point, seconds in zip(answer["points"], times, strict=True):
+            point["machine_s"] = seconds
     if verify and answer["points"]:
         answer["verified"] = _verified(data_directory, wish, answer, several, verify)
     return answer
