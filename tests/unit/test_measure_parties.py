@@ -95,6 +95,20 @@ def test_two_parties_compute_what_one_would(tmp_path, variant, scheme, workload)
         assert (found["noise_error"] == 0.0) or scheme == "ckks"
 
 
+def test_constants_that_are_not_kept_are_encoded_in_every_pass(tmp_path, monkeypatch):
+    """The server traces and encodes again, and keeps no vector of them meanwhile."""
+    monkeypatch.setattr(type(WORKLOADS["tiny"]), "keeps_constants", False)
+    pair = Pair(tmp_path)
+    pair.prepared()
+    for _ in range(2):
+        back = pair.evaluate("train", pair.encrypt("train"))
+        assert "train.encode" in [sample.phase for sample in back.samples if sample.metric == "time"]
+        ready = pair.server.loaded.ready["train"]
+        assert ready.prepared is None
+        assert not ready.made.traced.constants
+    assert pair.passed().complaint is None
+
+
 def test_every_step_is_timed(tmp_path):
     pair = Pair(tmp_path)
     made, loaded = pair.prepared()
