@@ -33,8 +33,8 @@ from ciphermark_model.embeddings import UNIFORM, Embeddings, Noise, Reals
 
 _LARGEST_LOG_Q = 1000.0  # units relative to a larger modulus do not fit doubles
 _BEYOND = 2.0**64  # noise that no later operation brings below 1/2
-# A bootstrapping's stated error is 16 times the largest of 2,048 slots, which is about 3.6 deviations.
-_BOUND_OVER_DEVIATION = 16 * 3.6
+# OpenFHE's stated error of a bootstrapping is 44 to 110 times the deviation of a slot, at N = 2048 to 65536.
+_BOUND_OVER_DEVIATION = 58.0
 
 
 @dataclass(slots=True)

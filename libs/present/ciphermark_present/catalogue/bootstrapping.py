@@ -122,7 +122,8 @@ BOOTSTRAPPING = Figure(
         "the result; libraries state this mean. The failure probability is the library's documented one. No table "
         "rates sparse secrets: both levels are those of a uniform ternary secret with the same N and log2(QP), an "
         "upper bound. Primes inside are those of the bootstrapping circuit, where ciphertexts outside have fewer. Keys "
-        "are bytes as written, which the server holds. Peak memory is that of a process with both parties."
+        "are the bytes of all evaluation keys, which the server holds. Peak memory is that of a process with both "
+        "parties."
     ),
     view="bootstrapping",
     subject=subject.BOOTSTRAPPING,
