@@ -90,8 +90,10 @@ def sliders(rows: Sequence[Row], given: Mapping[str, str]) -> list[Slider]:
 
 def _measured(store: Store, offered: Row | None) -> Sequence[Row]:
     """Measured times of workloads with the names of programs, the latest of each variant."""
-    programs = offered["programs"] if offered else []
-    return store.ask("measured_programs", {"programs": programs}).mappings if programs else []
+    if offered is None:
+        return []
+    names = {"programs": [*offered["measured"]], "operations": [*offered["measured"].values()]}
+    return store.ask("measured_programs", names).mappings
 
 
 def _page(

@@ -1,14 +1,14 @@
 -- name: measured_programs
--- The latest time of the server for each workload with the name of a program, and of a packed bootstrap, by variant.
+-- The latest time of each program's evaluation by variant: the server's for a workload, that of a call for an operation
+-- that bootstraps all slots. Each program has the name of its workload or operation.
 select distinct on (program, variant) program, variant, ring_dimension, threads, log_qp, seconds, host
-from (
-    select c.operation as program, c.variant, c.ring_dimension, c.threads, c.log_qp, c.server_s as seconds, c.run_id
-    from whole_costs as c
-    where c.operation = any(%(programs)s)
+from unnest(%(programs)s::text[], %(operations)s::text[]) as asked (program, operation)
+join (
+    select operation, variant, ring_dimension, threads, log_qp, server_s as seconds, run_id from whole_costs
     union all
-    select 'packed-bootstrap', r.variant, r.ring_dimension, r.threads, r.log_qp, r.median, r.run_id
-    from results as r
-    where r.operation = 'bootstrap' and r.metric = 'time' and r.stage = 'evaluate' and r.bootstrapping not like '%%slots%%'
-) as measured
+    select operation, variant, ring_dimension, threads, log_qp, median, run_id
+    from results
+    where metric = 'time' and stage = 'evaluate' and bootstrapping not like '%%slots%%'
+) as measured using (operation)
 join runs using (run_id)
 order by program, variant, sequence desc;

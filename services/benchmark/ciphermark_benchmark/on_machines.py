@@ -33,6 +33,7 @@ Row: TypeAlias = Mapping[str, Any]
 # The operation that bodies replace, and the operations of bodies: hoisted rotations need as many hints.
 (_BOOTSTRAP,) = where(lambda row: row.keys().bootstrapping is not None)
 _OF_BODIES = where(lambda row: not row.has_several_results)
+MEASURED = {"packed-bootstrap": _BOOTSTRAP}  # operations that measure a program; others are workloads
 PUBLISHED = "craterlake/"  # before the names of programs that CraterLake reports
 _USUAL = 80  # bits of security in its main table
 _REMARK = (

@@ -29,7 +29,6 @@ from ciphermark_core.run import Host
 from ciphermark_core.security import Table as SecurityTable
 from ciphermark_db.database import Table
 from ciphermark_model.advice import Candidate, Objective
-from ciphermark_model.machines.machine import Machine
 from ciphermark_present import links, markup, terminal, theme
 from ciphermark_present.catalogue import advice
 from ciphermark_present.printed import Printed
@@ -119,8 +118,7 @@ def advise(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comma
     given = {name: value for name, value in options.items() if value is not None}
     form = _form(format, output)
     asked = limits.read((limits.in_file(limits_file) if limits_file else {}) | given)
-    on = [machine_files.machine(name) for name in machines or ()]
-    answer = answer_of(wanted, asked, verify, output if form in _SUITES else None, on)
+    answer = answer_of(wanted, asked, verify, output if form in _SUITES else None, machines or ())
     _write(answer, form, output, suite, is_whole=is_whole)
     if not answer["points"]:
         raise typer.Exit(1)
@@ -131,10 +129,10 @@ def answer_of(
     asked: WishText,
     verify: int = 0,
     suite: Path | None = None,
-    on: Sequence[Machine] = (),
+    machines: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The answer for a workload with options, as the command line writes them; with measurements of so many points, and
-    their times ``on`` machines. ``suite`` is the file that names the workload's file.
+    their times on ``machines``. ``suite`` is the file that names the workload's file.
     """
     facts = hosts.collect()
     wish = _wish(wanted, asked, suite, facts)
@@ -143,7 +141,8 @@ def answer_of(
         predict, notes = advising.predictor(database, wish, facts)
     several = candidates_of(wish, predict, wanted[0], facts)
     answer = advising.answered(wish, several, notes)
-    if on:
+    if machines:
+        on = [machine_files.machine(name) for name in machines]
         best = [several[point["index"]] for point in answer["points"]]
         times, reasons = on_machines.of_candidates(wanted[0], wish.workload, best, on)
         answer |= {"machines": [machine.name for machine in on], "machine_reasons": reasons}
