@@ -14,6 +14,7 @@ from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.form import json_schema
 from ciphermark_core.errors import UserError
+from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import WORKLOADS
 
 OWN = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
@@ -161,3 +162,15 @@ def test_the_schema_has_both_forms():
     fields = json_schema()["$defs"]["DataSetText"]["anyOf"]
     assert fields[0]["type"] == "string"
     assert set(fields[1]["properties"]) == {"name", "file", "label"}
+
+
+def test_a_workload_of_several_experiments_is_loaded_once(catalogue, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "from ciphermark import computation, reals\n\n@computation(x=reals(8))\ndef mine(x):\n    return x + 1\n"
+    )
+    loads, copied = [], user_workloads.copied
+    monkeypatch.setattr(user_workloads, "copied", lambda *given: loads.append(given) or copied(*given))
+    experiment = "{kind: own, workloads: [./mine.py], variants: [cleartext]}"
+    suite = parsed(f"{{name: own, experiments: [{experiment}, {experiment}]}}", catalogue)
+    assert len(suite.experiments) == 2
+    assert len(loads) == 1

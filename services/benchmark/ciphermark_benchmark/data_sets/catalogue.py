@@ -117,12 +117,12 @@ class Catalogue(Finder):
                 f"{text!r}: workloads in files are loaded by the command line alone, for parties on this host: install "
                 "yours with an entry point ciphermark.workloads, and write its name here"
             )
-        try:
-            copy = user_workloads.copied(text, self._base)
-        except UserError as error:
-            raise ValueError(str(error)) from None
-        self._workloads[text] = copy
-        return copy.name
+        if text not in self._workloads:  # loading it takes another process
+            try:
+                self._workloads[text] = user_workloads.copied(text, self._base)
+            except UserError as error:
+                raise ValueError(str(error)) from None
+        return self._workloads[text].name
 
     def with_files(self, workload: AnyWorkload, values: Mapping[str, Value]) -> dict[str, Value]:
         key = options_key(workload.name, values)
