@@ -20,13 +20,13 @@ LARGE = {"lola-cifar"}
 @cache
 def rows() -> Mapping[str, tuple[int, ...]]:
     """The traced numbers of the page's table, by program."""
-    lines = re.findall(r"^\| `([a-z0-9-]+)` \|((?: [\d,]+ \|){8})$", PAGE.read_text(), re.MULTILINE)
+    lines = re.findall(r"^\| `([a-z0-9-]+)` \|((?: [\d,]+ \|){9})$", PAGE.read_text(), re.MULTILINE)
     return {name: tuple(int(cell.replace(",", "")) for cell in text.split("|")[:-1]) for name, text in lines}
 
 
 def numbers(graph: Graph) -> tuple[int, ...]:
     """Rotations, relinearizations, plaintext products and bootstraps; expanded: key switches, their Σ L, distinct
-    hints, plaintexts.
+    hints, plaintexts, and their MB in words of 28 bits.
     """
     program, whole = graph.program, graphs.expanded(graph)
     operations = [node.operation for node in program.nodes]
@@ -52,6 +52,7 @@ def numbers(graph: Graph) -> tuple[int, ...]:
         sum(residues for *_, residues in switches),
         len(set(switches)),
         len(plaintexts),
+        round(sum(length[item.level] for item in plaintexts) * whole.parameters.ring_dimension * 3.5e-6),
     )
 
 
