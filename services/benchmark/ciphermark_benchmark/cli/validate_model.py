@@ -38,30 +38,30 @@ _EXAMPLES = """[bold]Examples[/bold]
   ciphermark validate-model --advice bench/advice/questions.yaml -o regret.md
 """
 
+_Freeze = Annotated[
+    bool, typer.Option("--freeze", help="Print the digests of the cost tables and the predictions only.")
+]
+_Tables = Annotated[
+    list[str] | None, typer.Option(help="Digest that a cost table must have, as VARIANT:DIGEST. Repeatable.")
+]
+_Run = Annotated[str | None, typer.Option(help="Compare with this run of the suite, instead of measuring.")]
+_Advice = Annotated[
+    Path | None,
+    typer.Option(help="Questions for advice, instead of a suite: print the regret of each answer."),
+]
+_Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write: .md, .tex or .txt.")]
+
 app = typer.Typer(add_completion=False)
 
 
 @app.command(epilog=_EXAMPLES)
 def validate_model(  # noqa: PLR0913, PLR0917 - each parameter is an option of the command line
     suite: Annotated[Path, typer.Argument(help="Name or file of a suite of workloads.")] = Path("validation"),
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="Print the digests of the cost tables and the predictions only.")
-    ] = False,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(help="Digest that a cost table must have, as VARIANT:DIGEST. Repeatable."),
-    ] = None,
-    run: Annotated[
-        str | None,
-        typer.Option(help="Compare with this run of the suite, instead of measuring."),
-    ] = None,
-    advice: Annotated[
-        Path | None,
-        typer.Option(help="Questions for advice, instead of a suite: print the regret of each answer."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write: .md, .tex or .txt.")
-    ] = None,
+    freeze: _Freeze = False,
+    table: _Tables = None,
+    run: _Run = None,
+    advice: _Advice = None,
+    output: _Output = None,
 ) -> None:
     """Predict the programs of a suite from frozen cost tables, measure them, and print every error.
 
