@@ -48,6 +48,7 @@ def test_what_all_cases_have_in_common_is_said_once():
         "modulus chain",
         "scale, t",
         "threads",
+        "party MB",
         "server MB",
     ]
     assert heads == [*told, "skipped"]
