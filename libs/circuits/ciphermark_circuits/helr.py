@@ -119,15 +119,17 @@ def _term(evaluator: Evaluator, z: Handle, v: Handle, unit: float, layout: Layou
     return product(evaluator, product(evaluator, z, p), curve)
 
 
-def trained(batches: Sequence[Floats], rate: float) -> Floats:
-    """The same iterations in the clear, one for each batch of rows z (samples, values): w."""
+def trained(batches: Sequence[Floats], rate: float) -> list[tuple[Floats, Floats]]:
+    """The same iterations in the clear, one for each batch of rows z (samples, values): w and v after each."""
+    models = []
     w = v = np.zeros(batches[0].shape[1])
     for number, z in enumerate(batches, start=1):
         u = z @ v
         stepped = v + rate * (C0 - C1 * u + C3 * u**3) @ z
         eta = momentum(number)
         w, v = stepped, (1 - eta) * stepped + eta * w
-    return w
+        models.append((w, v))
+    return models
 
 
 def _next(alpha: float) -> float:

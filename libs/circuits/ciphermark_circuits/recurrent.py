@@ -96,10 +96,17 @@ def values(slots: Vector, count: int, size: int) -> Floats:
     return state
 
 
-def evaluated(inputs: Sequence[Floats], state: Floats, values: Floats) -> Floats:
-    """h after all inputs, in the clear with the same polynomial; ``state`` is W0, ``values`` W1."""
-    h = np.zeros(len(state))
+def evaluated(inputs: Sequence[Floats], state: Floats, values: Floats) -> list[Floats]:
+    """h after each input, in the clear with the same polynomial; ``state`` is W0, ``values`` W1."""
+    results, h = [], np.zeros(len(state))
     for x in inputs:
         y = state @ h + values @ x
         h = C1 * y - C3 * y**3
-    return h
+        results.append(h)
+    return results
+
+
+def held(h: Floats) -> Floats:
+    """The values that a state h has in the slots."""
+    state: Floats = -_KAPPA * GAIN * h
+    return state

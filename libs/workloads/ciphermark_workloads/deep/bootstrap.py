@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,9 @@ class Bootstrap(Bootstrapped[Floats, Floats]):
 
     def reference(self, given: Floats) -> Floats:
         return given
+
+    def bootstrapped_values(self, given: Floats) -> Iterable[Floats]:
+        return [given]
 
     def expected(self, given: Floats, parameters: Parameters) -> Floats:
         """The numbers that fit the slots."""

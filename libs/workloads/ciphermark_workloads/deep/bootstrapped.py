@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Evaluator, Handle, Vector, lowered
+from ciphermark_circuits.layout import Floats
+from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered
 from ciphermark_contract.operations import top_level
 from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.workload import Input, Output, Workload
@@ -70,6 +71,20 @@ class Bootstrapped(Workload[Input, Output]):
     def roomy_parameters(self, scheme: Scheme) -> ParameterSpec:
         self.require_scheme(scheme)
         return self.ring.precise.spec
+
+    @abstractmethod
+    def bootstrapped_values(self, given: Input) -> Iterable[Floats]:
+        """The values that the computation bootstraps, in the clear."""
+
+    def require_room(self, given: Input, parameters: Parameters) -> None:
+        """Raise ``Unsupported`` for an input that leads to values outside of [−1, 1], which no bootstrapping keeps."""
+        with np.errstate(over="ignore", invalid="ignore"):  # such values are not numbers, and refused
+            largest = float(np.max([np.abs(values).max() for values in self.bootstrapped_values(given)]))
+        if not largest <= 1:
+            raise Unsupported(
+                f"{self.name} bootstraps a value of {largest:.4g} for this input, and bootstrapping keeps values in "
+                "[−1, 1]"
+            )
 
 
 def width(parameters: Parameters) -> int:

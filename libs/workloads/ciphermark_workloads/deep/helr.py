@@ -5,7 +5,7 @@ Rows are synthetic: two classes of points around ±a random direction. See :mod:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -103,7 +103,11 @@ class Helr(Bootstrapped[Sequence[Floats], Floats]):
         return weights
 
     def reference(self, given: Sequence[Floats]) -> Floats:
-        return helr.trained(given, _RATE / self.options.samples)
+        return helr.trained(given, _RATE / self.options.samples)[-1][0]
+
+    def bootstrapped_values(self, given: Sequence[Floats]) -> Iterable[Floats]:
+        models = helr.trained(given, _RATE / self.options.samples)
+        return [helr.RHO * values for both in models[:-1] for values in both]
 
     def _number(self, stage: str) -> int:
         return self.stages.index(self.stage(stage)) + 1

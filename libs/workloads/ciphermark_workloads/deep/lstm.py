@@ -5,7 +5,7 @@ Weights and sequences are synthetic. See :mod:`ciphermark_circuits.recurrent`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -85,7 +85,10 @@ class Lstm(Bootstrapped[Sequence[Floats], Floats]):
         return recurrent.values(outputs[0], len(given), self.options.size)
 
     def reference(self, given: Sequence[Floats]) -> Floats:
-        return recurrent.evaluated(given, *self.weights())
+        return recurrent.evaluated(given, *self.weights())[-1]
+
+    def bootstrapped_values(self, given: Sequence[Floats]) -> Iterable[Floats]:
+        return map(recurrent.held, recurrent.evaluated(given, *self.weights())[:-1])
 
     def weights(self) -> tuple[Floats, Floats]:
         """W0 and W1, always the same for a size: uniform, so that states stay of the order of 1."""

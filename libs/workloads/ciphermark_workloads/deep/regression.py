@@ -5,7 +5,7 @@ Rows are synthetic: two classes of points around ±a random direction. See :mod:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -81,8 +81,14 @@ class Regression(Helr):
         return weights
 
     def reference(self, given: Sequence[Floats]) -> Floats:
+        return self._models(given)[-1]
+
+    def bootstrapped_values(self, given: Sequence[Floats]) -> Iterable[Floats]:
+        return self._models(given)[:-1]
+
+    def _models(self, given: Sequence[Floats]) -> list[Floats]:
         rows, rate = given[0], _RATE / self.options.samples
-        return regression.trained(rows, len(self.stages), rate, _MOMENTUM, self._sigmoid)[-1]
+        return regression.trained(rows, len(self.stages), rate, _MOMENTUM, self._sigmoid)
 
 
 WORKLOADS = (Regression(),)

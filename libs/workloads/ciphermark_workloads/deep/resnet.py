@@ -5,7 +5,7 @@ Weights are scaled, so that values before activations are in [−1, 1]. See :mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -171,6 +171,9 @@ class ResNet(Bootstrapped[Floats, Floats]):
 
     def reference(self, given: Floats) -> Floats:
         return self.network().logits(given)
+
+    def bootstrapped_values(self, given: Floats) -> Iterable[Floats]:
+        return self.network().values(given)
 
     def network(self) -> Network:
         """The network of this size, always the same."""
