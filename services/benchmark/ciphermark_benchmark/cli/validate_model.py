@@ -18,6 +18,7 @@ from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.regret import Answer, Question, Regret
 from ciphermark_benchmark.runner import runs
 from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_benchmark.suite import plan
 from ciphermark_core import host as hosts
 from ciphermark_core.errors import UserError
 from ciphermark_core.run import Host
@@ -109,7 +110,7 @@ def _regrets(data_directory: DataDirectory, path: Path, run: str | None) -> list
     text = advising.suite_of("advice-questions", experiments, asked.budget)
     suite = path.parent / "advice-questions.yaml"
     read, _, _, _ = runs.read(data_directory, suite, text=text)
-    keys = [item.case.key for item in runs.cases(read, facts, ())]
+    keys = plan.keys(read, runs.available(read, facts))
     run_id = run_id or _run(data_directory, suite, text)
     with storage.connected(data_directory) as database:
         by_question = [[keys[place] for place in own] for own in places]
