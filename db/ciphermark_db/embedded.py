@@ -73,6 +73,11 @@ def stop(folder: Path) -> None:
             _stop(server)
 
 
+def exists(folder: Path) -> bool:
+    """Whether a data directory has a database, whose server may have stopped."""
+    return (_Server.of(folder).data / "PG_VERSION").exists()
+
+
 def is_running(folder: Path) -> bool:
     """Whether the server's process exists, even if it does not answer; does not query the server."""
     return _running_pid(_Server.of(folder)) is not None

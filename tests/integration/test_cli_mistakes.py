@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from command import PROGRAM, TINY, Ciphermark
 
-from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, PER_CORE
+from ciphermark_benchmark.suite.capacity import MEMORY_WORKERS_PER_CORE, PER_CORE
 
 
 @pytest.fixture(scope="module")

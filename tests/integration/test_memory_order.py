@@ -14,7 +14,7 @@ from processes import command_line
 from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.executor import MemoryPass
-from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE
+from ciphermark_benchmark.suite.capacity import MEMORY_WORKERS_PER_CORE
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_core.budget import Budget

@@ -18,7 +18,7 @@ from processes import wait_until
 
 from ciphermark_benchmark.api.advice import Advised
 from ciphermark_benchmark.api.views import Comparison, ResultRow
-from ciphermark_benchmark.suite.plan import PER_CORE
+from ciphermark_benchmark.suite.capacity import PER_CORE
 
 CHOSEN = ["cleartext", "planted-good"]
 VARIANTS = (*CHOSEN, "planted-missing")

@@ -29,7 +29,8 @@ experiments:
 SUITE = files.parse(TEXT, "mine.yaml")
 PLANNED = plan.cases(SUITE, {"seal": Availability(registry.declaration("seal"))})
 HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
-ESTIMATE = durations.Duration(estimate.run_s(PLANNED, SUITE.budget.budget), is_estimate=True)
+OF_PLAN = estimate.of_plan(PLANNED, SUITE.budget.budget)
+ESTIMATE = durations.Duration(OF_PLAN.seconds, is_estimate=True, parts=OF_PLAN.parts)
 
 
 def outcome(number: int, minute: int, duration_s: float) -> Outcome:
@@ -56,12 +57,19 @@ def data_directory(tmp_path: Path) -> DataDirectory:
 
 
 def expected(data_directory: DataDirectory) -> durations.Duration:
-    return durations.expected(data_directory, TEXT, SUITE, PLANNED, HOST)
+    return durations.expected(data_directory, TEXT, HOST, OF_PLAN)
 
 
 def test_without_a_run_it_is_an_estimate(data_directory: DataDirectory) -> None:
     assert expected(data_directory) == ESTIMATE
-    assert ESTIMATE.in_words == f"Estimated time: {durations.in_words(ESTIMATE.seconds)} on an idle host"
+    words = durations.in_words(ESTIMATE.seconds)
+    assert ESTIMATE.in_words == f"Estimated time: {words} on an idle host (100% by typical times)"
+
+
+def test_an_estimate_states_what_it_rests_on() -> None:
+    parts = {"cost tables": 75.0, "recorded setup": 0.1, "scaled typical times": 0.0, "typical times": 24.9}
+    duration = durations.Duration(100.0, is_estimate=True, parts=parts)
+    assert duration.in_words.endswith(" on an idle host (75% by cost tables, 25% by typical times)")
 
 
 def test_what_the_last_whole_run_took_is_known(data_directory: DataDirectory) -> None:
@@ -125,7 +133,7 @@ def test_a_shipped_suite_states_what_its_plan_comes_to(name: str) -> None:
     suite, text = files.load(shipped.path(name))
     variants = {variant for experiment in suite.experiments for variant in experiment.variants}
     available = {variant: Availability(registry.declaration(variant)) for variant in variants}
-    planned_s = estimate.run_s(plan.cases(suite, available), suite.budget.budget)
+    planned_s = estimate.of_plan(plan.cases(suite, available), suite.budget.budget).seconds
     assert shipped.estimated_s(text) == pytest.approx(planned_s, rel=0.25)
 
 

@@ -10,9 +10,9 @@ from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.jobs.needs import Offer, reason_against
 from ciphermark_benchmark.suite import files, plan, shipped
+from ciphermark_benchmark.suite.capacity import Capacity
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.plan import Capacity
 
 SMALL = Capacity(cores=2, memory_mb=8192)
 LABELS = [f"seal@l{number}" for number in range(60)]

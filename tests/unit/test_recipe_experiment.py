@@ -43,7 +43,7 @@ KINDS = (
         Encryptions,
         operations=("random", "zeros"),
         defaults=("random",),
-        trial_s=lambda case, budget, growth: budget.min_time_s + TRIAL_S * growth,
+        trial_s=lambda case, budget, times: budget.min_time_s + TRIAL_S + times.encrypt_s,
         reason=lambda case, declared: None,
     ),
 )
@@ -67,7 +67,7 @@ Executor(outcomes.append).execute(plan.make("00000000-0000-0000-0000-00000000000
 kinds = form.json_schema()["$defs"]["ExperimentText"]["properties"]["kind"]["enum"]
 (outcome,) = outcomes
 n = len([sample for sample in outcome.samples if not sample.is_warmup])
-estimated = estimate.run_s(planned, suite.budget.budget) > 0
+estimated = estimate.of_plan(planned, suite.budget.budget).seconds > 0
 print(json.dumps(["encryptions" in kinds, outcome.trial.case.operation, outcome.status, n >= 3, estimated]))
 """
 

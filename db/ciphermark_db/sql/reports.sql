@@ -146,6 +146,20 @@ left join result as s on s.case_info_id = i.case_info_id and s.metric = 'time' a
 where i.run_id = %(run_id)s
 order by i.case_key, s.stage;
 
+-- name: key_times
+-- The median time of making a worker's keys on a host, by run and parameter set, with the operations that need keys.
+select
+    i.variant, i.scheme, i.ring_dimension, i.modulus_bits, i.special_primes, i.plain_modulus, i.scale,
+    array_agg(distinct i.operation) as operations,
+    percentile_cont(0.5) within group (order by (t.facts ->> 'keys_s')::double precision) as keys_s
+from trial as t
+join case_info as i on i.case_info_id = t.case_info_id
+join run as r on r.id = t.run_id
+join host as h on h.id = r.host_id
+where h.fingerprint = %(fingerprint)s and t.facts ->> 'keys_s' is not null and i.log_q is not null
+group by
+    r.id, i.variant, i.threads, i.scheme, i.ring_dimension, i.modulus_bits, i.special_primes, i.plain_modulus, i.scale;
+
 -- name: prediction_residuals
 -- Logarithms of measured over predicted times of evaluations on a host, of predictions that lack nothing; without those
 -- of the run `but_of`, if one is given.

@@ -19,7 +19,7 @@ from ciphermark_measure.probes import Meter
 # A sample lasts at least this many steps of the clock: its resolution adds at most 0.5%.
 _TICKS = 200
 # Longer samples of client phases and warm-ups are of no use; the budget's minimum time is for the operation.
-_SHORT_SAMPLE_NS = 3_000_000
+SHORT_SAMPLE_NS = 3_000_000
 _MAX_LOOPS = 1 << 24
 # In shorter runs the cost of the call hides a faulty clock: calibration then includes some runs of this length.
 _TELLING_NS = 2_000_000
@@ -52,7 +52,7 @@ def target(budget: Budget, resolution_ns: int, *, is_client: bool = False) -> Ta
     share = int(budget.min_time_s * 1e9) // max(1, budget.min_samples)
     most = int(_PHASE_SHARE * budget.timeout_s * 1e9)
     if is_client:
-        return Target(max(least, min(share, _SHORT_SAMPLE_NS)), rule(budget, has_min_time=False), most)
+        return Target(max(least, min(share, SHORT_SAMPLE_NS)), rule(budget, has_min_time=False), most)
     return Target(max(least, share), rule(budget), most)
 
 

@@ -66,6 +66,25 @@ class Subject:
         """The library's key switching with these parameters."""
         return switching(self.declared, self.parameters)
 
+    @property
+    def memory(self) -> PartyBytes | None:
+        """The peaks of both parties; ``None`` where the library's footprint is unknown."""
+        footprint = self.declared.footprint
+        programs = [stage.program for stage in self.stages]
+        if footprint is None:
+            return None
+        return footprint.parties(programs, self.constant_bytes, self.keys, self.stored_bytes)
+
+    @property
+    def form(self) -> sizes.Format:
+        """The form in which ciphertexts and keys are sent."""
+        return sizes.Format.of(self.declared, self.parameters, self.switching)
+
+    @property
+    def key_bytes(self) -> int:
+        """Bytes of the evaluation keys."""
+        return self.form.keys(self.keys)
+
 
 def switching(declared: Declaration, parameters: Parameters) -> Switching:
     """A library's key switching; where it declares no footprint, of a digit per prime."""
@@ -165,8 +184,7 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
         steps.times_s["server", stage.name, EVALUATE] = evaluation
         _of_client(stage, subject, pricer, steps)
         shares += _shares(stage.program, priced)
-    memory = _memory(subject)
-    form = sizes.Format.of(subject.declared, subject.parameters, subject.switching)
+    memory, form = subject.memory, subject.form
     sent = [fresh(subject.parameters)] * sum(stage.inputs for stage in subject.stages)
     return Prediction(
         variant=subject.declared.variant,
@@ -178,7 +196,7 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
         shares=tuple(sorted(shares, key=lambda share: -share.seconds)),
         upload_bytes=sum(form.ciphertext(shape, is_seeded=subject.is_seeded) for shape in sent),
         download_bytes=sum(form.ciphertext(shape) for stage in subject.stages for shape in returned(stage)),
-        key_bytes=form.keys(subject.keys),
+        key_bytes=subject.key_bytes,
         client_memory_bytes=memory.client if memory else None,
         server_memory_bytes=memory.server if memory else None,
         uncovered=tuple(steps.uncovered),
@@ -189,14 +207,6 @@ def predict(subject: Subject, table: CostTable | Costs, threads: int = 1) -> Pre
 def _pricer(subject: Subject, table: CostTable | Costs, threads: int) -> Pricer:
     costs = table if isinstance(table, Costs) else Costs(table)
     return Pricer(costs, subject.declared, subject.parameters, subject.switching, threads)
-
-
-def _memory(subject: Subject) -> PartyBytes | None:
-    footprint = subject.declared.footprint
-    programs = [stage.program for stage in subject.stages]
-    if footprint is None:
-        return None
-    return footprint.parties(programs, subject.constant_bytes, subject.keys, subject.stored_bytes)
 
 
 def _shares(program: Program, priced: Priced) -> list[Share]:

@@ -20,6 +20,7 @@ from ciphermark_model.table import Cost, Key, Residency
 
 _WORD = 8  # bytes
 _FRESH = 2  # polynomials of measured operands
+FULL_PRODUCT = "mul_full"  # a product with relinearization and rescaling, measured whole
 _SUMMANDS = 8  # handles of the measured sum of many
 # Handles of the last-level cache: others share it, and replacement is not perfect.
 CACHE_FACTORS = (1.0, 2.0, 0.5)
@@ -118,6 +119,33 @@ class Pricer:
             threads=self._threads if threads is None else threads,
             residency=residency,
         )
+
+    def seconds(
+        self,
+        operation: str,
+        primes: int,
+        count: int = 1,
+        residency: Residency = "cached",
+        *,
+        is_managed: bool = False,
+    ) -> float | None:
+        """The time of one execution on fresh operands; ``None`` where the table lacks a part of it."""
+        names = [operation]
+        if is_managed:
+            is_with_plain = not OPERATIONS[operation].takes_ciphertexts_only
+            names = [*self._operations_of(operation, is_with_plain, primes)]
+        found = [self.part(name, primes, count, _FRESH) for name in names]
+        parts = [part for part in found if isinstance(part, Part)]
+        if len(parts) < len(found):
+            return None
+        costs = [part.cached if residency == "cached" else part.streamed for part in parts]
+        return math.fsum(part.factor * cost.median for part, cost in zip(parts, costs, strict=True))
+
+    def client_s(self, step: str, primes: int) -> float | None:
+        """The time of a client's step on a fresh ciphertext of so many primes; ``None`` where the table lacks it."""
+        count = _FRESH if step == "decrypt" else 1
+        cost = self.costs.of(self.key(step, primes, count, threads=1))
+        return None if cost is None else cost.median
 
     def priced(self, program: Program) -> Priced:
         """The costs of all nodes."""
@@ -222,7 +250,7 @@ class Pricer:
         """
         row = OPERATIONS[operation]
         if row.is_product:
-            return ("mul_full",)
+            return (FULL_PRODUCT,)
         names = [operation]
         if has_constant and self._encodes:
             names.insert(0, "encode")

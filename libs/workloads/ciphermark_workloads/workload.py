@@ -100,8 +100,9 @@ class Workload(ABC, Generic[Input, Output]):
     ``tolerance`` is the maximum error of a correct ckks value, for the default :meth:`judge`. If given,
     ``relative_tolerance`` replaces it, relative to max(1, largest expected value). With ``is_literal`` every operation
     is executed, even those that no output needs: for circuits that others published. For estimates, ``pass_s`` is the
-    rough time of a pass at N = 4096; the estimate for larger rings is scaled. Without ``keeps_constants`` the server
-    encodes the constants of a stage in every pass, and keeps those of no other: they would not fit its memory together.
+    rough time of a pass at N = 4096, of a workload whose :meth:`outline` takes less; it is scaled to larger rings.
+    Without ``keeps_constants`` the server encodes the constants of a stage in every pass, and keeps those of no other:
+    they would not fit its memory together.
     """
 
     family: str = OWN
@@ -113,7 +114,7 @@ class Workload(ABC, Generic[Input, Output]):
     takes_data: bool = False
     tolerance: float = 1e-3
     relative_tolerance: float | None = None
-    pass_s: float = 0.1
+    pass_s: float | None = None
     is_literal: bool = False
     keeps_constants: bool = True
 

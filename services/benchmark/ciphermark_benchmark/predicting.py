@@ -174,7 +174,7 @@ def _keys(table: CostTable, row: Mapping[str, Any]) -> Iterator[Key]:
             residency=row["residency"],
         )
     elif row["threads"] == 1:
-        form = _result_form(row["operation"], level, _shaped(row)) if stage == "decrypt" else Shape(top)
+        form = _result_form(row["operation"], level, shaped(row)) if stage == "decrypt" else Shape(top)
         if form is not None:
             count = form.polynomials if stage == "decrypt" else 1
             yield table.key(
@@ -182,7 +182,7 @@ def _keys(table: CostTable, row: Mapping[str, Any]) -> Iterator[Key]:
             )
 
 
-def _shaped(row: Mapping[str, Any]) -> Parameters:
+def shaped(row: Mapping[str, Any]) -> Parameters:
     """Parameters with moduli of a row's sizes, from which levels and shapes follow."""
     return _parameters_of(
         row["scheme"],
@@ -205,7 +205,7 @@ def _parameters_of(  # noqa: PLR0913, PLR0917 - what a row has of a parameter se
 
 
 def _top(row: Mapping[str, Any], data: Sequence[int]) -> int:
-    return top_level(_shaped(row)) if data else 0
+    return top_level(shaped(row)) if data else 0
 
 
 @lru_cache(4096)

@@ -199,14 +199,24 @@ def alone(stage: str, action: Callable[[], object]) -> list[Sample]:
     return samples_of(measured_alone(action), stage)
 
 
-# Measured with two cores: see docs/decisions/0046.
-WORKER_S = 0.4  # start of a worker with its library, while the memory worker starts
-KEYS_S = 0.03  # keys at N = 4096
-TRIAL_S = 0.12  # of every trial: calibration and turns
-CIPHERTEXT_S = 0.02  # operands and checks of all sets of one ciphertext at N = 4096
-ENCRYPTION_S = 1.5e-3  # encryption, and two decryptions of different forms, of a ciphertext at N = 4096
-PRODUCT_S = 3e-3  # a multiplication or rotation at N = 4096
-SUM_S = 5e-5
+@dataclass(frozen=True, slots=True)
+class CaseTimes:
+    """What an estimate of a trial goes by: seconds of one execution of its operation, of an encryption and of a
+    decryption, each of one ciphertext. ``work`` is N times the number of primes, relative to N = 4096 and two primes.
+    """
+
+    operation_s: float
+    encrypt_s: float
+    decrypt_s: float
+    work: float
+
+
+# Of every trial, and for each ciphertext times its ``work``: operands, checks and their messages. By the reference runs
+# of `quick`, `pir-report` and `primitives`, as all constants of estimates.
+TRIAL_S = 0.03
+CIPHERTEXT_S = 0.006
+_AROUND = 1.4  # samples, with the readings and messages around them
+_UNTIL_PRECISE = 2 / 3  # of the way from the minimum to the maximum time, where a precision is requested
 
 
 # Why a case cannot be executed with a declared library, or nothing.
@@ -227,17 +237,15 @@ class Varied:
 
 
 def sampled_s(budget: Budget, once_s: float, min_s: float = 0.0) -> float:
-    """The sampling time of a phase in seconds, where one execution takes ``once_s`` and a sample has at least one. With
-    a target precision, the mean of the minimum and maximum times. Pure.
-    """
+    """Seconds of sampling a phase, where one execution takes ``once_s``. Pure."""
     fewest_s = max(min_s, budget.min_samples * once_s)
     if budget.max_ci_half_width is None:
-        return fewest_s
+        return _AROUND * fewest_s
     max_s = min(fewest_s * budget.max_samples / budget.min_samples, max(fewest_s, budget.max_time_s))
-    return (fewest_s + max_s) / 2
+    return _AROUND * (fewest_s + _UNTIL_PRECISE * (max_s - fewest_s))
 
 
-def _nothing_more(case: Case, budget: Budget, growth: float) -> float:
+def _nothing_more(case: Case, budget: Budget, times: CaseTimes) -> float:
     return 0.0
 
 
@@ -251,7 +259,7 @@ class ExperimentKind:
     ``searched``: the stages whose times a search for a slower build may use; empty where nothing is timed.
     ``reason``: why a declared library cannot execute a case (beyond its schemes), or nothing.
     ``chooses_operands``: suites may choose the level and the residency of its operands.
-    ``trial_s``: a rough estimate of a trial's seconds, given the factor of all times over those at N = 4096.
+    ``trial_s``: an estimate of a trial's seconds, by :class:`CaseTimes`; set-up is not included.
     ``vector_s``: likewise, the additional seconds of a worker's first trial with a vector. See
     :mod:`ciphermark_measure.experiments.latency`.
     """
@@ -260,9 +268,9 @@ class ExperimentKind:
     experiment: type[Experiment]
     operations: tuple[str, ...]
     defaults: tuple[str, ...]
-    trial_s: Callable[[Case, Budget, float], float]
+    trial_s: Callable[[Case, Budget, CaseTimes], float]
     reason: Reason
-    vector_s: Callable[[Case, Budget, float], float] = _nothing_more
+    vector_s: Callable[[Case, Budget, CaseTimes], float] = _nothing_more
     varied: tuple[Varied, ...] = ()
     also: str | None = None
     has_memory_worker: bool = False

@@ -19,9 +19,8 @@ from ciphermark_core.metrics import Metric, register
 from ciphermark_core.model import Case, Sample
 from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
-    KEYS_S,
-    PRODUCT_S,
     TRIAL_S,
+    CaseTimes,
     ExperimentKind,
     Findings,
     Sampled,
@@ -148,14 +147,13 @@ def _mean_precision(actual: Sequence[Vector], expected: Sequence[Vector]) -> flo
     return float(-np.log2(max(float(np.mean(errors)), np.finfo(np.float64).tiny)))
 
 
-# Executions and keys at N = 4096, as multiples of a product and of a key: those of N = 65536, by the growth of others.
-_PRODUCTS = 50
-_KEYS = 25
+# Of an execution, and of keys: those at N = 65536, for each unit of work.
+_EXECUTION_S, _KEYS_S = 0.095, 0.47
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
+def _trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
     executed = budget.min_samples + budget.warmups + _SETS
-    return TRIAL_S + (_PRODUCTS * PRODUCT_S * executed + _KEYS * KEYS_S) * growth
+    return TRIAL_S + (_EXECUTION_S * executed + _KEYS_S) * times.work
 
 
 KINDS = (

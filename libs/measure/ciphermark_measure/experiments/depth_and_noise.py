@@ -19,9 +19,9 @@ from ciphermark_core.metrics import MIN_PRECISION_BITS
 from ciphermark_core.model import Accuracy, Case, Sample
 from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
-    PRODUCT_S,
-    SUM_S,
+    CIPHERTEXT_S,
     TRIAL_S,
+    CaseTimes,
     Checked,
     Experiment,
     ExperimentKind,
@@ -35,7 +35,8 @@ from ciphermark_measure.experiments.base import (
 from ciphermark_measure.session import Session
 
 DEFAULT_MAX_REPETITIONS = 16_384
-_DEEPEST_PRODUCTS = 64  # no modulus chain has room for more
+_LOOK = 12  # decryptions
+_DEEPEST_PRODUCTS = 16  # few modulus chains have room for more
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,11 +255,13 @@ class Noise(Repeated):
         return Findings("ok", tuple(self.samples), self.accuracy, None, self.facts)
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    max_repetitions = MAX_REPETITIONS.of(case.dimensions) or DEFAULT_MAX_REPETITIONS
+def _trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    """A trial also looks at results after powers of two: a noise budget takes as long as several decryptions."""
+    repetitions = MAX_REPETITIONS.of(case.dimensions) or DEFAULT_MAX_REPETITIONS
     if read(case.operation).operation.is_multiplication:  # it ends before most caps
-        return TRIAL_S + min(max_repetitions, _DEEPEST_PRODUCTS) * PRODUCT_S * growth
-    return TRIAL_S + max_repetitions * SUM_S * growth
+        repetitions = min(repetitions, _DEEPEST_PRODUCTS)
+    looked_s = CIPHERTEXT_S * times.work + math.log2(repetitions) * _LOOK * times.decrypt_s
+    return TRIAL_S + looked_s + repetitions * times.operation_s
 
 
 def _without_budget(case: Case, declared: Declaration) -> str | None:

@@ -15,7 +15,14 @@ from ciphermark_contract.keys import NO_KEYS
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case
 from ciphermark_measure import operands
-from ciphermark_measure.experiments.base import TRIAL_S, ExperimentKind, Findings, Sampled
+from ciphermark_measure.experiments.base import (
+    TRIAL_S,
+    CaseTimes,
+    ExperimentKind,
+    Findings,
+    Sampled,
+    sampled_s,
+)
 from ciphermark_measure.sampling import ClockError, Phase, make_ready, target
 
 # The keys, besides the secret key, that an owner needs before the library can make such keys.
@@ -69,8 +76,11 @@ class KeyGeneration(Sampled):
         return replace(self.findings, samples=tuple(phase.samples), facts=self.facts)
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    return budget.min_time_s + TRIAL_S * growth
+_ENCRYPTIONS = 4  # of which a key takes the time: both draw and transform polynomials
+
+
+def _trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    return TRIAL_S + sampled_s(budget, _ENCRYPTIONS * times.encrypt_s, budget.min_time_s)
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

@@ -19,10 +19,8 @@ from ciphermark_measure import levels, operands, residency
 from ciphermark_measure.experiments import subsampling
 from ciphermark_measure.experiments.base import (
     CIPHERTEXT_S,
-    ENCRYPTION_S,
-    PRODUCT_S,
-    SUM_S,
     TRIAL_S,
+    CaseTimes,
     Checked,
     ExperimentKind,
     Findings,
@@ -36,7 +34,7 @@ from ciphermark_measure.experiments.base import (
 from ciphermark_measure.interference import cache_detection
 from ciphermark_measure.operands import OperandSet
 from ciphermark_measure.residency import Pool
-from ciphermark_measure.sampling import Phase, make_ready, target
+from ciphermark_measure.sampling import SHORT_SAMPLE_NS, Phase, make_ready, target
 from ciphermark_measure.session import Session
 
 _MAX_SETS = 3
@@ -320,40 +318,36 @@ class Latency(Sampled):
 
 
 # Estimates: the ring dimension per prime of a modulus chain; typical cache sizes; executions of an operation for
-# checks, calibration, warm-up and memory; encryption, decryption and execution of one ciphertext for the memory
-# measurement.
+# checks, calibration and warm-up; the measurement of memory, for each ciphertext of the vector times its ``work``; a
+# pool of streamed operands; the shortest sample of a client's phase, and the usual number of forms of results.
 _RING_OF_A_PRIME = 2048
 _USUAL_CACHES = {"L3": 32 << 20}
 _EXECUTIONS_BESIDE = 8
-# A trial whose operands are shared, and what its copies and checks take for each ciphertext at N = 4096.
-_SHARED_S = 0.05
-_SHARED_CIPHERTEXT_S = 0.01
-_MEMORY_S = 0.005
+_MEMORY_S = 0.0013
+_POOL_S = 0.04
+_CLIENT_SAMPLE_S = SHORT_SAMPLE_NS / 1e9
+_FORMS = 2
 
 
-def trial_s(case: Case, budget: Budget, growth: float) -> float:
-    """Seconds of a trial, given the factor ``growth`` of all times over those at N = 4096."""
-    if not {LEVEL.name, RESIDENCY.name}.isdisjoint(case.dimensions):
-        return _cost_s(case, budget, growth)
-    executed = _told_by(case)
-    once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth * executed
-    timed_s = sampled_s(budget, once_s, budget.min_time_s) + _EXECUTIONS_BESIDE * once_s
-    whole_s = _MEMORY_S * growth * -(-case.vector_length // case.parameters.slots)
-    return TRIAL_S + CIPHERTEXT_S * growth * executed + timed_s + whole_s
+def trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    """Seconds of a trial. One that chooses its operands shares them with others, and its memory is not measured."""
+    is_chosen = not {LEVEL.name, RESIDENCY.name}.isdisjoint(case.dimensions)
+    executed = 1 if is_chosen else _told_by(case)
+    once_s = times.operation_s * executed
+    beside_s = TRIAL_S + CIPHERTEXT_S * times.work * executed + _EXECUTIONS_BESIDE * once_s
+    if RESIDENCY.of(case.dimensions) == "streamed":
+        beside_s += _POOL_S
+    if not is_chosen:
+        beside_s += _MEMORY_S * times.work * -(-case.vector_length // case.parameters.slots)
+    return beside_s + sampled_s(budget, once_s, budget.min_time_s)
 
 
-def _cost_s(case: Case, budget: Budget, growth: float) -> float:
-    """The same of a case that chooses its operands: it shares them with others, and its memory is not measured."""
-    level, chain = LEVEL.of(case.dimensions), case.parameters.modulus_bits
-    if level is not None and chain is not None:
-        growth *= (level + 1) / max(1, len(chain) - 1)
-    once_s = (PRODUCT_S if _is_dear(case) else SUM_S) * growth
-    return _SHARED_S + _SHARED_CIPHERTEXT_S * growth + sampled_s(budget, once_s, budget.min_time_s)
-
-
-def vector_s(case: Case, budget: Budget, growth: float) -> float:
-    """Likewise, seconds of encryption and decryption, which a worker's first trial with a vector measures."""
-    return sampled_s(budget, ENCRYPTION_S * growth * subsampling.executed_by_client(_told_by(case)))
+def vector_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    """Likewise, seconds of encryption and decryption, which a worker's first trials with a vector measure."""
+    executed = subsampling.executed_by_client(_told_by(case))
+    least_s = min(budget.min_time_s / max(1, budget.min_samples), _CLIENT_SAMPLE_S)
+    encrypt_s, decrypt_s = (max(least_s, executed * each) for each in (times.encrypt_s, times.decrypt_s))
+    return sampled_s(budget, encrypt_s) + _FORMS * sampled_s(budget, decrypt_s)
 
 
 def _told_by(case: Case) -> int:

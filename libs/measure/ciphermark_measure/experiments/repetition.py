@@ -31,8 +31,8 @@ from ciphermark_core.model import Case, Sample, Trial
 from ciphermark_measure import operands
 from ciphermark_measure.confinement import forked
 from ciphermark_measure.experiments.base import (
-    KEYS_S,
-    WORKER_S,
+    TRIAL_S,
+    CaseTimes,
     Checked,
     ExperimentKind,
     Findings,
@@ -51,9 +51,8 @@ from ciphermark_measure.sampling import Phase, is_long, make_ready, target
 from ciphermark_measure.session import Session, possible, require_scheme
 
 _SETS = 2
-_MULTIPLICATION_S = 2.5e-3  # one at N = 4096: longer modulus chains have larger rings, too
-_ADDITION_S = 2e-5
 _CHECKED_CHAINS = 8  # in addition to samples: checks, calibration, memory
+_OWN_PROCESS_S = 0.35  # in which memory is measured
 
 
 class ChainBound(Bound):
@@ -272,11 +271,10 @@ def _make(trial: Trial, keys: KeyRequest, file: IO[bytes], sizes: _Sizes) -> Non
     file.flush()
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    once_s = _MULTIPLICATION_S if read(case.operation).operation.is_product else _ADDITION_S
-    chain_s = (REPETITIONS.of(case.dimensions) or 0) * once_s * growth
-    beside_s = (budget.warmups + _CHECKED_CHAINS) * chain_s
-    return WORKER_S + KEYS_S * growth + beside_s + sampled_s(budget, chain_s, budget.min_time_s)
+def _trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    chain_s = (REPETITIONS.of(case.dimensions) or 0) * times.operation_s
+    beside_s = _OWN_PROCESS_S + (budget.warmups + _CHECKED_CHAINS) * chain_s
+    return TRIAL_S + beside_s + sampled_s(budget, chain_s, budget.min_time_s)
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

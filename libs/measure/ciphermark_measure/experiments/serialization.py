@@ -17,10 +17,12 @@ from ciphermark_measure import operands
 from ciphermark_measure.experiments.base import (
     CIPHERTEXT_S,
     TRIAL_S,
+    CaseTimes,
     ExperimentKind,
     Findings,
     Sampled,
     Setting,
+    sampled_s,
 )
 from ciphermark_measure.sampling import Phase, make_ready, target
 
@@ -119,8 +121,12 @@ class Serialization(Sampled):
         return sizes
 
 
-def _trial_s(case: Case, budget: Budget, growth: float) -> float:
-    return TRIAL_S + CIPHERTEXT_S * growth
+_WRITTEN = 3  # encryptions, in whose time all objects are written once
+
+
+def _trial_s(case: Case, budget: Budget, times: CaseTimes) -> float:
+    once_s = _WRITTEN * times.encrypt_s
+    return TRIAL_S + CIPHERTEXT_S * times.work + 2 * sampled_s(budget, once_s, budget.min_time_s)
 
 
 def _reason(case: Case, declared: Declaration) -> str | None:

@@ -224,6 +224,7 @@ class ColumnRetrieval(Queried[Input, Integers]):
 
     schemes: tuple[Scheme, ...] = ("bfv", "bgv")
     stages = (Stage("answer"),)
+    pass_s = 0.1
     is_literal = True  # otherwise equal plaintexts would be multiplied once, and the cost depend on data
 
     @abstractmethod

@@ -224,7 +224,7 @@ def _announce(console: Terminal, family: _Family, processes: int, error: float, 
     planned = [
         PlannedCase(replace(s.case, variant=name), None) for s in family.able for name in family.builds
     ]
-    took = durations.in_words(estimate.run_s(planned, budget))
+    took = durations.in_words(estimate.of_plan(planned, budget).seconds)
     for line in (
         f"Head {head}, base {base}. Cases: {len(family.able)}. {processes} fresh processes of each build, sampled "
         "alternately",

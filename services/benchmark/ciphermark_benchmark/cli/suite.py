@@ -32,6 +32,7 @@ from ciphermark_present.terminal import show
 if TYPE_CHECKING:  # loaded where a suite is planned; `suite list` needs none of it
     from ciphermark_benchmark.suite import composition, form
     from ciphermark_benchmark.suite.composition import Wish
+    from ciphermark_benchmark.suite.estimate import Measured
     from ciphermark_benchmark.suite.plan import PlannedCase
 
 app = typer.Typer(
@@ -221,15 +222,16 @@ def _asked(question: _Question) -> Any:
 
 def _write(file: Path, wish: Wish) -> None:
     """Write the suite, and print its cases. Raises ``UserError`` if no case could be executed."""
-    from ciphermark_benchmark.runner import runs
+    from ciphermark_benchmark.runner import host_measurements, runs
     from ciphermark_benchmark.suite import composition, files, plan
 
     facts, names = hosts.collect(), _installed()
 
     def planned_of(text: str) -> tuple[form.Suite, list[PlannedCase]]:
         suite = files.parse(text, str(file))
-        return suite, plan.cases(suite, runs.available(suite, facts))
+        return suite, plan.cases(suite, runs.available(suite, facts), costs=measured.costs)
 
+    measured = host_measurements.of_host(data_directories.find(), facts, names)
     text = composition.composed(wish, names)
     suite, planned = planned_of(text)
     if not any(item.reason is None for item in planned):
@@ -242,7 +244,7 @@ def _write(file: Path, wish: Wish) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{file}: cannot write the suite: {error.strerror}") from None
-    took = durations.expected(data_directories.find(), text, suite, planned, facts)
+    took = _duration(text, suite, planned, measured)
     console = console_for()
     console.print(f"{file}: {_outlook(suite, planned, took)}", soft_wrap=True)
     console.print(f"Encrypted values: {_sizes_of(composition.uploads_mb(planned))}", soft_wrap=True)
@@ -262,6 +264,16 @@ def _installed() -> list[str]:
     flags = frozenset(hosts.collect().cpu_flags)
     names = [name for name, declared in registry.declarations().items() if not declared.is_reference]
     return [name for name in names if registry.availability(name, flags).is_installed] or names
+
+
+def _duration(
+    text: str, suite: form.Suite, planned: Sequence[PlannedCase], measured: Measured
+) -> durations.Duration:
+    """The expected duration of a suite with this text and these cases, here."""
+    from ciphermark_benchmark.suite import estimate
+
+    estimated = estimate.of_plan(planned, suite.trial_budget, measured)
+    return durations.expected(data_directories.find(), text, hosts.collect(), estimated)
 
 
 def _outlook(suite: form.Suite, planned: list[PlannedCase], took: durations.Duration) -> str:
@@ -300,20 +312,24 @@ def explain(
     all: Annotated[bool, typer.Option("--all", help="List every case, even of a large suite.")] = False,
 ) -> None:
     """Preview a suite: its cases, unsupported cases with reasons, and its duration."""
-    from ciphermark_benchmark.runner import runs
+    from ciphermark_benchmark.runner import host_measurements, runs
     from ciphermark_benchmark.suite import plan
+    from ciphermark_benchmark.suite.capacity import capacity_of
 
     suite, text = _read(file)
     facts = hosts.collect()
     available = runs.available(suite, facts)
-    planned = plan.cases(suite, available, host_mb=plan.capacity_of(facts).memory_mb)
-    took = durations.expected(data_directories.find(), text, suite, planned, facts)
-    refusal = plan.reason_against_suite(suite, available, (), plan.capacity_of(facts))
+    measured = host_measurements.of_host(data_directories.find(), facts, available)
+    capacity = capacity_of(facts)
+    planned = plan.cases(suite, available, host_mb=capacity.memory_mb, costs=measured.costs)
+    took = _duration(text, suite, planned, measured)
+    refusal = plan.reason_against_suite(suite, available, (), capacity)
     if format == "json":
         explained = {
             "suite": suite.name,
             "estimated_s": round(took.seconds),
             "is_estimate": took.is_estimate,
+            "estimated_s_by": {source: round(seconds, 1) for source, seconds in took.parts.items()},
             "refused": refusal,
             "cases": [as_dict(item) for item in planned],
         }
@@ -327,8 +343,7 @@ def explain(
         + _outlook(suite, planned, took)
         + ("" if is_whole else ". List every case: --all")
     )
-    crowding = hosts.thread_warning({item.case.threads for item in planned}, facts.cores)
-    if crowding is not None:
+    if crowding := hosts.thread_warning({item.case.threads for item in planned}, facts.cores):
         console.print(styled("[yellow]![/yellow] {}", crowding), soft_wrap=True)
     if refusal is not None:
         console.print(styled("[red]A run would be refused:[/red] {}", refusal), soft_wrap=True)

@@ -27,6 +27,7 @@ from ciphermark_benchmark.runner.patience import Patience
 from ciphermark_benchmark.runner.recorder import PATIENCE_S, Record, members, record_journal
 from ciphermark_benchmark.runner.runs import Prepared
 from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.capacity import capacity_of
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_benchmark.suite.plan import Plan
 from ciphermark_core.errors import UserError
@@ -193,7 +194,7 @@ def planned(request: Request, suite: Suite, run: Run) -> Plan:
     runs.require_variants(suite, request.variants)
     cases, host_mb = (
         runs.cases(suite, run.host, request.variants),
-        plan.capacity_of(run.host).memory_mb,
+        capacity_of(run.host).memory_mb,
     )
     return belonging_to(run.id, plan.make(request.id, suite, cases, host_mb))
 

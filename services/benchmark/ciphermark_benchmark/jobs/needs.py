@@ -11,8 +11,8 @@ import msgspec
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.suite import plan
+from ciphermark_benchmark.suite.capacity import Capacity
 from ciphermark_benchmark.suite.form import Suite
-from ciphermark_benchmark.suite.plan import Capacity
 from ciphermark_core.run import Host
 
 

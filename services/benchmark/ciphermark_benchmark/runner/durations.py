@@ -4,8 +4,8 @@ directory, else an estimate.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +18,7 @@ from ciphermark_core.model import Outcome
 from ciphermark_core.run import Host
 
 if TYPE_CHECKING:
-    from ciphermark_benchmark.suite.form import Suite
-    from ciphermark_benchmark.suite.plan import PlannedCase
+    from ciphermark_benchmark.suite.estimate import Estimate
 
 # Time of the reference kernel on the undisturbed machine where the constants of estimates were measured.
 REFERENCE_KERNEL_NS = 53_700.0
@@ -27,45 +26,55 @@ REFERENCE_KERNEL_NS = 53_700.0
 _PAUSE_S = 300.0
 _MINUTES_FROM_S, _HOURS_FROM_S = 90.0, 5400.0
 _LOOKED_AT = 50  # journals, the latest first
+_LEAST_SHARE = 0.005  # that is stated
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """Seconds, measured in a run or estimated."""
+    """Seconds, measured in a run or estimated. ``parts`` are seconds of an estimate by what they rest on."""
 
     seconds: float
     is_estimate: bool
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def in_words(self) -> str:
         """A sentence without its period."""
         words = in_words(self.seconds)
-        return (
-            f"Estimated time: {words} on an idle host"
-            if self.is_estimate
-            else f"Last run on this host: {words}"
-        )
+        if not self.is_estimate:
+            return f"Last run on this host: {words}"
+        shares = [
+            f"{seconds / self.seconds:.0%} by {source}"
+            for source, seconds in self.parts.items()
+            if seconds >= _LEAST_SHARE * self.seconds
+        ]
+        return f"Estimated time: {words} on an idle host" + f" ({', '.join(shares)})" * bool(shares)
 
 
-def expected(
-    data_directory: DataDirectory, text: str, suite: Suite, planned: Sequence[PlannedCase], host: Host
-) -> Duration:
-    """The expected duration of a run of all variants of a suite, with the given text, on this host."""
-    from ciphermark_benchmark.suite import estimate  # large, and needed only for a plan
+def expected(data_directory: DataDirectory, text: str, host: Host, estimated: Estimate) -> Duration:
+    """The expected duration of a run of all variants of a suite with the given text on this host: that of its last run,
+    else as ``estimated``.
+    """
+    last = _last_runs(data_directory, host, {text}).get(text)
+    if last is not None:
+        return last
+    here = estimated.on_host(_slowness(data_directory, host))
+    return Duration(here.seconds, is_estimate=True, parts=here.parts)
 
-    return of_texts(data_directory, host, {text: estimate.run_s(planned, suite.trial_budget)})[text]
+
+def _slowness(data_directory: DataDirectory, host: Host) -> float:
+    """How many times as long as on the reference host typical times take on this one, by its reference kernel."""
+    level_ns = reference_kernel_baseline.remembered(data_directory.folder, host.cpu_model)
+    return (level_ns or REFERENCE_KERNEL_NS) / REFERENCE_KERNEL_NS
 
 
 def of_texts(
     data_directory: DataDirectory, host: Host, reference_s: Mapping[str, float]
 ) -> dict[str, Duration]:
     """The durations of several suites, by their texts; ``reference_s`` are their estimates for the reference host."""
-    level_ns = (
-        reference_kernel_baseline.remembered(data_directory.folder, host.cpu_model) or REFERENCE_KERNEL_NS
-    )
+    slowness = _slowness(data_directory, host)
     estimates = {
-        text: Duration(seconds * level_ns / REFERENCE_KERNEL_NS, is_estimate=True)
-        for text, seconds in reference_s.items()
+        text: Duration(seconds * slowness, is_estimate=True) for text, seconds in reference_s.items()
     }
     return estimates | _last_runs(data_directory, host, reference_s)
 

@@ -22,7 +22,8 @@ from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKerne
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
 from ciphermark_benchmark.runner.two_parties import OnStage, TwoParties
 from ciphermark_benchmark.runner.workload_profile import with_profile
-from ciphermark_benchmark.suite.plan import MEMORY_WORKERS_PER_CORE, Block, ComparisonGroup, Plan
+from ciphermark_benchmark.suite.capacity import MEMORY_WORKERS_PER_CORE
+from ciphermark_benchmark.suite.plan import Block, ComparisonGroup, Plan
 from ciphermark_core.model import Outcome, Sample, Status, Trial
 from ciphermark_measure import protocol
 from ciphermark_measure.experiments import KINDS, keys_of

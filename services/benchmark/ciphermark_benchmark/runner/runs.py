@@ -32,6 +32,7 @@ from ciphermark_benchmark.runner.recorder import Record, Recorder, members
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.two_parties import OnStage
 from ciphermark_benchmark.suite import files, plan
+from ciphermark_benchmark.suite.capacity import capacity_of
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
 from ciphermark_benchmark.suite.plan import Plan, PlannedCase
 from ciphermark_core.descriptor import Value
@@ -136,7 +137,7 @@ def new(
     planned = cases(suite, facts, variants)
     origin = os.fsencode(path).decode(errors="replace")  # a file's name may be invalid UTF-8
     catalogue.provide(data_set.name for data_set in own.values())
-    whole = plan.make(run.id, suite, planned, plan.capacity_of(facts).memory_mb)
+    whole = plan.make(run.id, suite, planned, capacity_of(facts).memory_mb)
     header = Header(
         run, origin, tuple(variants), own, catalogue.workloads, settled_options(suite), whole.outcomes
     )
@@ -148,7 +149,7 @@ def require_room(suite: Suite, variants: Sequence[str], facts: Host) -> None:
     """Raise ``UserError`` if the suite, restricted to the variants, needs more concurrent processes than the host can
     hold.
     """
-    capacity = plan.capacity_of(facts)
+    capacity = capacity_of(facts)
     reason = plan.reason_against_suite(suite, available(suite, facts), variants, capacity)
     if reason is not None:
         raise UserError(reason)
@@ -192,7 +193,7 @@ def resumed(data_directory: DataDirectory, run_id: str, path: Path | None = None
     require_room(suite, header.variants, facts)
     planned = cases(suite, facts, header.variants)
     done = {outcome.trial.id for outcome in journal.outcomes()}
-    whole = plan.make(header.run.id, suite, planned, plan.capacity_of(facts).memory_mb)
+    whole = plan.make(header.run.id, suite, planned, capacity_of(facts).memory_mb)
     rest = plan.without(whole, done)
     return Prepared(data_directory, Record(header.run.id, journal, members(rest)), suite, rest, len(done))
 
@@ -208,7 +209,7 @@ def require_variants(suite: Suite, variants: Sequence[str]) -> None:
 
 def cases(suite: Suite, facts: Host, variants: Sequence[str]) -> list[PlannedCase]:
     """The cases of a suite on a host, for some variants, or for all if none is named."""
-    planned = plan.cases(suite, available(suite, facts), host_mb=plan.capacity_of(facts).memory_mb)
+    planned = plan.cases(suite, available(suite, facts), host_mb=capacity_of(facts).memory_mb)
     return [item for item in planned if not variants or item.case.variant in variants]
 
 

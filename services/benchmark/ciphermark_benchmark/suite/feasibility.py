@@ -9,7 +9,7 @@ Programs: workloads are traced, since levels follow from the sizes of primes, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,11 +19,13 @@ import numpy.typing as npt
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
+from ciphermark_benchmark.predicting import subject_of
+from ciphermark_benchmark.suite import typical
+from ciphermark_benchmark.suite.typical import Source
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.footprint import PartyBytes
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import OPERATIONS, read, within_row
-from ciphermark_contract.program import Program
 from ciphermark_core.budget import Budget
 from ciphermark_core.containment import Limits, contained
 from ciphermark_core.errors import Unsupported
@@ -31,6 +33,8 @@ from ciphermark_core.model import Case, Parameters, ParameterSpec
 from ciphermark_measure import parameter_selection
 from ciphermark_measure.parameter_selection import reason_against_operation, resolved
 from ciphermark_measure.parties.inputs import shared_public
+from ciphermark_model.interpolation import Costs
+from ciphermark_model.prediction import Subject, predict, returned
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.data_sets import DATA_SETS, DataSet
@@ -124,6 +128,7 @@ class _AsAsked:
 
 
 T = TypeVar("T")
+NO_COSTS: Mapping[str, Costs] = {}
 Floats = npt.NDArray[np.float64]
 
 _SEED = 1
@@ -138,30 +143,33 @@ _KEYS = {
 }
 
 
-# Seconds per coefficient and prime on the reference machine, between those of SEAL and OpenFHE in the reference run of
-# `primitives`: of key switching (for each prime again, and for a few more); of a product, which BFV extends to more
-# primes; of a division by a prime; of any operation; of encoding, encrypting and decrypting a vector.
-_SWITCHED_S, _PRODUCT_S, _BFV_PRODUCT_S, _DIVIDED_S, _APPLIED_S, _CLIENT_S = (
-    1.8e-8,
-    1.3e-8,
-    3.7e-7,
-    3e-8,
-    3e-9,
-    1.2e-7,
-)
-_MORE_SWITCHED = 4  # primes: transforms beside those of digits
-_HEXL_SHARE = 0.45  # of the time without HEXL
 _PASS_S = 0.01  # of every pass in addition: messages, tracing, comparing
 
 
+class PassTime(NamedTuple):
+    """Seconds of a pass of a workload, and what they rest on."""
+
+    seconds: float
+    source: Source
+
+
 class Examination(NamedTuple):
-    """The reason why a case of a workload cannot be executed, else the rough time of a pass by its programs, and the
-    memory of the parties; ``None`` if unknown.
+    """The reason why a case of a workload cannot be executed, else the typical time of a pass, and those by variant
+    with a cost table; the memory of the parties, ``None`` if unknown; and bytes of evaluation keys.
     """
 
     reason: str | None = None
-    pass_s: float | None = None
+    typical_s: float | None = None
+    times: Mapping[str, PassTime] = {}
     memory: PartyBytes | None = None
+    key_bytes: int = 0
+
+    def pass_time(self, variant: str) -> PassTime | None:
+        """The time of a pass of a variant; ``None`` if it is unknown."""
+        own = self.times.get(registry.base_variant(variant))
+        if own is not None or self.typical_s is None:
+            return own
+        return PassTime(typical.share(registry.declaration(variant)) * self.typical_s, "typical times")
 
 
 class ProgramFeasibility:
@@ -169,8 +177,13 @@ class ProgramFeasibility:
     file, since it may loop or crash; the parties report such failures.
     """
 
-    def __init__(self, deadline_s: float = DEADLINE_S, memory_mb: int = Budget().memory_mb) -> None:
-        self._limits = Limits(deadline_s, memory_mb)
+    def __init__(
+        self,
+        deadline_s: float = DEADLINE_S,
+        memory_mb: int = Budget().memory_mb,
+        costs: Mapping[str, Costs] = NO_COSTS,
+    ) -> None:
+        self._limits, self._costs = Limits(deadline_s, memory_mb), costs
         self._known: dict[tuple[object, ...], Examination] = {}
         self._memory: dict[tuple[object, ...], int | None] = {}
         self._endless: set[str] = set()
@@ -187,14 +200,17 @@ class ProgramFeasibility:
             declared.chooses_primes,
             declared.footprint,
         )  # builds of a library share them
-        key = (workload.name, workload.options, case.parameters, abilities, data, has_several_inputs)
+        threads = case.threads if self._costs else None
+        key = (workload.name, workload.options, case.parameters, abilities, data, has_several_inputs, threads)
         if key not in self._known:
-            examination = self._asked(workload, lambda: _examination(workload, case, declared, data))
+            costs = {
+                name: each
+                for name, each in self._costs.items()
+                if registry.declaration(name).library == declared.library
+            }
+            examination = self._asked(workload, lambda: _examination(workload, case, declared, data, costs))
             self._known[key] = examination or Examination()
-        known = self._known[key]
-        if declared.hexl and known.pass_s is not None:
-            return known._replace(pass_s=_HEXL_SHARE * known.pass_s)
-        return known
+        return self._known[key]
 
     def server_mb(self, workload: AnyWorkload, case: Case) -> int | None:
         """The rough memory of the server besides keys and ciphertexts, in MiB; ``None`` if unknown. Creates none of the
@@ -219,7 +235,13 @@ class ProgramFeasibility:
         return None
 
 
-def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data: Known | None) -> Examination:
+def _examination(
+    workload: AnyWorkload,
+    case: Case,
+    declared: Declaration,
+    data: Known | None,
+    costs: Mapping[str, Costs],
+) -> Examination:
     try:
         parameters = _expected_parameters(case.parameters)
         if parameters is None:
@@ -237,29 +259,46 @@ def _examination(workload: AnyWorkload, case: Case, declared: Declaration, data:
         return Examination()
     needed = keys_of(programs.values()) if requested is None else requested
     reason = _reason_against_keys(needed, parameters, declared) or _reason_against_chain(parameters, declared)
-    pass_s = _PASS_S + sum(_stage_s(item.program) for item in programs.values())
-    memory = None
-    if declared.footprint is not None:
-        traced = [item.program for item in programs.values()]
-        sizes = (vector.nbytes for item in programs.values() for vector in item.traced.constants.values())
-        memory = declared.footprint.parties(traced, sizes, needed, workload.server_bytes(parameters))
-    return Examination(reason, pass_s, memory)
+    stored = workload.server_bytes(parameters)
+    subject = replace(subject_of(outline, inputs[0], programs, declared), keys=needed, stored_bytes=stored)
+    return Examination(
+        reason,
+        _PASS_S + _typical_s(subject),
+        {
+            name: _time(replace(subject, declared=registry.declaration(name)), each, case.threads)
+            for name, each in costs.items()
+        },
+        subject.memory,
+        subject.key_bytes,
+    )
 
 
-def _stage_s(program: Program) -> float:
-    """Seconds of a program, including the client's encryption and decryption of its vectors."""
-    ring_dimension, top = program.parameters.ring_dimension, len(program.parameters.moduli)
-    vectors = len(program.inputs) + len(program.outputs) + len(program.constants)
-    seconds = ring_dimension * top * vectors * _CLIENT_S
-    product_s = _BFV_PRODUCT_S if program.parameters.spec.scheme == "bfv" else _PRODUCT_S
-    for (name, level), count in program.counts.items():
-        row, primes = OPERATIONS[name], level + 1
-        each_s = (
-            _APPLIED_S + product_s * row.is_product + _DIVIDED_S * (row.is_maintenance or row.is_sequence)
-        )
-        each_s += _SWITCHED_S * (primes + _MORE_SWITCHED) * (row.is_rotation or bool(row.keys()))
-        seconds += count * ring_dimension * primes * each_s
-    return seconds
+def _time(subject: Subject, costs: Costs, threads: int) -> PassTime:
+    """The prediction; where the table lacks a cost of the evaluation, the typical time, scaled by the table."""
+    prediction = predict(subject, costs, threads)
+    share, source = typical.scaled_share(subject.declared, costs)
+    if prediction.is_partial:
+        return PassTime(_PASS_S + share * _typical_s(subject), source)
+    own = {step: 0.0 for _, _, step in prediction.times_s}
+    for (_, _, step), quantity in prediction.times_s.items():
+        own[step] += quantity.value
+    client_s = sum(own.get(step, share * seconds) for step, seconds in _client_s(subject).items())
+    return PassTime(_PASS_S + prediction.evaluation.value + client_s, "cost tables")
+
+
+def _typical_s(subject: Subject) -> float:
+    evaluation_s = sum(
+        typical.evaluation_s(stage.program, subject.switching.digits) for stage in subject.stages
+    )
+    return evaluation_s + sum(_client_s(subject).values())
+
+
+def _client_s(subject: Subject) -> dict[str, float]:
+    """Typical seconds of the client's steps."""
+    shape = subject.parameters.ring_dimension, len(subject.parameters.moduli)
+    inputs = sum(stage.inputs for stage in subject.stages)
+    outputs = sum(len(returned(stage)) for stage in subject.stages)
+    return {"encrypt": inputs * typical.encrypt_s(*shape), "decrypt": outputs * typical.decrypt_s(*shape)}
 
 
 def _expected_parameters(spec: ParameterSpec) -> Parameters | None:

@@ -17,9 +17,13 @@ import msgspec
 
 from ciphermark_adapters.registry import Availability
 from ciphermark_benchmark.data_sets import Known
+from ciphermark_benchmark.suite.capacity import Capacity
 from ciphermark_benchmark.suite.feasibility import (
     DEADLINE_S,
+    NO_COSTS,
+    Examination,
     ParameterFeasibility,
+    PassTime,
     ProgramFeasibility,
     reason_against_memory,
     reason_against_parties,
@@ -36,18 +40,14 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import DATA_SET, LEVEL, REPETITIONS, RESIDENCY, Value
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import SCHEMES, Case, Parameters, ParameterSpec, Scheme, Status, Trial
-from ciphermark_core.run import Host
 from ciphermark_measure import levels as level_rules
 from ciphermark_measure.experiments import KINDS
 from ciphermark_measure.session import possible
+from ciphermark_model.interpolation import Costs
 from ciphermark_workloads.catalogue import WORKLOADS, AnyWorkload, families
 from ciphermark_workloads.options import INPUTS_PER_PASS, to_case
 from ciphermark_workloads.parameters import Override, reason_against, recommended
 
-# All variants of a comparison group are interleaved, so their processes exist at the same time.
-PER_CORE = 24  # all but one wait, but each has to start and to make its keys
-MEMORY_WORKERS_PER_CORE = 4  # one measures memory, the others wait for the next parameter set
-MB_EACH = 128  # for an interpreter with a library and the keys of a small ring; budget.memory_mb bounds what it takes
 WORKLOAD_KINDS = families(WORKLOADS)  # the experiments whose operations are workloads
 _UNSUPPORTED: Status = "unsupported"
 Dimensions: TypeAlias = dict[str, Value]
@@ -65,7 +65,7 @@ class PlannedCase:
     keeps besides keys and ciphertexts in MiB, ``memory`` the peaks of both parties, as far as known.
 
     ``expected`` are its parameters, as far as known without the library; with ``is_estimate``, the library may choose
-    others. ``pass_s`` is the time of a workload's pass by its programs.
+    others. ``pass_time`` is that of a workload by its programs. ``key_bytes`` are the size of its evaluation keys.
     """
 
     case: Case
@@ -74,8 +74,9 @@ class PlannedCase:
     server_mb: int | None = None
     expected: Parameters | None = None
     is_estimate: bool = False
-    pass_s: float | None = None
+    pass_time: PassTime | None = None
     memory: PartyBytes | None = None
+    key_bytes: int = 0
 
     @property
     def party_mb(self) -> int | None:
@@ -142,18 +143,21 @@ def cases(
     available: Mapping[str, Availability],
     deadline_s: float = DEADLINE_S,
     host_mb: int | None = None,
+    costs: Mapping[str, Costs] = NO_COSTS,
 ) -> list[PlannedCase]:
     """Every case of a suite once, in file order. ``available`` covers all its variants. Calls into a user's file take
-    at most ``deadline_s``. ``host_mb`` is the host's memory.
+    at most ``deadline_s``. ``host_mb`` is the host's memory. ``costs`` are those of its variants, by name: they predict
+    passes.
     """
     by_key: dict[str, PlannedCase] = {}
-    parameters, programs = ParameterFeasibility(), ProgramFeasibility(deadline_s, suite.budget.memory_mb)
+    parameters = ParameterFeasibility()
+    programs = ProgramFeasibility(deadline_s, suite.budget.memory_mb, costs)
     for candidate in _candidates(suite, available, parameters):
         case, reason, workload, data = candidate
         if case.key in by_key:
             continue
         declared, status, needed_mb = available[case.variant].declaration, _UNSUPPORTED, None
-        expected, pass_s, memory = None, None, None
+        expected, known = None, Examination()
         if reason is None and workload is None:
             reason = parameters.reason_against(case, declared)
             expected = parameters.expected(case, declared)
@@ -162,12 +166,14 @@ def cases(
             reason = reason_against_memory(needed_mb, suite.budget.memory_mb)  # before a program is traced
             status = "out_of_memory" if reason else status
             if reason is None:
-                reason, pass_s, memory = programs.examined(workload, case, declared, data)
-            if reason is None and memory is not None:
-                reason = reason_against_parties(memory, suite.budget.memory_mb, host_mb)
+                known = programs.examined(workload, case, declared, data)
+                reason = known.reason
+            if reason is None and known.memory is not None:
+                reason = reason_against_parties(known.memory, suite.budget.memory_mb, host_mb)
                 status = "out_of_memory" if reason else status
+        costs_of = known.pass_time(case.variant), known.memory, known.key_bytes
         by_key[case.key] = PlannedCase(
-            case, reason, status, needed_mb, expected, declared.chooses_primes, pass_s, memory
+            case, reason, status, needed_mb, expected, declared.chooses_primes, *costs_of
         )
     return _within_memory(list(by_key.values()), available, suite.budget.memory_mb)
 
@@ -178,13 +184,9 @@ def _within_memory(
     """The cases with the memory of their workers, which have the keys of all their cases. Where these do not fit, cases
     with keys are refused.
     """
-    keys: dict[object, KeyRequest] = {}
-    for item in planned:
-        if item.reason is None and item.case.experiment in KINDS:
-            worker = _worker(item.case)
-            keys[worker] = keys.get(worker, NO_KEYS) | _keys_of(item.case)
+    keys = keys_of_workers(planned)
     return [
-        _fitted(item, available[item.case.variant].declaration, keys[_worker(item.case)], memory_mb)
+        _fitted(item, available[item.case.variant].declaration, keys[worker_of(item.case)], memory_mb)
         if item.reason is None and item.case.experiment in KINDS
         else item
         for item in planned
@@ -202,8 +204,19 @@ def _fitted(item: PlannedCase, declared: Declaration, keys: KeyRequest, memory_m
     return replace(item, memory=memory, reason=reason, status="out_of_memory" if reason else item.status)
 
 
-def _worker(case: Case) -> tuple[str, ParameterSpec, int]:
+def worker_of(case: Case) -> tuple[str, ParameterSpec, int]:
+    """What the cases of a worker have in common."""
     return case.variant, case.parameters, case.threads
+
+
+def keys_of_workers(planned: Iterable[PlannedCase]) -> dict[object, KeyRequest]:
+    """The evaluation keys that the executable cases request of their workers, by :func:`worker_of`."""
+    keys: dict[object, KeyRequest] = {}
+    for item in planned:
+        if item.reason is None and item.case.experiment in KINDS:
+            worker = worker_of(item.case)
+            keys[worker] = keys.get(worker, NO_KEYS) | _keys_of(item.case)
+    return keys
 
 
 def _keys_of(case: Case) -> KeyRequest:
@@ -311,8 +324,10 @@ def _size(block: Block) -> tuple[int, int]:
 
 def _smallest_first(block: Block, planned: Sequence[PlannedCase]) -> Block:
     """The block with its workloads by the time of a pass. Other experiments share a worker: their order stays."""
-    pass_s = {item.case.comparison_group: item.pass_s or 0.0 for item in planned}
-    groups = sorted(block.comparison_groups, key=lambda item: pass_s[item.trials[0].case.comparison_group])
+    pass_s = {item.case.comparison_group: item.pass_time.seconds for item in planned if item.pass_time}
+    groups = sorted(
+        block.comparison_groups, key=lambda item: pass_s.get(item.trials[0].case.comparison_group, 0.0)
+    )
     return replace(block, comparison_groups=tuple(groups)) if block.has_workloads else block
 
 
@@ -538,42 +553,6 @@ class Refused(NamedTuple):
     trial: Trial
     reason: str
     status: Status = "unsupported"
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """The resources of a host for processes."""
-
-    cores: int
-    memory_mb: int
-
-    @property
-    def most(self) -> int:
-        """The maximum number of concurrent processes."""
-        return min(PER_CORE * self.cores, self.memory_mb // MB_EACH)
-
-    def needed(self, variants: int, has_workloads: bool) -> int:
-        """The number of concurrent processes of so many variants: one worker each and the memory workers, of which some
-        wait; or two parties each.
-        """
-        of_memory = min(MEMORY_WORKERS_PER_CORE * self.cores, variants)
-        return 2 * variants if has_workloads else variants + of_memory
-
-    def reason_against(self, variants: int, has_workloads: bool) -> str | None:
-        """The reason why so many variants cannot be compared here; ``None`` if they can."""
-        needed = self.needed(variants, has_workloads)
-        if needed <= self.most:
-            return None
-        return (
-            f"{variants} variants side by side need {needed} processes, and a host with {self.cores} "
-            f"{'core' if self.cores == 1 else 'cores'} and {self.memory_mb} MB of memory holds {self.most}: "
-            "compare fewer of them at a time"
-        )
-
-
-def capacity_of(facts: Host) -> Capacity:
-    """The resources of a host for processes, from its facts."""
-    return Capacity(facts.cores, facts.memory_bytes >> 20)
 
 
 def reason_against_suite(
