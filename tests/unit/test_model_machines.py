@@ -121,7 +121,14 @@ def test_a_constant_with_one_value_is_loaded_as_a_number():
 
     task = Task.of("constant", [traced(circuit, parameters(1, 1, 1))])
     assert rows(task, [MACHINE])[0][0]["plaintext_bytes"] == 0
-    assert rows(replace(task, uniform=frozenset()), [MACHINE])[0][0]["plaintext_bytes"] == 3 * RESIDUE
+    task = replace(task, uniform=frozenset())
+    assert rows(task, [MACHINE])[0][0]["plaintext_bytes"] == 3 * RESIDUE
+    one = replace(MACHINE, plaintext_residues=1)
+    (row,), _ = rows(task, [one])
+    assert row["plaintext_bytes"] == RESIDUE
+    # 2L products in five units, and the transforms of two residues in two units.
+    assert row["busy"]["ntt"] * row["time_s"] == pytest.approx(8 * 2 / 2 * 1e-9)
+    assert (row["residues_per_prime"], row["residues_whole_modulus"]) == (3, 3)
 
 
 def sums(evaluator, inputs):

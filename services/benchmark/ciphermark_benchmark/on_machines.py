@@ -246,6 +246,7 @@ def row(task: Task, graph: Graph, execution: Execution, security: int | None) ->
         "security": level or None,
         "ring_dimension": graph.ring,
         "residues": graph.residues,
+        **{f"residues_{kind.replace(' ', '_')}": count for kind, count in graph.residues_by.items()},
         "nodes": len(graph.nodes),
         **graph.facts,
         "time_s": execution.time_s,

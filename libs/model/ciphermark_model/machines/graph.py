@@ -20,6 +20,7 @@ from ciphermark_model.machines.passes import LOWERING, WORK, KeySwitch, Passes, 
 
 # per prime: a prime takes whole words. whole modulus: the machine has its own primes, of a word each.
 Words = Literal["per prime", "whole modulus"]
+_WORDS: tuple[Words, ...] = ("per prime", "whole modulus")
 INPUT, VALUE, PLAINTEXT, HINT = range(4)
 KINDS = ("input", "spill", "plaintext", "hint")
 
@@ -36,10 +37,12 @@ class Row(NamedTuple):
 class Graph:
     """Nodes in order. ``rows`` are distinct kinds of work, ``nodes`` the row of each node. ``reads`` and ``writes``
     hold the objects of each node; objects have a kind and a size in residues. ``outputs`` are needed at the end.
+    ``residues`` are those of the whole chain, ``residues_by`` the same by either rule.
     """
 
     ring: int
     residues: int
+    residues_by: Mapping[Words, int]
     rows: list[Row] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     nodes: list[int] = field(default_factory=list)
@@ -169,7 +172,8 @@ class _Mapping:
         self._raised: dict[tuple[int, int], int] = {}
         self._forms: dict[int, _Forms] = {}
         self._names: dict[tuple[str, int, float | None], int] = {}
-        self.graph = Graph(parameters.ring_dimension, self._residues[-1])
+        both = {kind: _residues(bits, machine.word_bits, kind)[-1] for kind in _WORDS}
+        self.graph = Graph(parameters.ring_dimension, self._residues[-1], both)
 
     def add(self, program: Program) -> None:
         """Append the nodes of a program."""
@@ -196,17 +200,16 @@ class _Mapping:
                 values.extend(self._expanded(body, values[node.operands[0]], level))
                 continue
             form = tuple([forms[value] for value in node.operands])
-            key = (node.operation, node.arguments, form, forms[first], len(node.constants))
+            loaded = [own[constant] for constant in node.constants if own[constant] is not None]
+            key = (node.operation, node.arguments, form, forms[first], len(loaded))
             known = rows.get(key)
             if known is None:
-                known = rows[key] = self._row(program, index)
+                known = rows[key] = self._row(program, index, len(loaded))
             row, residues, hints = known
             reads = [values[value] for value in node.operands]
-            for constant in node.constants:
-                name = own[constant]
-                if name is not None:
-                    size = residues if self._plaintext is None else self._plaintext
-                    reads.append(self._shared(PLAINTEXT, (name, residues), size))
+            for name in loaded:
+                size = residues if self._plaintext is None else self._plaintext
+                reads.append(self._shared(PLAINTEXT, (name, residues), size))
             for hint in hints:
                 reads.append(self._hint(hint, residues))
             count = len(node.results)
@@ -236,7 +239,7 @@ class _Mapping:
         graph.writes.append((result,))
         return self._emit(body, [result])
 
-    def _row(self, program: Program, index: int) -> _Known:
+    def _row(self, program: Program, index: int, loaded: int) -> _Known:
         node: Node = program.nodes[index]
         shapes, keys = program.shapes, program.keys_of(node)
         residues = self._residues[shapes[node.operands[0]].level]
@@ -256,7 +259,10 @@ class _Mapping:
             tuple(shape.polynomials for shape in node.results),
             switch,
         )
-        return self._kind(Row(work(site), len(hints), switch.scratch), node.operation), residues, hints
+        passes = work(site)
+        if self._plaintext is not None:  # their other residues are computed
+            passes = passes.plus(Passes(ntt=loaded * max(0, residues - self._plaintext)))
+        return self._kind(Row(passes, len(hints), switch.scratch), node.operation), residues, hints
 
     def _kind(self, row: Row, name: str) -> int:
         self.graph.rows.append(row)
