@@ -160,7 +160,7 @@ PUBLISHED = published.about(
     "published-bootstrapping",
     *subject.BOOTSTRAPPING.experiments,
     title="Published bootstrapping",
-    lead="From papers, each with host and security. They are never ranked.",
+    lead="From papers, each with its host; never ranked.",
     reading=(
         "Machines, slots, levels and security differ: the notes state them where the source does. A time of an "
         "accelerator is that of a simulator."
