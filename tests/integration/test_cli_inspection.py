@@ -265,7 +265,7 @@ def test_no_case_of_a_new_suite_sends_more_than_asked(bare, tmp_path):
     answers = ("--vector-length", "10000", "--exact", "--largest", "3", "--depth", "2", "--upload-mb", "0.6")
     out = bare("suite", "new", str(path), *answers).out
     (left_out,) = [line for line in out.splitlines() if line.startswith("Left out by --upload-mb: ")]
-    assert "seal bgv 0.786 MB" in left_out
+    assert "seal bgv 0.787 MB" in left_out
     assert "bfv" not in left_out
     cases = json.loads(bare("suite", "explain", str(path), "--format", "json").out)["cases"]
     uploads_mb = [

@@ -114,11 +114,11 @@ class Footprint:
         return self.process_mib * _MIB + self.context_bytes(parameters)
 
     def _kept_keys(self, parameters: Parameters, keys: KeyRequest) -> int:
-        return round(self.key_share * _count(keys) * self.key_bytes(parameters))
+        return round(self.key_share * keys.count * self.key_bytes(parameters))
 
     def _moved_keys(self, parameters: Parameters, keys: KeyRequest) -> float:
         """The keys that are written and read at once, those of one factor of a composite t."""
-        count = _count(keys) if self.sends_keys_whole else min(1, _count(keys))
+        count = keys.count if self.sends_keys_whole else min(1, keys.count)
         return self.key_share * count * self.key_bytes(parameters) / self._residues(parameters)
 
     def _primes(self, parameters: Parameters) -> int:
@@ -131,11 +131,6 @@ class Footprint:
     @staticmethod
     def _residues(parameters: Parameters) -> int:
         return max(1, len(parameters.spec.plain_residues))
-
-
-def _count(keys: KeyRequest) -> int:
-    evaluation = (keys.relinearization is not None) + (keys.switching is not None)
-    return len(keys.steps) + len(keys.elements) + evaluation
 
 
 class PartyBytes(NamedTuple):

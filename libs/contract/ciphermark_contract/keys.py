@@ -126,6 +126,11 @@ class KeyRequest:
         """The k of X → X^k that have a key, other than those of rotations."""
         return self.automorphisms.elements if self.automorphisms else ()
 
+    @property
+    def count(self) -> int:
+        """The number of keys for key switching, without those of bootstrapping, which only a library knows."""
+        return len(self.steps) + len(self.elements) + bool(self.relinearization) + bool(self.switching)
+
     def __or__(self, other: KeyRequest) -> KeyRequest:
         """The union of both requests."""
         pairs = zip(self._kinds, other._kinds, strict=True)

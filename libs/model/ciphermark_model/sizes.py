@@ -43,13 +43,11 @@ class Format:
 
     def keys(self, keys: KeyRequest) -> int:
         """Bytes of evaluation keys, expanded. Those of bootstrapping are not counted: only the library knows them."""
-        evaluation = (keys.relinearization is not None) + (keys.switching is not None)
-        count = len(keys.steps) + len(keys.elements) + evaluation
         used = len(self.parameters.moduli) + self.switching.special_primes
         each = _KEY + self.switching.digits * (
             2 * _WORD * used * self.parameters.ring_dimension + _CIPHERTEXT
         )
-        return count * each * max(1, len(self.parameters.spec.plain_residues))
+        return keys.count * each * max(1, len(self.parameters.spec.plain_residues))
 
     def _polynomial_bytes(self, primes: int) -> int:
         if not self.is_compressed:

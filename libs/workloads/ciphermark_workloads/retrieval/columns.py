@@ -22,6 +22,7 @@ import numpy as np
 
 from ciphermark_circuits import selection
 from ciphermark_contract.interfaces import Evaluator, Handle, KeyRequest, Vector
+from ciphermark_contract.noise_bound import SIGMA
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_workloads.retrieval import database
@@ -162,9 +163,6 @@ def answered(
     blocks = [block_vectors(rows_of(block), layout) for block in range(layout.blocks)]
     store = [[block[column] for block in blocks] for column in range(layout.columns)]
     return selection.with_sums(evaluator, query, store, layout.stride)
-
-
-SIGMA = 3.2  # deviation of the error of an encryption with the secret key, a coefficient
 
 
 def noise_ratio(layout: Layout, log_q: float, plain_modulus: int, deviation: float) -> float:

@@ -11,12 +11,15 @@ from typing import NamedTuple
 from ciphermark_adapters import registry
 from ciphermark_benchmark.suite.fields import kind_of
 from ciphermark_benchmark.suite.plan import PlannedCase
+from ciphermark_contract.footprint import Switching
+from ciphermark_contract.operations import fresh
 from ciphermark_core import chains
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Case, ParameterSpec, Scheme
 from ciphermark_core.primes import LARGEST_PRIME_BITS
 from ciphermark_core.security import NEWEST, TABLES, Table
 from ciphermark_measure.experiments import KINDS
+from ciphermark_model.sizes import Format
 
 _MIN_T_BITS = 20  # smaller ones give no slots at the required rings
 _MAX_T_BITS = 60
@@ -28,6 +31,7 @@ _MIN_SCALE_BITS, _MAX_SCALE_BITS = 30, LARGEST_PRIME_BITS - _HEADROOM_BITS
 _MAX_DEPTH = 64
 _MAX_VECTOR_LENGTH = 1 << 40
 _CHAIN_SIZE = 1024
+_NO_SWITCHING = Switching(0, 0)  # ciphertexts need none
 _BEGINNING = """\
 # {words}.
 # Written by `ciphermark suite new`.
@@ -126,8 +130,8 @@ def uploads_mb(planned: Sequence[PlannedCase]) -> dict[Offer, float]:
         if item.reason is None and item.expected is not None:
             offer = Offer(item.case.variant, item.case.parameters.scheme)
             ciphertexts = -(-item.case.vector_length // item.expected.slots)
-            polynomial_bytes = 8 * item.expected.ring_dimension * len(item.expected.moduli)
-            upload_mb = ciphertexts * 2 * polynomial_bytes / 1e6
+            form = Format(item.expected, _NO_SWITCHING, is_compressed=False)
+            upload_mb = ciphertexts * form.ciphertext(fresh(item.expected)) / 1e6
             uploads[offer] = max(upload_mb, uploads.get(offer, 0.0))
     return uploads
 
