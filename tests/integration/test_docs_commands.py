@@ -53,8 +53,9 @@ NOT_EXECUTED = {
     r"export CIPHERMARK_|token=": "names a server or a token that a reader has",
     r"ciphermark suite new \S+$": "asks at a terminal: its own tests",
     r"ciphermark (run|profile) ": "measures for minutes: tests of recipes, of a tutorial and of `smoke` execute suites",
-    r"ciphermark (advise|calibrate|predict mine)\b": "needs a cost table of the host, which takes minutes: "
-    "test_cli_advise.py",
+    r"ciphermark (advise|calibrate|predict mine|validate-model)\b": (
+        "needs a cost table of the host, which takes minutes: test_cli_advise.py"
+    ),
     r"ciphermark (build (add|show|remove)|bisect|compare-builds)\b": "compiles a library: test_builds.py does",
     r"([A-Z_]+=('[^']*'|\S+) )*docker ": (
         "needs docker: tests/acceptance/test_compose.py executes what has to work there"
