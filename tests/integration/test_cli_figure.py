@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # tests/unit has a module of that name, too
 # The runs below have a workload of the family learning alone, without times of its parties, and one N.
 NOTHING_OF = {
     "answer-layers",
+    "bootstrapping",
     "communication",
     "cost-threads",
     "costs",

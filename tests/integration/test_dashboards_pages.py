@@ -343,8 +343,9 @@ def answered(client: TestClient, url: str, run_id: str, name: str) -> list[dict[
 
 # Pages of what the run here has nothing of: test_figures_any_family and test_retrievals have runs for them.
 _ELSEWHERE = ("/case", "/compare", "/workloads", "/retrieval", "/inference")
-# Figures of several N, levels or numbers of threads, and of the times of both parties.
+# Figures of bootstrapping, of several N, levels or numbers of threads, and of the times of both parties.
 _NOTHING_OF = {
+    "bootstrapping",
     "scaling",
     "cost-threads",
     "costs",

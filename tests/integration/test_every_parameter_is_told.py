@@ -239,6 +239,7 @@ _ACROSS = {
     "by-data": {"data_pattern"},
     "latency-by-size": {"vector_length", "ring_dimension"},
     "published": {*FIELDS},
+    "published-bootstrapping": {*FIELDS},
     "published-inferences": {*FIELDS},
     "published-operations": {*FIELDS},
     "hexl": {"vector_length", "ring_dimension"},

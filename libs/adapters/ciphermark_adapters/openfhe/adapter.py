@@ -408,22 +408,22 @@ class OpenFheEvaluator(DeclaredEvaluator):
 def _take_keys(context: Any, material: PublicMaterial, following: Iterator[bytes]) -> None:
     """Add the evaluation keys to OpenFHE's maps, unless they contain keys of this tag.
 
-    They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time. What follows is then
-    left unread, and is not even written.
+    They do when owner and evaluator share a process; OpenFHE refuses to read keys a second time. Those of bootstrapping
+    are then left unread, and are not even written.
     """
     tag, binary = material.key_tag, openfhe.BINARY
     if material.relinearization_keys and tag not in openfhe.CryptoContext.GetAllEvalMultKeys():
         openfhe.DeserializeEvalMultKeyString(material.relinearization_keys, binary)
-    if tag in openfhe.CryptoContext.GetAllEvalAutomorphismKeys():
-        return
+    is_ours = tag in openfhe.CryptoContext.GetAllEvalAutomorphismKeys()
     count = 0
     for part in islice(following, material.automorphism_keys):
         count += 1
-        keys = openfhe.DeserializeEvalKeyMapString(part, binary)
-        openfhe.CryptoContext.InsertEvalAutomorphismKey(keys, tag)
+        if not is_ours:
+            keys = openfhe.DeserializeEvalKeyMapString(part, binary)
+            openfhe.CryptoContext.InsertEvalAutomorphismKey(keys, tag)
     if count != material.automorphism_keys:
         raise ValueError(f"{count} keys of automorphisms came, and there are {material.automorphism_keys}")
-    if material.keys.bootstrapping:
+    if material.keys.bootstrapping and not is_ours:
         bootstrapping.load_keys(context, material.parameters, tag, following)
 
 

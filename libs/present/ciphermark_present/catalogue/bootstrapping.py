@@ -94,7 +94,7 @@ _MEASURED = (
     Column("levels_after", "Levels", text=_change("levels_before", "levels_after"), is_number=True),
     Column("precision_after", "Precision", text=_precision, is_number=True),
     columns.size("key_bytes", "Keys", "keys"),
-    columns.size("peak_bytes", "Peak memory", "peak"),
+    replace(columns.size("peak_bytes", "Peak memory", "peak"), detail=1),
 )
 _SLOTS = columns.count("slots", "Slots")
 
