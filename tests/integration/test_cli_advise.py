@@ -79,6 +79,11 @@ def test_advice_states_the_point_the_reason_and_what_is_left_out(ciphermark: Cip
     assert "not covered by the cost table" in out
 
 
+def test_advice_names_variants_without_costs(ciphermark: Ciphermark, file: Path) -> None:
+    out = ciphermark("advise", str(file), "--variant", "seal", "--variant", "pyfhel").out
+    assert "Not compared, for lack of costs: pyfhel" in " ".join(out.split())
+
+
 def test_a_point_is_a_suite_that_measures_it(ciphermark: Ciphermark, file: Path) -> None:
     suite = file.with_name("point.yaml")
     ciphermark("advise", str(file), "--variant", "seal", "--threads", "1", "-o", str(suite))

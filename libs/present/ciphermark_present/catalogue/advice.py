@@ -310,8 +310,17 @@ def about(answer: Row) -> str:
     priced = (candidate for candidate in answer["candidates"] if candidate["costs"])
     missing = sorted({step for candidate in priced for step in candidate["missing_steps"]})
     without = f"; not in the cost table, and missing: {', '.join(missing)}" if missing else ""
-    notes = [f"Time of all steps of both parties, {sent}{without}", *answer["notes"]]
+    notes = [f"Time of all steps of both parties, {sent}{without}", *_not_compared(answer), *answer["notes"]]
     return ". ".join(note.rstrip(".") for note in notes)
+
+
+def _not_compared(answer: Row) -> list[str]:
+    """The variants that lack costs and have no prediction: a faster one may be among them."""
+    candidates = answer["candidates"]
+    uncovered = (item["index"] for item in answer["left_out"] if item["against"] == "uncovered")
+    lacking = {candidates[index]["variant"] for index in uncovered}
+    names = sorted(lacking - {candidate["variant"] for candidate in candidates if candidate["costs"]})
+    return [f"Not compared, for lack of costs: {', '.join(names)}"] if names else []
 
 
 def tables(answer: Row, *, is_whole: bool = False) -> Iterator[Printed]:
