@@ -48,7 +48,7 @@ class Databases:
         return self._server.replace("postgresql://postgres@/postgres", f"postgresql://ciphermark@/{name}")
 
     def drop(self) -> None:
-        """Drop all that were made, whoever is connected."""
+        """Drop all that were made, with their connections."""
         self._execute(*(f"drop database {name} with (force)" for name in self._names))
 
     def _execute(self, *statements: str) -> None:

@@ -60,9 +60,9 @@ def draw_times(rows: Sequence[Row]) -> Chart | None:
     if not drawn:
         return None
     axis = charting.seconds(row["shown_s"] for row in drawn)
-    told = [charting.text_tip("shown_s", "Time"), charting.text_tip("precision_after", "Precision after")]
+    tips = [charting.text_tip("shown_s", "Time"), charting.text_tip("precision_after", "Precision after")]
     written: dict[str, Any] = {"shown_s": formats.seconds, "precision_after": formats.bits}
-    value = Value("shown_s", None, axis, told, ("precision_after",), written)
+    value = Value("shown_s", None, axis, tips, ("precision_after",), written)
     return in_panels(drawn, value, "what", [_LATENCY, _AMORTIZED], [])
 
 
