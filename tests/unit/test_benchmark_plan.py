@@ -591,6 +591,22 @@ def test_only_kinds_of_single_operations_choose_operands():
         suite_of(experiment(kind="depth", levels="all"))
 
 
+@pytest.mark.parametrize("variant", ["lattigo", "openfhe"])
+def test_a_workload_that_bootstraps_has_its_own_tuning_by_default(variant):
+    program = {"kind": "deep", "variants": [variant], "workloads": ["helr"], "security": "none"}
+    tunings = [item.case.parameters.tuning for item in planned(program)]
+    assert tunings == ["recommended"]
+    asked = [
+        item.case.parameters.tuning for item in planned(program | {"tuning": ["matched", "recommended"]})
+    ]
+    assert asked == ["matched", "recommended"]
+
+
+def test_other_workloads_are_matched_by_default():
+    program = {"kind": "micro", "variants": ["seal"], "workloads": ["logistic"]}
+    assert {item.case.parameters.tuning for item in planned(program)} == {"matched"}
+
+
 def test_cases_of_one_level_and_residency_follow_each_other():
     chosen = experiment(
         operations=["add", "sub", "negate", "rotate(1)"],

@@ -351,7 +351,11 @@ class WorkloadText(Strict):
         [1], description="number of inputs that a program computes on in one pass", examples=[[1, 8]]
     )
     threads: Threads = Field([1])
-    tuning: Tunings = "matched"
+    tuning: Tunings | None = Field(
+        None,
+        description="as for primitives; default: the workload's own, recommended where it bootstraps, else matched",
+        examples=[["matched", "recommended"]],
+    )
     security: Security = 128
 
     _settled: dict[str, dict[str, Value]] = PrivateAttr(default_factory=dict)

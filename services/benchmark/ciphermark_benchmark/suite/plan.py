@@ -466,7 +466,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
         workload = WORKLOADS[name].with_options(options)
         schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
         for tuning, scheme, ring, data, threads, inputs_per_pass, variant in product(
-            as_list(experiment.tuning),
+            as_list(experiment.tuning),  # None: the workload's own
             schemes,
             experiment.ring_dimension or (None,),
             data_sets,
@@ -484,7 +484,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
                 variant=variant,
                 experiment=experiment.kind,
                 operation=workload.name,
-                parameters=replace(parameters, tuning=tuning),
+                parameters=replace(parameters, tuning=tuning or parameters.tuning),
                 vector_length=1 if data is None else data.rows * data.features,
                 data_pattern="random" if data is None else "real",
                 threads=threads,
