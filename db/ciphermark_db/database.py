@@ -15,6 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import TransactionStatus
+from psycopg.types.json import Jsonb
 
 from ciphermark_analysis import METHOD
 from ciphermark_core.errors import UserError
@@ -268,6 +269,12 @@ class Database:
         """Record that outcomes cannot be recorded, and why."""
         with self._connected() as connection, _complaints(connection), connection.transaction():
             recording.record_refusals(connection, outcomes, reason)
+
+    def record_progress(self, run_id: str, progress: Mapping[str, Any] | None) -> None:
+        """Record how far a run's present trial is, and the time; ``None`` between trials."""
+        row = {"run_id": run_id, "progress": None if progress is None else Jsonb(progress)}
+        with self._connected() as connection, _complaints(connection):
+            connection.execute(blocks("record")["record_progress"], row)
 
     def analyze(self) -> None:
         """Update PostgreSQL's planner statistics after recording."""

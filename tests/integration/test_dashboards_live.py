@@ -16,14 +16,23 @@ import psutil
 import pytest
 import uvicorn
 from benchmark_service import TOKEN, Service, ended, started, submitted, suite
+from browsing import chromium, needs_chromium
 from dashboard import HERE, dashboard
+from playwright.sync_api import expect, sync_playwright
 from starlette.testclient import TestClient
 
+from ciphermark_benchmark.cli.runs import table_of
+from ciphermark_benchmark.runner.two_parties import Advance
+from ciphermark_core.model import Budget, Case, ParameterSpec, Trial
+from ciphermark_core.run import Host, Run
 from ciphermark_dashboards import app, live
 from ciphermark_dashboards.benchmark import Token
 from ciphermark_dashboards.settings import Settings
+from ciphermark_db.database import Database
 
 OWN = {"origin": HERE}
+HOST = Host("f", "h", "c", (), {}, 1, 1, "os", "k", None, None, None, None, None, 1, 0.0, 0.0)
+CASE = Case("seal", "deep", "helr", ParameterSpec("ckks", 512), 1, "random")
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +106,62 @@ def test_all_runs_in_progress_are_on_the_pages_of_the_list(
         found += re.findall(r'<td><a href="/runs/([^"]+)">', text)
         assert (f"/runs?open={number + 1}&amp;recorded=1#open" in text) == (number < 3)
     assert found == queued
+
+
+@pytest.fixture
+def running(service: Service, queued: list[str]) -> Iterator[Callable[[int], str]]:
+    """Records that a stage of a run that executes has ended, and returns the run."""
+    run_id = queued[2]
+    with Database.open(service.database_url) as database:
+        database.record_run(Run(run_id, "asked", "", 1, "2026-01-01T00:00:00+00:00", HOST, "0"))
+        _set_state(database, run_id, "running")
+
+        def advance(done: int) -> str:
+            trial = Trial("t", run_id, CASE, 0, 1, Budget())
+            database.record_progress(run_id, Advance(trial, f"iteration-{done}", done, 6, 130.0).facts)
+            return run_id
+
+        yield advance
+        _set_state(database, run_id, "queued")
+        database.record_progress(run_id, None)
+
+
+def _set_state(database: Database, run_id: str, state: str) -> None:
+    database.query("update job set state = %s where id = %s", (state, run_id), read_only=False)
+
+
+def test_the_stage_of_a_trial_is_on_the_pages_and_in_the_answers(
+    service: Service, client: TestClient, running: Callable[[int], str]
+) -> None:
+    run_id = running(2)
+    words = "seal, helr: iteration-2 (2 of 6 stages), 2.2 min left"
+    assert f'<p id="run-stage" class="about">{words}</p>' in client.get(f"/runs/{run_id}").text
+    assert f'<td data-label="Progress">{words}</td>' in client.get("/runs").text
+    with service.client() as asked:
+        progress = asked.get(f"/v1/runs/{run_id}").json()["progress"]
+        (listed,) = (row for row in asked.get("/v1/runs").json()["runs"] if row["id"] == run_id)
+    assert listed["progress"] == progress
+    assert (progress["words"], progress["done"], progress["total"], progress["left_s"]) == (words, 2, 6, 130)
+    with Database.open(service.database_url) as database:
+        (row,) = database.report("runs", limit=1)
+        assert table_of([row]).rows[0][-1] == words
+        _set_state(database, run_id, "queued")  # after a death, for example
+    assert words not in client.get(f"/runs/{run_id}").text
+
+
+@needs_chromium
+def test_the_stage_changes_on_an_open_page(served: int, running: Callable[[int], str]) -> None:
+    run_id = running(2)
+    with sync_playwright() as playwright:
+        browser = chromium(playwright)
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{served}/runs/{run_id}")
+        expect(page.locator("#run-stage")).to_contain_text("2 of 6 stages")
+        running(3)
+        expect(page.locator("#run-stage")).to_have_text(
+            "seal, helr: iteration-3 (3 of 6 stages), 2.2 min left"
+        )
+        browser.close()
 
 
 def test_a_dashboard_without_the_service_leads_to_no_run_that_waits(

@@ -15,6 +15,7 @@ from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import journal as runner_journal
 from ciphermark_benchmark.runner.journal import Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, record_pending
+from ciphermark_benchmark.runner.two_parties import Advance
 from ciphermark_core import wire
 from ciphermark_core.budget import Budget
 from ciphermark_core.errors import UserError
@@ -166,6 +167,7 @@ class FakeDatabase:
     def __init__(self):
         self.is_away, self.runs, self.outcomes, self.connections = False, [], [], 0
         self.attempts, self.refusal = 0, None
+        self.progress = []
         self.answers = Event()
         self.answers.set()
 
@@ -188,6 +190,10 @@ class FakeDatabase:
 
     def analyze(self):
         self._require()
+
+    def record_progress(self, run_id, progress):
+        self._require()
+        self.progress.append((run_id, progress and progress["done"]))
 
     def update_host_state(self, run_id):
         self._require()
@@ -218,6 +224,39 @@ def test_outcomes_are_recorded_as_they_come(journal, database):
     assert recorder.last_error is None
     assert database.connections == 1
     assert database.runs == [RUN]
+
+
+def test_stages_are_recorded_at_intervals_until_their_trial_ends(journal, database, monkeypatch):
+    stages = [Advance(outcome(0).trial, "iteration", number, 9, 60.0) for number in range(5)]
+    recorder = Recorder(Record("run-1", journal), database.connect)
+    recorder.begin()
+    recorder.advance(stages[0])  # too early
+    recorder.report(outcome(0))  # nothing to clear
+    assert database.progress == []
+    recorder._next_progress = 0.0
+    recorder.advance(stages[1])
+    recorder.advance(stages[2])  # too early
+    recorder.report(outcome(1))
+    assert database.progress == [("run-1", 1), ("run-1", None)]
+    recorder._next_progress = 0.0
+    recorder.advance(stages[3])
+    recorder.close()  # Ctrl-C
+    assert database.progress[2:] == [("run-1", 3), ("run-1", None)]
+
+
+def test_stages_are_lost_while_the_database_is_away(journal, database):
+    recorder = Recorder(Record("run-1", journal), database.connect)
+    recorder.begin()
+    database.is_away, recorder._next_progress = True, 0.0
+    for number in range(3):
+        recorder.advance(Advance(outcome(0).trial, "iteration", number, 9, 60.0))
+        recorder._next_progress = 0.0
+    assert database.attempts == 1
+    assert database.progress == []
+    recorder.report(outcome(0))
+    database.is_away = False
+    assert recorder.finish()
+    assert database.outcomes == [outcome(0)]
 
 
 def test_while_the_database_is_away_outcomes_wait_in_the_journal(journal, database):

@@ -308,6 +308,7 @@ function follow(section) {
     const run = JSON.parse(event.data);
     text("run-state", run.state);
     text("run-reason", run.reason ?? "");
+    text("run-stage", run.progress?.words ?? "");
     if (run.trials !== null) {
       bar.max = run.trials;
       text("run-trials", run.trials);

@@ -23,14 +23,16 @@ order by r.sequence desc;
 -- name: open_runs
 -- A page of the service's waiting and executing runs, the latest first.
 select
-    id as run_id,
-    suite,
-    state,
-    hostname as host,
-    submitted_at
-from job
-where ended_at is null
-order by sequence desc, submitted_at desc, id
+    j.id as run_id,
+    j.suite,
+    j.state,
+    j.hostname as host,
+    j.submitted_at,
+    case when j.state = 'running' then r.progress ->> 'words' end as progress
+from job as j
+left join run as r on r.id = j.id
+where j.ended_at is null
+order by j.sequence desc, j.submitted_at desc, j.id
 limit %(limit)s offset %(offset)s;
 
 -- name: run_choices

@@ -191,7 +191,8 @@ select
     j.trials,
     coalesce(j.submitted_at, r.started_at) as submitted_at,
     coalesce(j.started_at, r.started_at) as started_at,
-    j.ended_at
+    j.ended_at,
+    case when j.id is null or j.state = 'running' then r.progress end as progress
 from job as j
 full join (select * from run where continues is null) as r on r.id = j.id
 left join host as h on h.id = r.host_id

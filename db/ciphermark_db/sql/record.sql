@@ -12,6 +12,9 @@ insert into run (
     %(is_shipped)s, %(continues)s
 ) on conflict (id) do nothing;
 
+-- name: record_progress
+update run set progress = %(progress)s::jsonb || jsonb_build_object('at', now()) where id = %(run_id)s;
+
 -- name: run_differences
 -- The columns in which a recorded run differs from this one. Its label and origin may differ.
 select d.what

@@ -10,7 +10,12 @@ select coalesce(max(security_table), '2018') as security_table from case_info wh
 
 -- name: runs
 -- The latest runs, the latest first, without reference runs; trials are counted for these runs only.
-select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*
+select r.run_id, r.label, r.suite, r.started_at, r.host, r.cpu_model, r.software_version, r.is_imported, counted.*, (
+    select case when j.id is null or j.state = 'running' then own.progress ->> 'words' end
+    from run as own
+    left join job as j on j.id = own.id
+    where own.id = r.run_id
+) as progress
 from (
     select *
     from runs

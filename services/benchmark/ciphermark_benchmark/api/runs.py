@@ -52,7 +52,8 @@ data: {"sequence": 10, "trial_id": "e919d3d7-c2e2-5337-99c7-0064aa391715", \
 "error": null, "duration_s": 0.26}
 
 event: state
-data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials": 2}
+data: {"state": "done", "reason": null, "host": "bench", "attempts": 1, "trials": 2, \
+"progress": null}
 
 """
 

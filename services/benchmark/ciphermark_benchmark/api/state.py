@@ -35,7 +35,7 @@ _RECENT_S = 0.02
 _LOOK_S = 0.4
 _ADVICE_S, _MOST_ADVICE = 600.0, 20  # that candidates of advice are cached, and how many requests' candidates
 _OPEN = ("queued", "running")
-_IN_EVENTS = ("state", "reason", "host", "attempts", "trials")
+_IN_EVENTS = ("state", "reason", "host", "attempts", "trials", "progress")
 _COMMAND = (sys.executable, "-m", "ciphermark_benchmark.cli.main", "adapters", "--format", "json")
 
 T = TypeVar("T")

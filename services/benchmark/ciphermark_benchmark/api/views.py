@@ -82,6 +82,21 @@ class Submitted(BaseModel):
         return self
 
 
+class Progress(BaseModel):
+    """How far a trial of minutes is, with all of it as text in ``words``."""
+
+    words: str = Field(examples=["lattigo, helr: iteration-2 (2 of 6 stages), 2.2 min left"])
+    variant: str = Field(examples=["lattigo"])
+    workload: str = Field(examples=["helr"])
+    stage: str = Field(
+        description="the latest stage that has ended, at the time `at`", examples=["iteration-2"]
+    )
+    done: int = Field(description="stages that have ended", examples=[2])
+    total: int = Field(description="stages of the minimum number of passes", examples=[6])
+    left_s: float = Field(description="estimated time of the other stages", examples=[130.0])
+    at: datetime = Field(examples=["2026-11-21T21:26:24.897840Z"])
+
+
 class RunLine(BaseModel):
     """A run in the list."""
 
@@ -101,6 +116,10 @@ class RunLine(BaseModel):
     submitted_at: datetime = Field(examples=["2026-11-21T21:26:19.476979Z"])
     started_at: datetime | None = Field(examples=["2026-11-21T21:26:22.003690Z"])
     ended_at: datetime | None = Field(examples=["2026-11-21T21:26:26.841157Z"])
+    progress: Progress | None = Field(
+        description="the trial under way, recorded every five seconds; null between such trials",
+        examples=[None],
+    )
 
 
 class Part(BaseModel):

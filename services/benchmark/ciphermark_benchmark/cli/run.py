@@ -29,7 +29,6 @@ from ciphermark_benchmark.cli import _result_tables as result_tables
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import of_file
 from ciphermark_benchmark.runner import runs
-from ciphermark_benchmark.runner.durations import in_words
 from ciphermark_benchmark.runner.runs import Ended, Prepared
 from ciphermark_benchmark.runner.two_parties import Advance
 from ciphermark_core import wire
@@ -279,7 +278,7 @@ class _Lines:
     def on_stage(self, advance: Advance) -> None:
         if monotonic() - self._printed_s >= _BETWEEN_LINES_S:
             self._printed_s = monotonic()
-            self._console.print(f"  {_advanced(advance)}", soft_wrap=True)
+            self._console.print(f"  {advance.words}", soft_wrap=True)
 
     def __call__(self, outcome: Outcome) -> None:
         trials = self._open.get(outcome.trial.id, ())
@@ -299,18 +298,11 @@ class _Bar:
 
     def on_stage(self, advance: Advance) -> None:
         if advance.left_s >= _BETWEEN_LINES_S:
-            self._bar.update(self._task, description=_advanced(advance))
+            self._bar.update(self._task, description=advance.words)
 
     def __call__(self, outcome: Outcome) -> None:
         case = outcome.trial.case
         self._bar.update(self._task, advance=1, description=f"{case.variant}, {_place(case)}")
-
-
-def _advanced(advance: Advance) -> str:
-    """The stage that has ended, and the time of the others."""
-    case = advance.trial.case
-    left = in_words(advance.left_s)
-    return f"{case.variant}, {case.operation}: {advance.stage} ({advance.done} of {advance.total} stages), {left} left"
 
 
 def _compared(outcomes: Sequence[Outcome]) -> str:

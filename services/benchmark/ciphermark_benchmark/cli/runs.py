@@ -182,6 +182,7 @@ def _require_consent(run_ids: Sequence[str], is_given: bool) -> None:
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
     """A row for each run. Pure."""
+    has_progress = any(run["progress"] for run in rows)
     is_narrow = any(len(run["label"] or "") > _ROOMY_LABEL for run in rows)
     heads = (
         Head("run"),
@@ -190,11 +191,12 @@ def table_of(rows: Sequence[Mapping[str, Any]]) -> Printed:
         Head("when (UTC)", is_prose=is_narrow),
         Head("host", is_prose=is_narrow),
         Head("trials", is_prose=True),
+        *[Head("progress", is_prose=True)] * has_progress,
     )
-    return Printed("", "", heads, tuple(_row(run) for run in rows))
+    return Printed("", "", heads, tuple(_row(run, has_progress) for run in rows))
 
 
-def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
+def _row(run: Mapping[str, Any], has_progress: bool) -> tuple[str, ...]:
     counts = {
         "ok": run["ok"],
         "not ok": run["other"],
@@ -207,4 +209,5 @@ def _row(run: Mapping[str, Any]) -> tuple[str, ...]:
         formats.minute(run["started_at"]),
         run["host"] + (" (imported)" if run["is_imported"] else ""),
         ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none",
+        *[run["progress"] or ""] * has_progress,
     )

@@ -8,7 +8,7 @@ however often this is tried.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from concurrent.futures import Future
 from threading import Thread
@@ -43,6 +43,10 @@ class Sink(Protocol):
 
     def update_host_state(self, run_id: str) -> None:
         """Compute the host state of a run."""
+        ...
+
+    def record_progress(self, run_id: str, progress: Mapping[str, Any] | None) -> None:
+        """Record how far a run's present trial is; ``None`` between trials."""
         ...
 
     def analyze(self) -> None:
@@ -120,6 +124,9 @@ class PatientSink(Sink):
 
     def update_host_state(self, run_id: str) -> None:
         self._in_time(lambda sink: sink.update_host_state(run_id))
+
+    def record_progress(self, run_id: str, progress: Mapping[str, Any] | None) -> None:
+        self._in_time(lambda sink: sink.record_progress(run_id, progress))
 
     def analyze(self) -> None:
         self._in_time(lambda sink: sink.analyze())

@@ -23,6 +23,7 @@ from ciphermark_core.model import Outcome
 from ciphermark_db.database import ContentRefused, Database, DatabaseUnavailable
 
 if TYPE_CHECKING:  # slow to load, and not needed to record pending journals
+    from ciphermark_benchmark.runner.two_parties import Advance
     from ciphermark_benchmark.suite.plan import Plan
 
 Connect = Callable[[], Sink]
@@ -34,6 +35,7 @@ _MIN_WAIT_S = 5.0
 # Limits of the wait for one answer of the database: between trials, and before and after a run.
 PATIENCE_S = 10.0
 PATIENCE_AT_REST_S = 60.0
+_BETWEEN_STAGES_S = 5.0  # that are recorded as progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class Recorder:
         self._is_behind = True
         self._has_samples = False
         self._next_try = 0.0
+        self._has_progress = False
+        self._next_progress = monotonic() + _BETWEEN_STAGES_S
         self.last_error: str | None = None
         self.is_refused = False  # refused by a database that answers
 
@@ -121,6 +125,7 @@ class Recorder:
     def report(self, outcome: Outcome) -> None:
         """Append an outcome to the journal; try to record its group once the group is complete."""
         self._record.journal.append(outcome)
+        self._forget_progress()
         self._has_samples |= bool(outcome.samples)
         self._waiting[outcome.trial.id] = outcome
         own = self._record.together(outcome.trial.id)
@@ -131,6 +136,12 @@ class Recorder:
             self._attempt(lambda database: _record_whole(database, complete), self._between_trials)
         elif monotonic() >= self._next_try:
             self._attempt(self._record_journal, self._between_trials)
+
+    def advance(self, advance: Advance) -> None:
+        """Record how far a trial is, at intervals, unless outcomes wait; the end of a trial clears it."""
+        if monotonic() >= self._next_progress and not self._is_behind:
+            self._next_progress = monotonic() + _BETWEEN_STAGES_S
+            self._record_progress(advance.facts)
 
     def catch_up(self) -> bool:
         """Record complete groups of the journal that the database lacks; false while the database is away."""
@@ -143,10 +154,23 @@ class Recorder:
         return not self._has_samples or self._attempt(lambda database: database.analyze(), self._at_rest)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Clear the progress, and close the connection."""
+        self._forget_progress()
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         if self._database is not None:
             self._database.close()
             self._database = None
+
+    def _forget_progress(self) -> None:
+        if self._has_progress and not self._is_behind:
+            self._record_progress(None)
+
+    def _record_progress(self, progress: Mapping[str, str | float] | None) -> None:
+        run_id = self._record.job_id  # also the id of its first run, whose page shows the progress
+        if self._attempt(lambda database: database.record_progress(run_id, progress), self._between_trials):
+            self._has_progress = progress is not None
 
     def _record_journal(self, database: Sink) -> None:
         record_journal(database, self._record)
@@ -164,7 +188,7 @@ class Recorder:
             self._database.patience = patience
             action(self._database)
         except harmless as error:
-            self.close()
+            self._disconnect()
             self.last_error, self.is_refused = str(error), isinstance(error, UserError)
             now = monotonic()
             self._next_try = now + max(_MIN_WAIT_S, _ATTEMPT_SHARE * (now - start))

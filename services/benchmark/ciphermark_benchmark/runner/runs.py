@@ -30,7 +30,7 @@ from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, members
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
-from ciphermark_benchmark.runner.two_parties import OnStage
+from ciphermark_benchmark.runner.two_parties import Advance, OnStage
 from ciphermark_benchmark.suite import files, plan
 from ciphermark_benchmark.suite.capacity import capacity_of
 from ciphermark_benchmark.suite.form import Suite, WorkloadText
@@ -272,6 +272,10 @@ def measure(
         recorder.report(outcome)
         on_outcome(outcome)
 
+    def advance(stage: Advance) -> None:
+        recorder.advance(stage)
+        on_stage(stage)
+
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     cpu_model = prepared.run.host.cpu_model
     is_used = bool(prepared.plan.blocks)  # measuring the baseline briefly loads a core
@@ -281,7 +285,7 @@ def measure(
         else ReferenceKernelBaseline()
     )
     try:
-        executor = Executor(report, data_directory=data_directory, level=level, on_stage=on_stage)
+        executor = Executor(report, data_directory=data_directory, level=level, on_stage=advance)
         for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
             try:
                 executor.execute(plan.without(prepared.plan, recorder.done()), prepared.suite.seed)

@@ -15,6 +15,7 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.durations import in_words
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
 from ciphermark_contract.program import Program
@@ -45,6 +46,28 @@ class Advance:
     done: int
     total: int
     left_s: float
+
+    @property
+    def words(self) -> str:
+        """The stage that has ended, and the time of the others."""
+        stages = f"{self.stage} ({self.done} of {self.total} stages)"
+        return (
+            f"{self.trial.case.variant}, {self.trial.case.operation}: {stages}, {in_words(self.left_s)} left"
+        )
+
+    @property
+    def facts(self) -> dict[str, str | float]:
+        """The advance as it is recorded."""
+        case = self.trial.case
+        return {
+            "words": self.words,
+            "variant": case.variant,
+            "workload": case.operation,
+            "stage": self.stage,
+            "done": self.done,
+            "total": self.total,
+            "left_s": self.left_s,
+        }
 
 
 OnStage: TypeAlias = Callable[[Advance], None]
