@@ -591,11 +591,11 @@ def test_only_kinds_of_single_operations_choose_operands():
         suite_of(experiment(kind="depth", levels="all"))
 
 
-@pytest.mark.parametrize("variant", ["lattigo", "openfhe"])
-def test_a_workload_that_bootstraps_has_its_own_tuning_by_default(variant):
+@pytest.mark.parametrize(("variant", "tuning"), [("lattigo", "matched"), ("openfhe", "recommended")])
+def test_a_workload_that_bootstraps_has_its_own_tuning_where_the_library_has_it(variant, tuning):
     program = {"kind": "deep", "variants": [variant], "workloads": ["helr"], "security": "none"}
     tunings = [item.case.parameters.tuning for item in planned(program)]
-    assert tunings == ["recommended"]
+    assert tunings == [tuning]
     asked = [
         item.case.parameters.tuning for item in planned(program | {"tuning": ["matched", "recommended"]})
     ]

@@ -353,7 +353,7 @@ class WorkloadText(Strict):
     threads: Threads = Field([1])
     tuning: Tunings | None = Field(
         None,
-        description="as for primitives; default: the workload's own, recommended where it bootstraps, else matched",
+        description="as for primitives; default: recommended where a workload and a library have it, else matched",
         examples=[["matched", "recommended"]],
     )
     security: Security = 128

@@ -466,7 +466,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
         workload = WORKLOADS[name].with_options(options)
         schemes = [scheme for scheme in experiment.schemes or SCHEMES if scheme in workload.schemes]
         for tuning, scheme, ring, data, threads, inputs_per_pass, variant in product(
-            as_list(experiment.tuning),  # None: the workload's own
+            as_list(experiment.tuning),  # None: the workload's own, where the library has it
             schemes,
             experiment.ring_dimension or (None,),
             data_sets,
@@ -476,6 +476,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
         ):
             declared = available[variant].declaration
             parameters, reason = _parameters(workload, scheme, declared, _override(experiment, ring))
+            own = "matched" if declared.reason_against_tuning(parameters.tuning) else parameters.tuning
             source = {} if data is None else {DATA_SET.name: data.name}
             several = (
                 {} if inputs_per_pass == 1 else {INPUTS_PER_PASS.name: inputs_per_pass}
@@ -484,7 +485,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
                 variant=variant,
                 experiment=experiment.kind,
                 operation=workload.name,
-                parameters=replace(parameters, tuning=tuning or parameters.tuning),
+                parameters=replace(parameters, tuning=tuning or own),
                 vector_length=1 if data is None else data.rows * data.features,
                 data_pattern="random" if data is None else "real",
                 threads=threads,
