@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ciphermark_adapters.cleartext.adapter import CleartextAdapter
 from ciphermark_adapters.cleartext.declaration import DECLARATIONS
 from ciphermark_contract.interfaces import Handle, KeyRequest, Vector
-from ciphermark_contract.operations import Shape, fresh, top_level
+from ciphermark_contract.operations import OPERATIONS, Shape, fresh, top_level
 from ciphermark_contract.program import UNUSED, Node, Program, digest_of
 from ciphermark_contract.tracing import Traced, TracingEvaluator, fresh_inputs, trace
 from ciphermark_core import primes
@@ -262,3 +262,12 @@ def test_programs_of_ten_thousand_nodes_are_traced_and_stored() -> None:
 def test_parameters_travel_with_the_program() -> None:
     parameters: Parameters = Program.from_bytes(_traced([("negate", 0, 0)]).program.to_bytes()).parameters
     assert parameters == PARAMETERS
+
+
+def test_scales_that_differ_by_rounding_are_added() -> None:
+    """HElib's scales of two ways to one level differ by its logarithms of moduli."""
+    scale = 2.0**40
+    low, high = Shape(1, scale), Shape(1, scale * (1 + 5.2e-15))
+    assert OPERATIONS["add"].shape_after(PARAMETERS, low, high) == low
+    with pytest.raises(ValueError, match="cannot be added"):
+        OPERATIONS["add"].shape_after(PARAMETERS, low, Shape(1, scale * (1 + 1e-13)))

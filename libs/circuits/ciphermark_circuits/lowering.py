@@ -28,11 +28,11 @@ from ciphermark_contract.interfaces import (
     matched,
     next_lower,
 )
+from ciphermark_contract.operations import is_one_scale
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Parameters
 
 _NEGATION, _DIFFERENCE = ("negate",), "sub"
-_SAME_SCALE = 2.0**-50  # as in the shapes of sums
 
 
 def width_of(parameters: Parameters, is_moving: bool) -> int:
@@ -210,8 +210,7 @@ class _Lowering:
     def _added(self, operation: str, a: Handle, b: Handle) -> Handle:
         """a ± b, at the lower of their levels and at its scale."""
         evaluator = self._evaluator
-        scale_a, scale_b = evaluator.scale(a), evaluator.scale(b)
-        if scale_a is None or scale_b is None or abs(scale_a / scale_b - 1) < _SAME_SCALE:
+        if is_one_scale(evaluator.scale(a), evaluator.scale(b)):
             return evaluator.apply(operation, *aligned(evaluator, a, b))
         if evaluator.level(a) == evaluator.level(b):
             raise _ScalesDifferError

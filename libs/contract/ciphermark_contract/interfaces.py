@@ -23,7 +23,7 @@ import numpy as np
 
 from ciphermark_contract.bound import Bound, Handle, PythonBound, Row, Vector
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, where
+from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, is_one_scale, where
 from ciphermark_contract.program import Node, Program, require_constants
 from ciphermark_core.errors import Exhausted, Unsupported
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
@@ -264,10 +264,6 @@ __all__ = [
 ]
 
 
-# Scales closer than this count as equal: the error of adding such ciphertexts is below the ckks noise.
-_SCALE_TOLERANCE = 2.0**-45
-
-
 class Managed(Operator):
     """Managed operations: an evaluator's primitives under the same names, with levels and scales managed.
 
@@ -345,8 +341,7 @@ class Managed(Operator):
     def _at_one_scale(self, a: Handle, b: Handle) -> tuple[Handle, Handle]:
         """Both ciphertexts at one level and, in ckks, at the scale of the lower one, for addition."""
         evaluator = self._evaluator
-        scale_a, scale_b = evaluator.scale(a), evaluator.scale(b)
-        if scale_a is None or scale_b is None or abs(scale_a / scale_b - 1) < _SCALE_TOLERANCE:
+        if is_one_scale(evaluator.scale(a), evaluator.scale(b)):
             return aligned(evaluator, a, b)
         if evaluator.level(a) >= evaluator.level(b):
             return matched(evaluator, a, b), b

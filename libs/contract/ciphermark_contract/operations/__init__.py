@@ -21,7 +21,7 @@ from ciphermark_contract.operations.operation import (
     reason_against_arguments,
     within_row,
 )
-from ciphermark_contract.operations.shapes import Shape, fresh, switched, top_level
+from ciphermark_contract.operations.shapes import Shape, fresh, is_one_scale, switched, top_level
 from ciphermark_contract.operations.table import OPERATIONS
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import Scheme
@@ -136,6 +136,7 @@ __all__ = [
     "Shape",
     "fresh",
     "has_key_per_argument",
+    "is_one_scale",
     "key_kinds",
     "keys_of",
     "multiplies",

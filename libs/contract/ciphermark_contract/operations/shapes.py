@@ -17,8 +17,11 @@ from typing import Any
 from ciphermark_core.errors import Exhausted
 from ciphermark_core.model import Parameters
 
-# Scales that differ only in a double's last bits count as equal, as in SEAL.
-_SAME_SCALE = 2.0**-50
+# Scales that differ by less count as equal: they differ by rounding. HElib multiplies scales by exponentials of
+# logarithms. A logarithm between 32 and 64 is off by up to 2^-48, and so is the exponential, relative to itself: the
+# bound is the error of eight modulus switches. Other libraries divide by the primes, with an error of 2^-53 each time.
+# A sum's relative error is below the bound, too; noise exceeds 2^-43 at scales up to 2^50.
+_SAME_SCALE = 2.0**-45
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def added(_: Parameters, *several: Shape) -> Shape:
         return first
     for other in others:
         _require_one_level(first, other)
-        if not _is_one_scale(first.scale, other.scale):
+        if not is_one_scale(first.scale, other.scale):
             raise ValueError(f"ciphertexts of scales {first.scale} and {other.scale} cannot be added")
     return replace(first, polynomials=max(operand.polynomials for operand in (first, *others)))
 
@@ -172,5 +175,6 @@ def _require_one_level(a: Shape, b: Shape) -> None:
         raise ValueError(f"operands are at levels {a.level} and {b.level}: bring them to one level first")
 
 
-def _is_one_scale(a: float | None, b: float | None) -> bool:
+def is_one_scale(a: float | None, b: float | None) -> bool:
+    """Whether two scales are equal except for rounding; scales that do not exist are."""
     return a is None or b is None or abs(a / b - 1) < _SAME_SCALE
