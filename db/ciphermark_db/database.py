@@ -46,7 +46,8 @@ _SERVER = (
 QUERY_TIMEOUT_S = 60.0
 _PIECE_ROWS = 1000
 _NO_ANSWER = "the statement has no answer: write a query, such as select, table, values, show or explain"
-_HOST_STATE_EVERY_S = 2.0  # computing it reads all trials of a run
+# Computing it reads all trials of a run, which takes ever longer: at most this share of the time is spent on it.
+_HOST_STATE_EVERY_S, _HOST_STATE_SHARE = 2.0, 0.01
 # SQLSTATE classes: insufficient resources (such as a full disk), operator intervention, system errors.
 _PASSING = ("53", "57P", "58")
 _ENDED = "57P"
@@ -225,8 +226,9 @@ class Database:
             due = {run for item in new if now >= self._host_state_due.get(run := item.trial.run_id, now)}
             for run_id in due:
                 statistics.update_host_state(connection, run_id)
+            rest_s = max(_HOST_STATE_EVERY_S, (monotonic() - now) / _HOST_STATE_SHARE)
         self._samples = statistics.latest(self._samples | samples)
-        self._host_state_due |= dict.fromkeys(due, now + _HOST_STATE_EVERY_S)
+        self._host_state_due |= dict.fromkeys(due, now + rest_s)
 
     def import_run(self, run: Run, outcomes: Sequence[Outcome]) -> int:
         """Record a run that was measured elsewhere, with outcomes and statistics, in one transaction; skips what is

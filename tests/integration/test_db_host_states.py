@@ -10,6 +10,7 @@ import pytest
 
 from ciphermark_benchmark import figure_rows
 from ciphermark_core.run import Run
+from ciphermark_db import statistics
 from ciphermark_db.database import Database
 from ciphermark_present.catalogue.times import MATRIX
 
@@ -258,3 +259,25 @@ def test_what_was_not_watched_was_corrected_by_nothing_that_is_known(database: D
     )
     (row,) = rows(database, "select * from host_state where run_id = %s", run)
     assert row["reference_kernel_gains"] is None
+
+
+def test_a_long_run_spends_a_hundredth_of_its_time_on_the_state_of_its_host(
+    database: Database, make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The state is computed from all trials, so that each time takes longer than the time before."""
+    now_s, spent_s = 0.0, list[float]()
+
+    def computed(connection, run_id: str) -> None:
+        nonlocal now_s
+        spent_s.append(0.1 * (1 + len(spent_s)))
+        now_s += spent_s[-1]
+
+    monkeypatch.setattr(statistics, "update_host_state", computed)
+    monkeypatch.setattr("ciphermark_db.database.monotonic", lambda: now_s)
+    run = make.run()
+    database.record_run(run)
+    for number in range(50):
+        database.record_outcome(make.outcome(run, make.case(vector_length=1 + number)))
+        now_s += 2.0
+    assert len(spent_s) > 2
+    assert sum(spent_s[:-1]) <= 0.01 * now_s
