@@ -175,6 +175,26 @@ def test_a_computation_has_a_track_record_that_is_made_again_from_its_copy(
     assert track_record.renewed(directory, database, run.id) == 0
 
 
+def test_the_smallest_of_disturbed_medians_counts_and_any_undisturbed_one_before_it(
+    database: Database, make: Maker
+) -> None:
+    """Whatever is latest is only right where nothing disturbed."""
+
+    def median(variant: str) -> float:
+        (cost,) = predicting.cost_table(database, run.host, variant).entries.values()
+        return 1000 * cost.median
+
+    for median_ms in (3.0, 2.0, 4.0):
+        (cost,) = make.costs("add", {"openfhe": (median_ms,)})
+        disturbed = tuple(replace(sample, is_disturbed=True) for sample in cost["samples"])
+        watched = {"reference_kernel_version": 2.0, "reference_kernel_s": 5e-5}
+        run = make.record(database, cost | {"samples": disturbed, "facts": watched})
+    assert median("openfhe") == 2
+    for median_ms in (6.0, 5.0, 7.0):
+        run = make.record(database, *make.costs("add", {"openfhe": (median_ms,)}))
+    assert median("openfhe") == 7
+
+
 def test_rescaling_inside_of_products_has_the_costs_of_the_wrapped_library(
     database: Database, make: Maker
 ) -> None:

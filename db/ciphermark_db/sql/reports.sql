@@ -103,7 +103,8 @@ where run_id = %(run_id)s;
 
 -- name: cost_table
 -- Times that cost tables are of, of all hosts and builds of a variant: the least disturbed ones last, by quarters of the
--- share of undisturbed samples, then the latest.
+-- share of undisturbed samples. Disturbed medians are too large: the smallest of a quarter is last. Of undisturbed ones
+-- the latest is.
 select
     i.run_id, r.started_at, i.build_id, i.hexl, h.fingerprint, h.hostname, h.caches_bytes, i.experiment, i.operation,
     i.scheme, i.ring_dimension, i.modulus_bits, i.special_primes, i.decomposition_digits, i.plain_modulus, i.scale,
@@ -120,7 +121,11 @@ where
         (i.residency is not null and s.stage in ('evaluate', 'encrypt', 'decrypt'))
         or s.stage in ('dump', 'load', 'dump_seeded', 'load_seeded')
     )
-order by round(4 * coalesce(s.undisturbed_share, 1)), r.started_at, i.case_info_id;
+order by
+    round(4 * coalesce(s.undisturbed_share, 1)),
+    case when round(4 * coalesce(s.undisturbed_share, 1)) < 4 then -s.median end,
+    r.started_at,
+    i.case_info_id;
 
 -- name: measured_costs
 -- Both parties' time, bytes, memory and largest error of a pass of each workload of a run.

@@ -49,7 +49,8 @@ def cost_table(  # noqa: PLR0913 - what a table is of
     but_of: str | None = None,
 ) -> CostTable:
     """The cost table of a variant, from all runs with costs at levels on this host. The least disturbed median of a
-    cost counts, then the latest one; one of the latest build first. Costs of earlier builds are marked.
+    cost counts: of disturbed ones the smallest, of undisturbed ones the latest. Medians of the latest build come before
+    others. Costs of earlier builds are marked.
 
     Without any cost of this host, raises ``UserError``; with ``accepts_other_hosts`` the costs of the host that was
     measured last count, which is stated and widens intervals.
