@@ -167,6 +167,16 @@ def test_a_trial_in_three_passes(tmp_path):
     assert made[0].is_ended
 
 
+def test_without_warmups_the_first_pass_counts(tmp_path):
+    seat, _ = a_seat(tmp_path)
+    outcome = executed(seat, a_trial(min_samples=2, warmups=0))
+    assert (outcome.status, len(outcome.programs)) == ("ok", 2)
+    of_phase = [s for s in outcome.samples if (s.metric, s.phase) == ("time", "infer")]
+    assert [(s.ordinal, s.is_warmup) for s in of_phase] == [(0, False), (1, False)]
+    assert phases(outcome, "peak_memory").count("infer.server") == 1
+    assert phases(outcome, "time").count("infer.encode") == 1
+
+
 class Busy:
     """A host on which the reference kernel takes 50 µs, and others have the core whenever ``is_taken``."""
 
@@ -288,8 +298,10 @@ def parts(outcome, metric, stage):
     }, found[""]
 
 
-def test_a_stage_is_the_sum_of_its_steps_and_of_its_parties(tmp_path):
-    outcome = executed(a_seat(tmp_path)[0], a_trial(min_samples=1))
+@pytest.mark.parametrize("warmups", [0, 1])
+def test_a_stage_is_the_sum_of_its_steps_and_of_its_parties(tmp_path, warmups):
+    """Also in a first pass that counts, whose one-time work is in no sum."""
+    outcome = executed(a_seat(tmp_path)[0], a_trial(min_samples=1, warmups=warmups))
     for stage in ("prepare", "train", "infer"):
         for metric in ("time", "cpu_time"):
             found, whole = parts(outcome, metric, stage)

@@ -172,7 +172,9 @@ class InProcess:
 
 
 def _seconds(reply: messages.Evaluated, step: str) -> float:
-    return sum(item.value for item in reply.samples if item.metric == "time" and item.step == step)
+    return sum(
+        item.value for item in messages.samples_of(reply) if item.metric == "time" and item.step == step
+    )
 
 
 def _no_data(name: str) -> DataSet:

@@ -34,7 +34,7 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 8
+VERSION = 9
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
@@ -130,8 +130,8 @@ Role = Literal["client", "server"]
 PREPARE = "prepare"  # the stage before those of the workload: keys and their loading
 # ``load`` makes the library ready. ``fit`` is a client's computation in a client-only stage. ``pack`` lays numbers out
 # in vectors; ``unpack`` finds the output in decrypted vectors. ``trace`` makes the program of a stage and ``encode``
-# its plaintext operands, both once. ``transfer`` is the whole without the parties' own steps. ``check`` is not part of
-# the whole: see above.
+# its plaintext operands, both once where the server keeps them. ``transfer`` is the whole without the parties' own
+# steps. ``check`` is not part of the whole: see above.
 Step = Literal[
     "load",
     "keygen",
@@ -303,6 +303,10 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
     outputs: tuple[Blob, ...]
     program: Annotated[str, Meta(examples=["3c" * 32])]
     samples: Samples
+    once: Annotated[
+        tuple[Sample, ...],
+        Meta(description="the steps `trace` and `encode` where their results are kept: they are in no sum"),
+    ] = ()
     host_facts: HostFacts = HostReadings()
 
 
@@ -360,6 +364,12 @@ Reply: TypeAlias = (
 
 Watched: TypeAlias = KeysMade | Encrypted | Scored | Loaded | Evaluated  # those with facts of the host
 Measured: TypeAlias = Watched | LayersCompared | LayersEvaluated  # those with samples
+
+
+def samples_of(reply: Measured) -> tuple[Sample, ...]:
+    """All samples of a reply, also of work done once."""
+    return (reply.once if isinstance(reply, Evaluated) else ()) + reply.samples
+
 
 # Each decodes one line, a request to a party of its role or a reply, and raises ``ValueError`` for anything else.
 read_request: Mapping[Role, Callable[[bytes], Request]] = {

@@ -112,10 +112,12 @@ class Server(Party):
         dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
         # The first pass measures the peak of memory, which must not include the memory kernel's buffer.
         steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
+        once = Watch(stage.name, self.host.gate)
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.inputs_per_pass)
         shapes = () if before is None else _shapes(loaded, before)
         cache_entry = loaded.ready.get(stage.name)
-        ready = _ready(loaded, Call(stage.name, len(inputs[0]), shapes, public), steps)
+        call = Call(stage.name, len(inputs[0]), shapes, public)
+        ready = _ready(loaded, call, once if loaded.workload.keeps_constants else steps)
         with steps.step("evaluate"):
             outputs = _executed(loaded, ready, [[*a, *b] for a, b in zip(inputs, states, strict=True)])
         mode = loaded.declared.compressions[0]
@@ -126,7 +128,9 @@ class Server(Party):
             traced_alone = replace(ready.made, traced=replace(ready.made.traced, constants={}))
             loaded.ready[stage.name] = replace(ready, made=traced_alone, prepared=None)
         samples = steps.samples() + (() if ready is cache_entry else _own_results(loaded, ready))
-        return messages.Evaluated(self.kept(results), ready.made.program.digest, samples, self.host.facts)
+        return messages.Evaluated(
+            self.kept(results), ready.made.program.digest, samples, once.samples(), self.host.facts
+        )
 
     def _describe(self, request: messages.Describe) -> messages.Described:
         stage_program = self._ready_of(request.stage).made
@@ -200,7 +204,7 @@ def _require_count(loaded: Session, stage: Stage, found: int) -> None:
         )
 
 
-def _ready(loaded: Session, call: Call, steps: Steps) -> _Ready:
+def _ready(loaded: Session, call: Call, steps: Watch) -> _Ready:
     """The program of a stage and its plaintext operands, rebuilt only for another number of inputs or other plaintext
     data.
     """

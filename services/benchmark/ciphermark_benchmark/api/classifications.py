@@ -199,8 +199,8 @@ class _Asking:
         if isinstance(reply, Refused):
             problem = _BY_CAUSE.get(reply.cause or "") or _BY_STATUS.get(reply.status, "library-failed")
             raise Problem(problem, reply.error, reply.status)
-        samples = reply.samples
         assert isinstance(reply, kind), f"{type(reply).__name__} is no answer to {type(request).__name__}"
+        samples = messages.samples_of(reply) if isinstance(reply, messages.Measured) else ()
         self.steps += [
             Step(party=role, stage=sample.stage, step=sample.step, seconds=sample.value)
             for sample in samples

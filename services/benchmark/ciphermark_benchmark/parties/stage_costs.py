@@ -24,12 +24,14 @@ AMORTIZED_TIME = register(
 )
 
 
-def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> list[Sample]:
+def stage_samples(
+    stage: str, elapsed_s: float, answered: Iterable[Sample], once: Sequence[Sample] = ()
+) -> list[Sample]:
     """One sample per metric and phase, and the totals of the stage.
 
-    ``elapsed_s`` is the wall time of the stage at the caller; ``answered`` are all samples from the parties. Work
-    outside the stage is subtracted: ``<stage>.check``, and the client's work in stages without the server, such as a
-    model. Those stages send nothing and have no transfer.
+    ``elapsed_s`` is the wall time of the stage at the caller; ``answered`` are all samples from the parties, and
+    ``once`` those of work done once. Work outside the stage is subtracted: the latter, ``<stage>.check``, and the
+    client's work in stages without the server, such as a model. Those stages send nothing and have no transfer.
 
     The slowdown of a sum follows from its parts; the transfer has none. A sum is disturbed if disturbed parts take more
     than half of it.
@@ -41,9 +43,9 @@ def stage_samples(stage: str, elapsed_s: float, answered: Iterable[Sample]) -> l
     own = [sample for sample in merged if sample.stage == stage]
     alone = [sample for sample in merged if sample.stage != stage]
     checked_s = sum(sample.value for sample in merged if sample.step == CHECK and sample.metric == "time")
-    elapsed_s -= _sum_of(_steps_of(alone, "time")) + checked_s
+    elapsed_s -= _sum_of(_steps_of([*alone, *once], "time")) + checked_s
     transfer = Sample("time", elapsed_s - _sum_of(_steps_of(own, "time")), stage, step=TRANSFER)
-    samples = [*_alone(alone), *_with_totals(stage, own, [transfer]), transfer]
+    samples = [*_alone(alone), *_with_totals(stage, own, [transfer]), transfer, *once]
     return [replace(sample, slowdown=1.0) if sample.is_disturbed else sample for sample in samples]
 
 

@@ -1,7 +1,7 @@
 """Trials by two parties: every trial has its own client and server, with its own keys.
 
-The parties never work at the same time: each is asked after the other has answered. The pass that opens a trial also
-measures peak memory. If the workload names layers, they are executed after the passes.
+The parties never work at the same time: each is asked after the other has answered. The first pass also measures peak
+memory. If the workload names layers, they are executed after the passes.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _Progress:
         self.done += 1
         self.durations_s[stage] = elapsed_s
         budget = self.trial.budget
-        total = len(self.stages) * (max(1, budget.warmups) + budget.min_samples)
+        total = len(self.stages) * (budget.warmups + budget.min_samples)
         mean_s = sum(self.durations_s.values()) / len(self.durations_s)
         left = (self.stages[number % len(self.stages)] for number in range(self.done, total))
         left_s = sum(self.durations_s.get(name, mean_s) for name in left)
@@ -171,27 +171,31 @@ class TwoParties(TrialRunner):
             self._parties.kill()
 
     def _begin(self, trial: Trial) -> None:
-        """Make keys, load them, and execute one pass that counts only for correctness and memory."""
+        """Make keys, load them, and execute the passes whose times do not count."""
         self._passes = passes = _Passes(trial)
         passes.samples += self._prepared_in_time(passes)
-        for ordinal in range(max(1, trial.budget.warmups)):
-            samples = self._passed(passes)
-            passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=True)
-            if ordinal == 0:
-                passes.samples += stage_costs.first(samples)
-                passes.programs = self._programs()
+        for ordinal in range(trial.budget.warmups):
+            self._passed_as(passes, ordinal, is_warmup=True)
             _require_agreement(passes)
 
     def _take_turn(self) -> bool:
         """One pass, with fresh encryptions."""
         passes = self._passes
         assert passes is not None
-        samples = self._passed(passes)
-        passes.samples += stage_costs.repeated(samples, len(passes.elapsed_s), is_warmup=False)
+        samples = self._passed_as(passes, len(passes.elapsed_s), is_warmup=False)
         passes.elapsed_s.append(stage_costs.elapsed_s(samples))
         passes.corrected_s.append(stage_costs.corrected_s(samples))
         _require_agreement(passes)
         return passes.is_done
+
+    def _passed_as(self, passes: _Passes, ordinal: int, *, is_warmup: bool) -> list[Sample]:
+        """Execute a pass and keep its samples; of the first one, also memory, one-time work and programs."""
+        samples = self._passed(passes)
+        passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=is_warmup)
+        if not passes.programs:
+            passes.samples += stage_costs.first(samples)
+            passes.programs = self._programs()
+        return samples
 
     def _completed(self, outcome: Outcome) -> Outcome:
         """The outcome with the layers of the last stage. A failure of the layers is reported, and does not fail the
@@ -290,7 +294,7 @@ class TwoParties(TrialRunner):
         party = self._parties.client if role == "client" else self._parties.server
         reply = self.requests.ask(party, request, kind)
         if isinstance(reply, messages.Measured):
-            _require_possible(role, reply.samples)
+            _require_possible(role, messages.samples_of(reply))
         if isinstance(reply, messages.Watched):
             self._passes.host_facts[role] = reply.host_facts
         return reply
@@ -312,7 +316,7 @@ def _subject(passes: _Passes) -> Subject:
 def _costs(stage_pass: StagePass) -> list[Sample]:
     stage, sent, back = stage_pass.stage.name, stage_pass.sent, stage_pass.back
     return [
-        *stage_costs.stage_samples(stage, stage_pass.elapsed_s, stage_pass.samples),
+        *stage_costs.stage_samples(stage, stage_pass.elapsed_s, stage_pass.samples, back.once),
         *stage_costs.size_samples(stage, sent.inputs, back.outputs, sent.plaintext_bytes),
     ]
 

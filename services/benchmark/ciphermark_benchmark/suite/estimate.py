@@ -150,7 +150,7 @@ def _passes(item: PlannedCase, budget: Budget) -> tuple[Source, float]:
     if workload.pass_s is not None:
         pass_s, source = _growth(_shape(item).ring_dimension) * workload.pass_s, "typical times"
     several_s = inputs_per_pass * pass_s
-    passes_s = max(1, budget.warmups) * several_s + sampled_s(budget, several_s, budget.min_time_s)
+    passes_s = budget.warmups * several_s + sampled_s(budget, several_s, budget.min_time_s)
     return source, passes_s + (_layer_passes(budget) * pass_s if workload.has_layers else 0.0)
 
 

@@ -254,7 +254,11 @@ class BudgetText(Strict):
         10, ge=1, le=1_000_000, description="minimum number of samples per trial", examples=[20]
     )
     warmups: int = Field(
-        1, ge=0, le=1000, description="number of samples before those that count", examples=[2]
+        1,
+        ge=0,
+        le=1000,
+        description="number of samples, or passes of a workload, before those that count",
+        examples=[2],
     )
     min_time_s: float = Field(
         0.3,
