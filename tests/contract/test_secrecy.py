@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_contract.interfaces import Evaluator, KeyOwner
+from ciphermark_contract.interfaces import Evaluator, KeyOwner, Unsupported
 
-from . import cells
+from . import cells, harness
 from .cells import Cell
 from .checks import secrecy
 from .harness import Subject
@@ -46,3 +46,34 @@ def test_keys_are_fresh_each_time(subject: Subject) -> None:
     theirs = stranger.load(subject.owner.dump(subject.owner.encrypt(values), subject.compression))
     wrong = abs(stranger.decrypt(theirs) - values) > 0.5
     assert wrong.mean() > 0.9
+
+
+RESTORING = {"openfhe", "lattigo"}  # variants whose owners are restored
+
+
+def test_a_restored_owner_has_the_secret_key(subject: Subject) -> None:
+    """It decrypts what the first owner encrypted, and its fresh evaluation keys fit."""
+    from ciphermark_contract.keys import NO_KEYS
+
+    owner, parameters = subject.owner, subject.parameters
+    if subject.declared.variant not in RESTORING:
+        with pytest.raises(Unsupported):
+            owner.dump_secret()
+        with pytest.raises(Unsupported):
+            subject.adapter.restored_owner(parameters, NO_KEYS, b"")
+        return
+    secret, values = owner.dump_secret(), subject.vector(0)
+    restored = subject.adapter.restored_owner(
+        parameters, harness.all_keys(subject.declared, parameters), secret
+    )
+    evaluator = subject.adapter.evaluator(restored.public_material())
+    first = evaluator.load(owner.dump(owner.encrypt(values), subject.compression))
+    second = evaluator.load(restored.dump(restored.encrypt(values), subject.compression))
+    product = evaluator.apply("relinearize", evaluator.apply("mul", first, second))
+    found = restored.decrypt(restored.load(evaluator.dump(product, subject.compression)))
+    expected = values * values
+    if subject.scheme != "ckks":
+        expected %= parameters.plain_modulus
+    assert abs(found - expected).max() < (1e-2 if subject.scheme == "ckks" else 0.5)  # at a scale of 2^30
+    with pytest.raises((ValueError, RuntimeError)):
+        subject.adapter.restored_owner(parameters, NO_KEYS, secret[: len(secret) // 2])

@@ -71,6 +71,11 @@ class ResidueAdapter(Adapter):
             return self._adapter.key_owner(parameters, keys)
         return _KeyOwner(parameters, [self._adapter.key_owner(one, keys) for one in each])
 
+    def restored_owner(self, parameters: Parameters, keys: KeyRequest, secret: bytes) -> KeyOwner:
+        if _each(parameters):
+            return super().restored_owner(parameters, keys, secret)
+        return self._adapter.restored_owner(parameters, keys, secret)
+
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         parts = iter(public_material)
         first = next(parts, b"")

@@ -116,6 +116,13 @@ class KeyOwner(Operator):
         time does so here, keeps none of them, and generates new ones for another call.
         """
 
+    def dump_secret(self) -> bytes:
+        """Serialize what :meth:`Adapter.restored_owner` needs: the secret key.
+
+        Raises ``Unsupported`` where the adapter restores no owner.
+        """
+        raise Unsupported("this adapter restores no secret key")
+
     @abstractmethod
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """Serialize a ciphertext of this owner."""
@@ -238,6 +245,13 @@ class Adapter(ABC):
     @abstractmethod
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         """Generate fresh keys. Raises ``Unsupported`` for evaluation keys on a chain too short to switch keys."""
+
+    def restored_owner(self, parameters: Parameters, keys: KeyRequest, secret: bytes) -> KeyOwner:
+        """An owner with the secret key of :meth:`KeyOwner.dump_secret`, and fresh evaluation keys.
+
+        Raises as :meth:`key_owner`, and ``ValueError`` or ``RuntimeError`` for bytes that are no such key.
+        """
+        raise Unsupported("this adapter restores no secret key")
 
     @abstractmethod
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:

@@ -32,16 +32,18 @@ from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
 
 class LattigoKeyOwner(KeyOwner):
-    """Generates secret and public key in its constructor, and evaluation keys on request; it keeps none of these."""
+    """Generates secret and public key in its constructor, and evaluation keys on request; it keeps none of these.
+    With a given ``secret`` it generates the others only.
+    """
 
-    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+    def __init__(self, parameters: Parameters, keys: KeyRequest, secret: bytes = b"") -> None:
         requests.require_key_switching(parameters, keys)
         self.parameters = parameters
         self._keys = keys
         self._slots = Slots(parameters)
         self._context = parameter_sets.context_of(parameters)
         self._material = _material(parameters, keys, self._context)
-        self._native = binding.KeyOwner(self._context)
+        self._native = binding.KeyOwner(self._context, secret)
 
     def bind_encrypt(self, rows: Sequence[Row]) -> NativeBound:
         """See the contract: the loop is native, values are checked and copied here."""
@@ -73,6 +75,9 @@ class LattigoKeyOwner(KeyOwner):
         yield wire.to_line(Header(self.parameters, self._keys))
         for name, element in self._material:
             yield self._native.dump(name, element)
+
+    def dump_secret(self) -> bytes:
+        return self._native.dump("secret_key")
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         require_none(compression)
@@ -322,6 +327,11 @@ class LattigoAdapter(DeclaredAdapter):
 
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         return LattigoKeyOwner(parameters, keys)
+
+    def restored_owner(self, parameters: Parameters, keys: KeyRequest, secret: bytes) -> KeyOwner:
+        if not secret:
+            raise ValueError("these bytes are no secret key")
+        return LattigoKeyOwner(parameters, keys, secret)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         return LattigoEvaluator(self._declared, public_material)

@@ -241,10 +241,10 @@ def bind_empty() -> LattigoBound:
 
 
 class KeyOwner:
-    """Holds the secret key in Go."""
+    """Holds the secret key in Go: the given one, or a new one."""
 
-    def __init__(self, parameters: Handle) -> None:
-        self._native = _made("lattigo_owner", parameters.number)
+    def __init__(self, parameters: Handle, secret: bytes = b"") -> None:
+        self._native = _made("lattigo_owner", parameters.number, c_char_p(secret), c_int64(len(secret)))
 
     def dump(self, item: str, element: int = 0) -> bytes:
         """A key in Lattigo's format. Evaluation keys are generated; ``element`` is the k of X → X^k."""

@@ -47,7 +47,7 @@ _REFUSED_RESULT = "approximation error is too high"
 
 
 class OpenFheKeyOwner(LibraryKeyOwner):
-    """Generates the keys in its constructor.
+    """Generates the keys in its constructor, all but a given ``pair``.
 
     OpenFHE keeps evaluation keys until the process ends, in maps by the tag of their secret key. Slots are infinite
     where it refuses to decode for lack of precision.
@@ -55,12 +55,11 @@ class OpenFheKeyOwner(LibraryKeyOwner):
 
     bound = OpenfheBound
 
-    def __init__(self, parameters: Parameters, keys: KeyRequest) -> None:
+    def __init__(self, parameters: Parameters, keys: KeyRequest, pair: bytes | None = None) -> None:
         self.parameters = parameters
         self._keys = keys
         context = self._context = parameter_sets.context_of(parameters)
-        pair = context.KeyGen()
-        self._public_key, self._secret_key = pair.publicKey, pair.secretKey
+        self._public_key, self._secret_key = _generated(context) if pair is None else _restored(pair)
         self._tag: str = self._public_key.GetKeyTag()
         if keys.relinearization:
             context.EvalMultKeyGen(self._secret_key)
@@ -105,6 +104,11 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         yield from self._automorphism_keys.dumped()
         if self._keys.bootstrapping:
             yield from bootstrapping.dumped_keys(self._context, parameters, self._tag)
+
+    def dump_secret(self) -> bytes:
+        """The pair, since OpenFHE makes no public key for a secret key."""
+        dumps = self._dumps()
+        return msgspec.msgpack.encode((dumps["public_key"](), dumps["secret_key"]()))
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)
@@ -172,6 +176,19 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         correction = nominal_scale(ciphertext, self.parameters) / ciphertext.GetScalingFactor()
         values: Vector = plaintext.GetRealPackedValueArray() * correction
         return values
+
+
+def _generated(context: Any) -> tuple[Any, Any]:
+    pair = context.KeyGen()
+    return pair.publicKey, pair.secretKey
+
+
+def _restored(pair: bytes) -> tuple[Any, Any]:
+    public, secret = msgspec.msgpack.decode(pair, type=tuple[bytes, bytes])
+    return (
+        openfhe.DeserializePublicKeyString(public, openfhe.BINARY),
+        openfhe.DeserializePrivateKeyString(secret, openfhe.BINARY),
+    )
 
 
 class EvaluationKeyGeneration(Bound):
@@ -440,6 +457,10 @@ class OpenFheAdapter(DeclaredAdapter):
     def key_owner(self, parameters: Parameters, keys: KeyRequest) -> KeyOwner:
         requests.require_key_switching(parameters, keys)
         return OpenFheKeyOwner(parameters, keys)
+
+    def restored_owner(self, parameters: Parameters, keys: KeyRequest, secret: bytes) -> KeyOwner:
+        requests.require_key_switching(parameters, keys)
+        return OpenFheKeyOwner(parameters, keys, secret)
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         return OpenFheEvaluator(public_material, self._declared)

@@ -152,8 +152,10 @@ func lattigo_circuit(parameters C.int64_t, length *C.int64_t, failed **C.char) *
 }
 
 //export lattigo_owner
-func lattigo_owner(parameters C.int64_t, failed **C.char) C.int64_t {
-	return guarded(failed, func() (C.int64_t, error) { return keep(newOwner(find[*context](parameters))), nil })
+func lattigo_owner(parameters C.int64_t, secret *C.char, length C.int64_t, failed **C.char) C.int64_t {
+	return guarded(failed, func() (C.int64_t, error) {
+		return kept(newOwner(find[*context](parameters), C.GoBytes(unsafe.Pointer(secret), C.int(length))))
+	})
 }
 
 //export lattigo_dump_key

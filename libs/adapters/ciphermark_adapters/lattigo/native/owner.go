@@ -18,16 +18,25 @@ type owner struct {
 	circuit   *circuitOwner // where there is bootstrapping
 }
 
-func newOwner(c *context) *owner {
+// With a fresh secret key where none is given.
+func newOwner(c *context, given []byte) (*owner, error) {
 	generator := rlwe.NewKeyGenerator(c.rlwe)
-	secret, public := generator.GenKeyPairNew()
+	secret := rlwe.NewSecretKey(c.rlwe)
+	if len(given) == 0 {
+		generator.GenSecretKey(secret)
+	} else if len(given) != secret.BinarySize() {
+		return nil, invalid("these bytes are no secret key of these parameters")
+	} else if err := secret.UnmarshalBinary(given); err != nil {
+		return nil, err
+	}
+	public := generator.GenPublicKeyNew(secret)
 	made := &owner{
 		c, generator, secret, public, rlwe.NewEncryptor(c.rlwe, public), rlwe.NewDecryptor(c.rlwe, secret), nil,
 	}
 	if c.circuit != nil {
 		made.circuit = newCircuitOwner(c, secret)
 	}
-	return made
+	return made, nil
 }
 
 func (o *owner) relinearizationKey(isSeeded bool) *rlwe.RelinearizationKey {
