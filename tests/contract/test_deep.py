@@ -41,10 +41,25 @@ SMALL: Mapping[str, tuple[AnyWorkload, Ring]] = {
         ALONE["unpacked-bootstrap"],
         replace(_ring(1), slots=2, level_budget=(1, 1)),
     ),
-    "helr": (Helr(3).with_options({"features": 7, "samples": 60}), _ring(helr.DEPTH)),
-    "regression": (Regression(3, 5).with_options({"features": 7, "samples": 60}), _ring(Sigmoid(5).depth)),
-    "lstm": (Lstm(4).with_options({"size": 8}), _ring(sum(recurrent.DEPTH))),
+    "helr": (Helr().with_options({"features": 7, "samples": 60}), _ring(helr.DEPTH)),
+    "regression": (
+        Regression(5).with_options({"features": 7, "samples": 60, "iterations": 3}),
+        _ring(Sigmoid(5).depth),
+    ),
+    "lstm": (Lstm().with_options({"size": 8, "steps": 4}), _ring(sum(recurrent.DEPTH))),
     "resnet-20": (ResNet(NETWORK), _ring(NETWORK.levels)),
+}
+# The published lengths, for which 7 features would lead to values outside of [−1, 1].
+FULL: Mapping[str, tuple[AnyWorkload, Ring]] = {
+    "helr": (
+        Helr().with_options({"features": 63, "samples": 16, "iterations": 32}),
+        _ring(helr.DEPTH),
+    ),
+    "lstm": (Lstm().with_options({"size": 8, "steps": 200}), _ring(sum(recurrent.DEPTH))),
+    "regression": (
+        Regression(5).with_options({"features": 7, "samples": 60, "iterations": 10}),
+        _ring(Sigmoid(5).depth),
+    ),
 }
 # A minute, by the wrapper of its encodings.
 TOO_LONG = {("openfhe", "resnet-20")}
@@ -55,16 +70,19 @@ def _names(cell: Cell) -> list[str]:
     return [name for name in SMALL if able and (cell.declared.variant, name) not in TOO_LONG]
 
 
+def _full_names(cell: Cell) -> list[str]:
+    return [name for name in FULL if _names(cell)]
+
+
 def _long_names(cell: Cell) -> list[str]:
     return [name for variant, name in TOO_LONG if variant == cell.declared.variant]
 
 
-def _require_right(variant: str, name: str) -> None:
+def _require_right(variant: str, workload: AnyWorkload, ring: Ring) -> None:
     """Tolerances are at least six times the largest error seen, and tails of ckks errors fall at least as
     exp(−1.5·k^(2/3)), k in standard deviations.
     """
-    workload, ring = SMALL[name]
-    given = workload.input(3, None)
+    given = workload.input(4, None)
     chosen = ring.precise if registry.declaration(variant).chooses_primes else ring
     both = InProcess(workload, harness.adapter(variant), chosen.spec, given)
     nodes = [node.operation for item in both.programs.values() for node in item.program.nodes]
@@ -74,10 +92,16 @@ def _require_right(variant: str, name: str) -> None:
 
 @cells.each("name", _names)
 def test_small(variant: str, scheme: str, name: str) -> None:
-    _require_right(variant, name)
+    _require_right(variant, *SMALL[name])
 
 
 @pytest.mark.extended
 @cells.each("name", _long_names)
 def test_small_but_long(variant: str, scheme: str, name: str) -> None:
-    _require_right(variant, name)
+    _require_right(variant, *SMALL[name])
+
+
+@pytest.mark.extended
+@cells.each("name", _full_names)
+def test_published_lengths(variant: str, scheme: str, name: str) -> None:
+    _require_right(variant, *FULL[name])

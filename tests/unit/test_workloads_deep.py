@@ -8,12 +8,28 @@ import numpy as np
 import pytest
 
 from ciphermark_adapters import registry
-from ciphermark_core.errors import Unsupported
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_workloads.catalogue import WORKLOADS
 from ciphermark_workloads.deep.bootstrapped import Bootstrapped
 
 DEEP = {name: item for name, item in WORKLOADS.items() if isinstance(item, Bootstrapped)}
 LARGE = {"resnet-20"}  # a second for its network
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "stages"),
+    [("helr", {"iterations": 32}, 32), ("regression", {"iterations": 3}, 3), ("lstm", {"steps": 200}, 100)],
+)
+def test_lengths_are_options(name: str, options: dict[str, int], stages: int) -> None:
+    workload = DEEP[name].with_options(options)
+    parameters = registry.load("cleartext").resolve(workload.parameters("ckks"))
+    workload.require_room(workload.input(2, None), parameters)
+    assert [stage.returns for stage in workload.stages] == [*["state"] * (stages - 1), "result"]
+
+
+def test_a_sequence_has_whole_stages() -> None:
+    with pytest.raises(UserError, match="multiple of 2"):
+        DEEP["lstm"].with_options({"steps": 7})
 
 
 @pytest.mark.parametrize("name", [name for name in DEEP if name not in LARGE])

@@ -109,7 +109,6 @@ class Workload(ABC, Generic[Input, Output]):
     name: str
     title: str
     schemes: tuple[Scheme, ...]
-    stages: tuple[Stage, ...] = (Stage("compute"),)
     Options: ClassVar[type[msgspec.Struct]] = NoOptions
     takes_data: bool = False
     tolerance: float = 1e-3
@@ -124,6 +123,11 @@ class Workload(ABC, Generic[Input, Output]):
         package, *folders = cls.__module__.split(".")
         if package == __package__ and len(folders) == 2:
             cls.family = folders[0]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages, in order, of which the last returns the result."""
+        return (Stage("compute"),)
 
     @property
     def has_layers(self) -> bool:

@@ -57,7 +57,9 @@ class Ring:
 
 
 class Bootstrapped(Workload[Input, Output]):
-    """A workload whose parameters are a :class:`Ring`."""
+    """A workload whose parameters are a :class:`Ring`. Its programs are executed once in a pass, and may be many."""
+
+    keeps_constants = False
 
     @property
     @abstractmethod

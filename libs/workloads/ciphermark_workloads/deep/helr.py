@@ -24,7 +24,7 @@ from ciphermark_workloads.deep.bootstrapped import (
     width,
     with_levels,
 )
-from ciphermark_workloads.options import NoOptions
+from ciphermark_workloads.options import NEWER, NoOptions
 from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _RATE = 1.0
@@ -47,11 +47,17 @@ class Helr(Bootstrapped[Sequence[Floats], Floats]):
 
         features: Annotated[int, msgspec.Meta(ge=1, le=1023, description="features of a row")] = 196
         samples: Annotated[int, msgspec.Meta(ge=1, le=1024, description="rows of a batch")] = 256
+        iterations: Annotated[
+            int, msgspec.Meta(ge=1, le=32, description="iterations of training", extra=NEWER)
+        ] = 3
 
-    def __init__(self, iterations: int = 3) -> None:
-        self.stages = tuple(
-            Stage(f"iteration-{number}", "result" if number == iterations else "state")
-            for number in range(1, iterations + 1)
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The iterations."""
+        last = self.options.iterations
+        return tuple(
+            Stage(f"iteration-{number}", "result" if number == last else "state")
+            for number in range(1, last + 1)
         )
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from ciphermark_circuits.recurrent import Weights
 from ciphermark_contract.interfaces import Evaluator, Handle, Unsupported, Vector, lowered
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.deep.bootstrapped import Bootstrapped, Ring, refreshed_level, width, with_levels
-from ciphermark_workloads.options import NoOptions
+from ciphermark_workloads.options import NEWER, NoOptions
 from ciphermark_workloads.workload import Arrays, Handles, Stage
 
 _PAIR = 2  # steps of a stage: one with rows, one with columns
@@ -39,11 +39,19 @@ class Lstm(Bootstrapped[Sequence[Floats], Floats]):
         size: Annotated[int, msgspec.Meta(ge=2, le=256, description="values of a state, a power of two")] = (
             128
         )
+        steps: Annotated[
+            int,
+            msgspec.Meta(
+                ge=_PAIR, le=200, multiple_of=_PAIR, description="vectors of a sequence, even", extra=NEWER
+            ),
+        ] = 8
 
-    def __init__(self, steps: int = 8) -> None:
-        self.steps = steps
-        ends = range(_PAIR, steps + 1, _PAIR)
-        self.stages = tuple(Stage(f"steps-to-{end}", "result" if end == steps else "state") for end in ends)
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Pairs of steps."""
+        last = self.options.steps
+        ends = range(_PAIR, last + 1, _PAIR)
+        return tuple(Stage(f"steps-to-{end}", "result" if end == last else "state") for end in ends)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "sub_plain", "mul_plain", "mul", "rotate", "bootstrap")
@@ -56,7 +64,7 @@ class Lstm(Bootstrapped[Sequence[Floats], Floats]):
     def input(self, seed: int, data: Any) -> list[Floats]:
         """Vectors of numbers in [−1, 1]."""
         random = np.random.default_rng(seed)
-        return list(random.uniform(-1, 1, size=(self.steps, self.options.size)))
+        return list(random.uniform(-1, 1, size=(self.options.steps, self.options.size)))
 
     def vectors(self, stage: str, given: Sequence[Floats], parameters: Parameters) -> list[Vector]:
         self._require_slots(parameters)

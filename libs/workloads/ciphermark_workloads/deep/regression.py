@@ -18,7 +18,7 @@ from ciphermark_contract.interfaces import Evaluator, Handle, Vector
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_workloads.deep.bootstrapped import Ring, refreshed_level, with_levels
 from ciphermark_workloads.deep.helr import Helr
-from ciphermark_workloads.options import NoOptions
+from ciphermark_workloads.options import NEWER, NoOptions
 from ciphermark_workloads.workload import Arrays, Handles
 
 _RATE, _MOMENTUM = 0.1, 0.1
@@ -40,9 +40,11 @@ class Regression(Helr):
 
         features: Annotated[int, msgspec.Meta(ge=1, le=1023, description="features of a row")] = 9
         samples: Annotated[int, msgspec.Meta(ge=1, le=1024, description="rows of a batch")] = 1024
+        iterations: Annotated[
+            int, msgspec.Meta(ge=1, le=32, description="iterations of training", extra=NEWER)
+        ] = 10
 
-    def __init__(self, iterations: int = 10, degree: int = regression.DEGREE) -> None:
-        super().__init__(iterations)
+    def __init__(self, degree: int = regression.DEGREE) -> None:
         self._sigmoid = Sigmoid(degree)
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:

@@ -108,15 +108,16 @@ class ResNet(Bootstrapped[Floats, Floats]):
     schemes: tuple[Scheme, ...] = ("ckks",)
     tolerance = 0.05
     pass_s = 2.0
-    keeps_constants = False
 
     def __init__(self, size: Size) -> None:
         self.size = size
-        convolutions = 1 + 2 * size.blocks * _STAGES
-        self.stages = (
-            *(Stage(f"convolution-{number}", "state") for number in range(1, convolutions + 1)),
-            Stage("classify"),
-        )
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The convolutions and the last layer."""
+        convolutions = 1 + 2 * self.size.blocks * _STAGES
+        names = (f"convolution-{number}" for number in range(1, convolutions + 1))
+        return (*(Stage(name, "state") for name in names), Stage("classify"))
 
     def operations(self, scheme: Scheme) -> tuple[str, ...]:
         return ("add", "add_plain", "mul_plain", "mul", "rotate", "bootstrap")
