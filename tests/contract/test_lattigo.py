@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from ciphermark_contract.interfaces import KeyRequest, Unsupported
+from ciphermark_contract.operations import fresh
+from ciphermark_contract.tracing import trace
 from ciphermark_core.model import BootstrappingParameters, ParameterSpec, Scheme
 
 from . import examples, harness
@@ -137,6 +139,31 @@ def test_a_bootstrapped_ciphertext_is_fresh_again(sparse: Subject, level: int) -
     assert np.abs(sparse.decrypted(high) - values).max() < error < 2e-4
     product = apply("mul_full", apply("rotate", high, 1), high)
     assert np.abs(sparse.decrypted(product) - np.roll(values, -1) * values).max() < 3 * error
+
+
+@pytest.mark.parametrize("slots", [8, 512])
+def test_threads_do_not_change_a_bootstrapped_ciphertext(sparse: Subject, slots: int) -> None:
+    """One thread is Lattigo's own Evaluate. Half of N slots take two modular reductions."""
+    spec = replace(BOOTSTRAPPED, bootstrapping=BootstrappingParameters((2, 2), slots=slots))
+    keys = KeyRequest.of(True, bootstrapping=True)
+    subject = sparse if slots == 8 else harness.subject_with("lattigo", spec, keys)
+    evaluator, values = subject.evaluator, subject.vector(1)
+    low = subject.encrypted(values)
+    while evaluator.level(low) > 0:
+        low = evaluator.apply("mod_switch", low)
+    shape = replace(fresh(subject.parameters), level=0)
+    traced = trace(lambda e, inputs: [e.apply("bootstrap", *inputs)], subject.parameters, [shape])
+    prepared = evaluator.prepare_constants(traced.program, traced.constants)
+    results = []
+    for threads in (1, 2, 3):
+        bound = evaluator.bind_program(traced.program, [low], prepared, threads)
+        bound.run(1)
+        results += bound.results()
+    assert len({evaluator.dump(result, "none") for result in results}) == 1
+    assert (
+        np.abs(subject.decrypted(results[-1]) - values).max()
+        < subject.parameters.require_bootstrapping().error
+    )
 
 
 def test_the_scale_of_an_operand_is_kept(sparse: Subject) -> None:

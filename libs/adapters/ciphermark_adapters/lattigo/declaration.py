@@ -98,10 +98,10 @@ DECLARATIONS = (
             ),
             "add_plain_ntt": "the same call as add_plain, because Lattigo encodes to NTT form",
             "bootstrap": (
-                "the steps of Lattigo's Evaluate on a copy of the operand, which Lattigo changes. With two threads or "
-                "more, the two halves of a full ciphertext are reduced at once. Ciphertexts outside have no primes of "
-                "the circuit, so a result is at the top level. Its keys are of one owner's secret, and of an ephemeral "
-                "one with 32 coefficients"
+                "Lattigo's Evaluate on a copy of the operand, which Lattigo changes; it has one thread. With more, the "
+                "adapter splits its transforms by primes, and reduces the two halves of a full ciphertext at once: the "
+                "result is the same, bit by bit. Ciphertexts outside have no primes of the circuit, so a result is at "
+                "the top level. Its keys are of one owner's secret, and of an ephemeral one with 32 coefficients"
             ),
             "rotate_hoisted": (
                 "DecomposeNTT once, then AutomorphismHoisted for each step: what RotateHoisted of CKKS does, and BGV "

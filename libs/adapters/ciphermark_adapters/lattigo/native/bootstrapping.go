@@ -2,8 +2,8 @@ package main
 
 import (
 	"encoding"
-	"fmt"
 	"math"
+	"runtime"
 
 	"github.com/tuneinsight/lattigo/v6/circuits/ckks/bootstrapping"
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
@@ -140,20 +140,32 @@ func bootstrap(e *evaluator, row *operands, out []*rlwe.Ciphertext) error {
 	return nil
 }
 
-// Lattigo's evaluator, whose Evaluate has one thread.
-type bootstrapper struct{ *bootstrapping.Evaluator }
+// Lattigo's evaluator, whose Evaluate has one thread, and its steps on several goroutines.
+type bootstrapper struct {
+	*bootstrapping.Evaluator
+	switcher *switcher
+}
 
-// The steps of Lattigo's Evaluate, where the two halves of a full ciphertext are reduced on two goroutines.
-func (b bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, error) {
+func newBootstrapper(own *bootstrapping.Evaluator) (*bootstrapper, error) {
+	made, err := newSwitcher(own.Evaluator)
+	return &bootstrapper{own, made}, err
+}
+
+// Lattigo's Evaluate. On several processors, its transforms are split, and the two halves of a full ciphertext are
+// reduced at once; the result is the same.
+func (b *bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, error) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return b.Evaluate(operand)
+	}
 	scaled, _, err := b.ScaleDown(operand)
 	if err != nil {
 		return nil, err
 	}
-	raised, err := b.ModUp(scaled)
+	raised, err := b.switcher.raised(b.Evaluator, scaled)
 	if err != nil {
 		return nil, err
 	}
-	left, right, err := b.CoeffsToSlots(raised)
+	left, right, err := b.switcher.coeffsToSlots(raised, b.C2SDFTMatrix)
 	if err != nil {
 		return nil, err
 	}
@@ -161,12 +173,7 @@ func (b bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, erro
 	if right != nil {
 		halves = append(halves, right)
 	}
-	err = onThreads(len(halves), len(halves), func(i int) (err error) {
-		defer func() {
-			if reason := recover(); reason != nil {
-				err = fmt.Errorf("Lattigo panics: %v", reason)
-			}
-		}()
+	err = onThreads(len(halves), runtime.GOMAXPROCS(0), func(i int) (err error) {
 		halves[i], err = b.EvalMod(halves[i])
 		return err
 	})
@@ -176,5 +183,5 @@ func (b bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, erro
 	if right != nil {
 		right = halves[1]
 	}
-	return b.SlotsToCoeffs(halves[0], right)
+	return b.switcher.slotsToCoeffs(halves[0], right, b.S2CDFTMatrix)
 }

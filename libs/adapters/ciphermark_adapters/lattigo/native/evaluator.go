@@ -155,7 +155,10 @@ func (e *evaluator) completeCircuit() error {
 	own, err := bootstrapping.NewEvaluator(*e.context.circuit, &bootstrapping.EvaluationKeys{
 		MemEvaluationKeySet: e.circuit.complete(), EvkDenseToSparse: e.toSparse, EvkSparseToDense: e.toDense,
 	})
-	e.bootstrapper = &bootstrapper{own}
+	if err != nil {
+		return err
+	}
+	e.bootstrapper, err = newBootstrapper(own)
 	return err
 }
 

@@ -8,7 +8,6 @@ import "C"
 import (
 	"encoding"
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -71,16 +70,10 @@ func guarded(failed **C.char, action func() (C.int64_t, error)) (answer C.int64_
 		}
 		answer, *failed = -1, C.CString(kind+":"+err.Error())
 	}
-	defer func() {
-		if reason := recover(); reason != nil {
-			if err, isKnown := reason.(failure); isKnown {
-				fail(err)
-			} else {
-				fail(fmt.Errorf("Lattigo panics: %v", reason))
-			}
-		}
-	}()
-	answer, err := action()
+	err := withoutPanic(func() (err error) {
+		answer, err = action()
+		return err
+	})
 	if err != nil {
 		fail(err)
 	}

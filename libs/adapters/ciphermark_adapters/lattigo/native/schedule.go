@@ -2,7 +2,6 @@ package main
 
 import (
 	"container/heap"
-	"fmt"
 	"sync"
 	"time"
 )
@@ -90,20 +89,10 @@ func (s *schedule) work() {
 		}
 		node := heap.Pop(&s.queue).(int)
 		s.mutex.Unlock()
-		err := s.executed(node)
+		err := withoutPanic(func() error { return s.execute(node) })
 		s.mutex.Lock()
 		s.end(node, err)
 	}
-}
-
-// A panic of Lattigo is an error of its node: another goroutine's panic would end the process.
-func (s *schedule) executed(node int) (err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("Lattigo panics: %v", reason)
-		}
-	}()
-	return s.execute(node)
 }
 
 // The mutex is held by the caller.

@@ -1,18 +1,20 @@
 package main
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 )
 
-// Calls the function for 0 to count − 1 on several goroutines. Returns the first error.
+// Calls the function for 0 to count − 1 on several goroutines. Returns the first error; a panic of Lattigo is one, since
+// another goroutine's panic would end the process.
 func onThreads(count, threads int, function func(i int) error) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	work := func() {
 		for i := int(next.Add(1)) - 1; i < count && failed.Load() == nil; i = int(next.Add(1)) - 1 {
-			if err := function(i); err != nil {
+			if err := withoutPanic(func() error { return function(i) }); err != nil {
 				failed.CompareAndSwap(nil, &err)
 			}
 		}
@@ -33,6 +35,19 @@ func onThreads(count, threads int, function func(i int) error) error {
 		}
 		return nil
 	})
+}
+
+func withoutPanic(action func() error) (err error) {
+	defer func() {
+		switch reason := recover().(type) {
+		case nil:
+		case failure:
+			err = reason
+		default:
+			err = failure{"RuntimeError", fmt.Sprintf("Lattigo panics: %v", reason)}
+		}
+	}()
+	return action()
 }
 
 // The same memory as floats.
