@@ -11,16 +11,16 @@ import pytest
 
 from ciphermark_benchmark import machine_comparison, machine_files, on_machines
 from ciphermark_benchmark.advising import Wish
-from ciphermark_benchmark.on_machines import Task, rows
+from ciphermark_benchmark.on_machines import Predictor, Task, rows
 from ciphermark_contract.operations import OPERATIONS, Shape
 from ciphermark_contract.tracing import Traced, trace
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import Bootstrapping, BootstrappingParameters, Parameters, ParameterSpec
 from ciphermark_model.machines.execution import execute, traffic_of
-from ciphermark_model.machines.graph import graph_of
+from ciphermark_model.machines.graph import structure_of
 from ciphermark_model.machines.machine import Digits, Instructions, Machine, Switching, Units
-from ciphermark_model.machines.passes import WORK, key_switch
+from ciphermark_model.machines.passes import WORK, key_switch, work_of
 from ciphermark_present.catalogue import advice, machines
 from ciphermark_workloads.catalogue import WORKLOADS
 
@@ -58,12 +58,15 @@ def traced(circuit, chain: Parameters, inputs: int = 1) -> Traced:
 
 def executed(circuit, chain: Parameters, machine: Machine = MACHINE, inputs: int = 1, **settings):
     program = traced(circuit, chain, inputs).program
-    return execute(graph_of([program], machine, **settings), machine)
+    return execute(structure_of([program], machine.word_bits).on(machine, **settings), machine)
 
 
 def test_every_operation_of_ckks_programs_has_its_work():
     absent = {name for name, row in OPERATIONS.items() if row.yields_ciphertexts} - WORK.keys()
     assert absent == {"mod_switch", "bootstrap", "mul_word", "transform_ciphertext", "transform_back"}
+    assert [name for name in absent if work_of("bfv", name) is None and work_of("ckks", name) is None] == [
+        name for name in absent if name in ("bootstrap", "mul_word")
+    ]
 
 
 @pytest.mark.parametrize("digits", [1, 2, 3])
@@ -192,9 +195,9 @@ def test_lanes_that_do_everything_add_their_work_up():
 def test_primes_become_words(bits, words, residues):
     chain = parameters(1)
     chain = replace(chain, moduli=((1 << bits) - 1,) * 4)
-    graph = graph_of([traced(sums, chain).program], MACHINE, words=words)
+    graph = structure_of([traced(sums, chain).program], 28, words=words)
     assert graph.residues == (4 * residues if bits > 28 else math.ceil(4 * bits / 28))
-    whole = graph_of([traced(sums, chain).program], MACHINE, words="whole modulus")
+    whole = structure_of([traced(sums, chain).program], 28, words="whole modulus")
     assert whole.residues == math.ceil(4 * bits / 28)
 
 
@@ -206,12 +209,41 @@ def test_what_does_not_map_is_refused_with_its_place():
     with pytest.raises(Unsupported, match="for 128 bits, not for 80"):
         executed(sums, parameters(1, 1), security=80)
     with pytest.raises(Unsupported, match="node 0, bootstrap: the model of accelerators does not know"):
-        graph_of(bootstrapped().programs, MACHINE)
-    spec = ParameterSpec("bfv", RING, (28, 28), 65537, security=0)
-    chain = Parameters(spec, RING, parameters(1, 1).moduli, (), RING, 65537)
-    program = trace(sums, chain, [Shape(0)], ABLE).program
-    with pytest.raises(Unsupported, match="not for BFV"):
-        graph_of([program], MACHINE)
+        structure_of(bootstrapped().programs, 28)
+    chain = exact(1, 1)
+
+    def unknown(evaluator, inputs):
+        return [evaluator.apply("mul_word", evaluator.apply("transform_ciphertext", inputs[0]), inputs[0], 1)]
+
+    program = trace(unknown, chain, [Shape(1)], OPERATIONS)
+    with pytest.raises(Unsupported, match="node 1, mul_word: the model of accelerators does not know"):
+        structure_of([program.program], 28)
+
+
+def exact(*words: int) -> Parameters:
+    """The chain of these words in BFV."""
+    like = parameters(*words)
+    spec = ParameterSpec("bfv", RING, tuple(28 * count for count in words), 65537, security=0)
+    return replace(like, spec=spec, scale=None, plain_modulus=65537)
+
+
+def test_a_product_in_bfv_passes_through_a_second_basis():
+    """L = 8 residues, and 9 of the second basis. By hand: four polynomials take 17 transforms and 9 conversions each,
+    three results 25 and 17, in units of 8 cycles; 4·17 products. Key switching takes 6L and 3L.
+    """
+    chain = exact(*[1] * 8)
+
+    def product(evaluator, inputs):
+        return [evaluator.apply("relinearize", evaluator.apply("mul", *inputs))]
+
+    program = trace(product, chain, [Shape(7)] * 2, ABLE).program
+    graph = structure_of([program], 28).on(MACHINE)
+    (mul, _) = graph.work
+    assert tuple(mul[:2]) == (4 * 17 + 3 * 25, 4 * 9 + 3 * 17)
+    assert mul[3] == 4 * 17
+    times = execute(graph, MACHINE)
+    assert times.compute_s == pytest.approx(8 * (36 + 51 + 24) * 1e-9)
+    assert times.bytes["hint"] == 4 * 8 * RESIDUE / 2
 
 
 PACKED = (3, 1, *[2] * 9, 1, *[2] * 17)
@@ -273,7 +305,7 @@ def test_a_reason_stands_in_for_a_machine_that_cannot():
 def test_traffic_is_that_of_the_whole_program():
     task = bootstrapped()
     machine = machine_files.machine("craterlake")
-    graph = task.graph(machine, 80, None)
+    graph = task.structure(28, None).on(machine, 80)
     moved = traffic_of(graph, machine)
     assert moved.of_nodes.sum() == pytest.approx(sum(moved.by_kind.values()))
 
@@ -373,11 +405,19 @@ def test_published_programs_are_predicted_within_their_bounds():
     cheap = ("packed-bootstrap", "unpacked-bootstrap", "lola-mnist", "lola-mnist-encrypted")
     machine = machine_files.machine("craterlake")
     published = {name: {80: machine.published_ms[name][80]} for name in cheap}
-    found = machine_comparison.compared(replace(machine, published_ms=published))
+    whole = machine_comparison.whole(replace(machine, published_ms=published), has_sweeps=False)
+    found = whole["rows"]
     assert all(0.5 < row["predicted_ms"] / row["published_ms"] < 2 for row in found)
     stored = {(row["program"], row["security"]): row for row in machine_comparison.stored()["rows"]}
     for row in found:
         assert row["predicted_ms"] == pytest.approx(stored[row["program"], 80]["predicted_ms"], rel=1e-5)
+    changed = [row for row in machine_comparison.stored()["ablations"] if row["program"] in cheap]
+    assert [(row["machine"], row["program"]) for row in whole["ablations"]] == [
+        (row["machine"], row["program"]) for row in changed
+    ]
+    assert [row["slowdown"] for row in whole["ablations"]] == pytest.approx(
+        [row["slowdown"] for row in changed], rel=1e-4
+    )
 
 
 def test_stored_results_keep_what_the_documents_claim():
@@ -392,8 +432,10 @@ def test_stored_results_keep_what_the_documents_claim():
 
 
 def test_sweeps_go_in_their_directions():
-    task = on_machines.of_published("packed-bootstrap")
-    points = machine_comparison.sweep(machine_files.machine("craterlake"), task)
+    predictor = Predictor(on_machines.of_published("packed-bootstrap"), 80)
+    points = [*machine_comparison.sweep(machine_files.machine("craterlake"), predictor, "packed-bootstrap")]
+    stored = [row for row in machine_comparison.stored()["sweeps"] if row["program"] == "packed-bootstrap"]
+    assert [row["time_s"] for row in points] == pytest.approx([row["time_s"] for row in stored], rel=1e-4)
     for name in ("register file", "bandwidth", "lanes"):
         times = [row["time_s"] for row in points if row["varied"] == name]
         assert times == sorted(times, reverse=True)
@@ -415,7 +457,7 @@ def test_unknown_programs_and_levels_are_refused():
     with pytest.raises(UserError, match="published for 80 bits, not for 128"):
         on_machines.of_published("lola-mnist", 128)
     with pytest.raises(UserError, match="sharp has no published times"):
-        machine_comparison.compared(machine_files.machine("sharp"))
+        machine_comparison.whole(machine_files.machine("sharp"))
 
 
 def test_points_of_advice_have_their_times_on_machines():

@@ -137,15 +137,18 @@ class _Recorded:
 
     def added(self, node: Node) -> tuple[Ciphertext, ...]:
         """The results of a node, or of an equal existing one."""
-        key = (node.operation, node.operands, node.constants, node.arguments, node.results)
-        if key not in self.values or not self.merges_equals:
+        shape = node.results[0]  # all results have it; its fields take less time to hash than the shape
+        form = (shape.level, shape.scale, shape.polynomials)
+        key = (node.operation, node.operands, node.constants, node.arguments, form)
+        values = self.values.get(key)
+        if values is None or not self.merges_equals:
             first = len(self.shapes)
             self.nodes.append(node)
             self.shapes.extend(node.results)
-            self.values[key] = tuple(
-                Ciphertext(first + number, shape) for number, shape in enumerate(node.results)
+            values = self.values[key] = tuple(
+                [Ciphertext(first + number, shape) for number in range(len(node.results))]
             )
-        return self.values[key]
+        return values
 
 
 class TracingEvaluator(Evaluator):
@@ -267,9 +270,14 @@ def pruned(program: Program) -> Program:
     indices: list[int] = []
     for index in range(len(program.nodes) - 1, -1, -1):
         node, first = program.nodes[index], program.first_results[index]
-        if needed.intersection(range(first, first + len(node.results))):
+        if first in needed or not needed.isdisjoint(range(first + 1, first + len(node.results))):
             needed.update(node.operands)
             indices.append(index)
+    uses = dict.fromkeys(
+        constant for index in reversed(indices) for constant in program.nodes[index].constants
+    )
+    if len(indices) == len(program.nodes) and [*uses] == [*range(len(program.constants))]:
+        return program
     return _renumbered(program, indices[::-1])
 
 
@@ -279,13 +287,9 @@ def _renumbered(program: Program, kept: Sequence[int]) -> Program:
     nodes = []
     for index in kept:
         node, first = program.nodes[index], program.first_results[index]
-        nodes.append(
-            replace(
-                node,
-                operands=tuple(values[operand] for operand in node.operands),
-                constants=tuple(constants.setdefault(item, len(constants)) for item in node.constants),
-            )
-        )
+        operands = tuple([values[operand] for operand in node.operands])
+        own = tuple([constants.setdefault(item, len(constants)) for item in node.constants])
+        nodes.append(Node(node.operation, operands, own, node.arguments, node.results))
         for number in range(len(node.results)):
             values[first + number] = len(values)
     return replace(

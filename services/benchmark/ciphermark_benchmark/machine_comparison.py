@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from statistics import geometric_mean
 from typing import Any
 
 from ciphermark_benchmark import machine_files, on_machines
-from ciphermark_benchmark.on_machines import Row, Task
-from ciphermark_core.errors import UserError
+from ciphermark_benchmark.on_machines import Predictor, Row
+from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.security import TABLES, level
 from ciphermark_model.machines.machine import Digits, Machine
 from ciphermark_workloads.deep import graphs
@@ -26,22 +25,43 @@ _MOST_DIGITS = 4
 _ELEMENTS = {200: 2}  # published per element of N = 65536, and executed with more
 
 
-def compared(machine: Machine, of: Callable[[str, int], Task] = on_machines.of_published) -> list[Row]:
-    """A row for each published time of a machine: the program, the security level, and predicted and published
-    milliseconds; with a reason where there is no prediction. Raises ``UserError`` for a machine without such times.
+def whole(machine: Machine, *, has_sweeps: bool = True) -> dict[str, Any]:
+    """Everything that the page of accelerators shows of a machine with published times. ``rows`` has one for each of
+    them: the program, the security level, and predicted and published milliseconds; with a reason where there is no
+    prediction. Raises ``UserError`` for a machine without such times.
     """
     if not machine.published_ms:
         raise UserError(f"{machine.name} has no published times: published_ms")
-    rule = _rule(machine)
-    rows = list[Row]()
+    rule, rows, changed, swept = _rule(machine), list[Row](), list[Row](), list[Row]()
+    based = [
+        other
+        for name in machine_files.names()
+        if (other := machine_files.machine(name)).based_on == machine.name
+    ]
     for program, times in machine.published_ms.items():
         for security, published_ms in times.items():
-            found, reasons = on_machines.rows(of(program, security), [machine], security)
-            row: dict[str, Any] = {"program": program, "security": security, "published_ms": published_ms}
+            predictor = Predictor(on_machines.of_published(program, security), security)
             cpu_s = machine.published_cpu_s.get(program)
+            row = {"program": program, "security": security, "published_ms": published_ms}
             row |= {"cpu_s": cpu_s, "rule_ms": cpu_s and rule and cpu_s * 1e3 / rule}
-            rows.append({**row, **(_predicted(found[0], security) if found else {"reason": reasons[0]})})
-    return rows
+            try:
+                rows.append({**row, **_predicted(predictor.row(machine), security)})
+            except Unsupported as error:
+                rows.append({**row, "reason": str(error)})
+                continue
+            if security == _MAIN:
+                changed.extend(_ablations(machine, based, program, predictor))
+                swept.extend(
+                    sweep(machine, predictor, program) if has_sweeps and program in graphs.DEEP else ()
+                )
+    return {
+        "machine": machine.name,
+        "rows": rows,
+        "errors": summary(rows),
+        "ablations": sorted(changed, key=lambda row: row["machine"]),
+        "verdicts": verdicts(machine),
+        "sweeps": swept,
+    }
 
 
 def _rule(machine: Machine) -> float | None:
@@ -69,22 +89,15 @@ def _predicted(row: Row, security: int) -> Row:
     }
 
 
-def ablations(machine: Machine, of: Callable[[str, int], Task] = on_machines.of_published) -> list[Row]:
-    """A row for each published slowdown of a machine that is based on this one: predicted and published."""
-    others = [machine_files.machine(name) for name in machine_files.names()]
-    rows = list[Row]()
+def _ablations(
+    machine: Machine, others: Iterable[Machine], program: str, predictor: Predictor
+) -> Iterator[Row]:
+    """A row for each published slowdown of machines that are based on this one: predicted and published."""
     for other in others:
-        for program, published in other.published_slowdowns.items() if other.based_on == machine.name else ():
-            (before, after), _ = on_machines.rows(of(program, _MAIN), [machine, other], _MAIN)
-            rows.append(
-                {
-                    "program": program,
-                    "machine": other.name,
-                    "published_slowdown": published,
-                    "slowdown": after["time_s"] / before["time_s"],
-                }
-            )
-    return rows
+        if program in other.published_slowdowns:
+            slowdown = predictor.row(other)["time_s"] / predictor.row(machine)["time_s"]
+            about = {"program": program, "machine": other.name}
+            yield {**about, "published_slowdown": other.published_slowdowns[program], "slowdown": slowdown}
 
 
 def verdicts(machine: Machine) -> list[Row]:
@@ -109,38 +122,21 @@ _FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 4.0)
 _SWEPT = {"register file": "register_file_bytes", "bandwidth": "bandwidth", "lanes": "lanes"}
 
 
-def sweep(machine: Machine, task: Task, security: int = _MAIN) -> list[Row]:
-    """Times of a task where one value of the machine is multiplied by a factor, or its digits are others."""
-    points = [
-        (name, factor, replace(machine, **{value: factor * getattr(machine, value)}))
-        for name, value in _SWEPT.items()
-        for factor in _FACTORS
-    ]
-    longest = machine.digits_at(security).max_residues or 0
-    points += [
-        ("digits", float(digits), replace(machine, digits={security: Digits(((longest, digits),))}))
-        for digits in range(1, _MOST_DIGITS + 1)
-    ]
-    rows = list[Row]()
-    for name, value, other in points:
-        (row,), _ = on_machines.rows(task, [other], security)
-        about = {"program": task.name.removeprefix(on_machines.PUBLISHED), "varied": name, "value": value}
-        rows.append({**about, "time_s": row["time_s"], "compute_s": row["compute_s"]})
-    return rows
+def sweep(machine: Machine, predictor: Predictor, program: str) -> Iterator[Row]:
+    """Times of a program where one value of the machine is multiplied by a factor, or its digits are others."""
+    for name, value in _SWEPT.items():
+        for factor in _FACTORS:
+            other = replace(machine, **{value: factor * getattr(machine, value)})
+            yield _swept(program, name, factor, predictor.row(other))
+    longest = machine.digits_at(_MAIN).max_residues or 0
+    for digits in range(1, _MOST_DIGITS + 1):
+        other = replace(machine, digits={_MAIN: Digits(((longest, digits),))})
+        yield _swept(program, "digits", float(digits), predictor.row(other))
 
 
-def whole(machine: Machine) -> dict[str, Any]:
-    """Everything that the page of accelerators shows of a machine with published times."""
-    of = cache(on_machines.of_published)
-    rows = compared(machine, of)
-    return {
-        "machine": machine.name,
-        "rows": rows,
-        "errors": summary(rows),
-        "ablations": ablations(machine, of),
-        "verdicts": verdicts(machine),
-        "sweeps": [row for program in graphs.DEEP for row in sweep(machine, of(program, _MAIN))],
-    }
+def _swept(program: str, name: str, value: float, row: Row) -> Row:
+    about = {"program": program, "varied": name, "value": value}
+    return {**about, "time_s": row["time_s"], "compute_s": row["compute_s"]}
 
 
 def error(rows: Iterable[Row], column: str) -> tuple[float, int, int]:
@@ -170,7 +166,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
 
 
 def stored() -> dict[str, Any]:
-    """What :func:`whole` returned for CraterLake at the last change: it takes a minute."""
+    """What :func:`whole` returned for CraterLake at the last change: it takes ten seconds."""
     results: dict[str, Any] = json.loads(
         (machine_files.FOLDER / "craterlake.json").read_text(encoding="utf-8")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +23,7 @@ from ciphermark_core.model import Parameters, ParameterSpec, Scheme
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_model.advice import Candidate
 from ciphermark_model.machines.execution import Execution, Traffic, execute, traffic_of
-from ciphermark_model.machines.graph import Graph, Words, graph_of
+from ciphermark_model.machines.graph import Graph, Structure, Words, structure_of
 from ciphermark_model.machines.machine import Machine
 from ciphermark_workloads import user_workloads
 from ciphermark_workloads.deep import graphs
@@ -68,11 +69,11 @@ class Task:
             body.program if body else None,
         )
 
-    def graph(self, machine: Machine, security: int | None, words: Words | None) -> Graph:
-        """The graph for a machine; raises ``Unsupported`` with the place."""
+    def structure(self, word_bits: int, words: Words | None) -> Structure:
+        """The structure in words of a size; raises ``Unsupported`` with the place."""
         bodies = {} if self.body is None else {_BOOTSTRAP: self.body}
-        return graph_of(
-            self.programs, machine, security, words=words or self.words, bodies=bodies, uniform=self.uniform
+        return structure_of(
+            self.programs, word_bits, words=words or self.words, bodies=bodies, uniform=self.uniform
         )
 
 
@@ -206,31 +207,43 @@ def of_published(name: str, security: int = 80) -> Task:
     )
 
 
+class Predictor:
+    """Predictions of a task at a security level. Machines that agree in what a graph or its traffic depends on share
+    these.
+    """
+
+    def __init__(self, task: Task, security: int | None = None, words: Words | None = None) -> None:
+        self._task, self._security = task, security
+        self._structure = cache(lambda word_bits: task.structure(word_bits, words))
+        self._graphs = dict[Any, Graph]()
+        self._traffic = dict[Any, Traffic]()
+
+    def row(self, machine: Machine) -> Row:
+        """The row of a machine; raises ``Unsupported`` with the place."""
+        digits = machine.digits_at(self._security)
+        place = (machine.word_bits, digits, machine.plaintext_residues, machine.max_ring)
+        if place not in self._graphs:
+            self._graphs[place] = self._structure(machine.word_bits).on(machine, self._security)
+        graph = self._graphs[place]
+        file = (place, machine.register_file_bytes, machine.hint_factor)
+        if file not in self._traffic:
+            self._traffic[file] = traffic_of(graph, machine)
+        return row(self._task, graph, execute(graph, machine, self._traffic[file]), self._security)
+
+
 def rows(
     task: Task,
     machines: Sequence[Machine],
     security: int | None = None,
     words: Words | None = None,
 ) -> tuple[list[Row], list[str]]:
-    """A row for each machine, in their order, and the reasons against others. Machines that agree in what a graph or
-    its traffic depends on share these.
-    """
-    graphs, moved = dict[Any, Graph](), dict[Any, Traffic]()
-    answers, reasons = list[Row](), list[str]()
+    """A row for each machine, in their order, and the reasons against others."""
+    predictor, answers, reasons = Predictor(task, security, words), list[Row](), list[str]()
     for machine in machines:
         try:
-            digits = machine.digits_at(security)
-            place = (machine.word_bits, digits, machine.plaintext_residues, machine.max_ring)
-            if place not in graphs:
-                graphs[place] = task.graph(machine, security, words)
+            answers.append(predictor.row(machine))
         except Unsupported as error:
             reasons.append(f"{task.name} on {machine.title}: {error}")
-            continue
-        graph = graphs[place]
-        file = (place, machine.register_file_bytes, machine.hint_factor)
-        if file not in moved:
-            moved[file] = traffic_of(graph, machine)
-        answers.append(row(task, graph, execute(graph, machine, moved[file]), security))
     return answers, reasons
 
 
@@ -244,10 +257,12 @@ def row(task: Task, graph: Graph, execution: Execution, security: int | None) ->
         "title": machine.title,
         "is_verified": machine.is_verified,
         "security": level or None,
-        "ring_dimension": graph.ring,
-        "residues": graph.residues,
-        **{f"residues_{kind.replace(' ', '_')}": count for kind, count in graph.residues_by.items()},
-        "nodes": len(graph.nodes),
+        "ring_dimension": graph.structure.ring,
+        "residues": graph.structure.residues,
+        **{
+            f"residues_{kind.replace(' ', '_')}": count for kind, count in graph.structure.residues_by.items()
+        },
+        "nodes": len(graph.structure.nodes),
         **graph.facts,
         "time_s": execution.time_s,
         "without_latency_s": execution.without_latency_s,

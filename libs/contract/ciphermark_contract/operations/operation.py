@@ -157,7 +157,7 @@ class Operation:
 
     def require_arguments(self, scheme: Scheme, operands: Sequence[Any]) -> None:
         """Raise ``Unsupported`` where an argument among these operands has no meaning in a scheme."""
-        if not self.takes_several:
+        if self.argument is not None and not self.takes_several:
             reason = Call(self, tuple(operands[len(self.operands) :])).reason_in(scheme)
             if reason is not None:
                 raise Unsupported(reason)

@@ -13,10 +13,11 @@ from heapq import heappop, heappush
 import numpy as np
 import numpy.typing as npt
 
-from ciphermark_model.machines.graph import HINT, KINDS, NEVER, VALUE, Graph
+from ciphermark_model.machines.graph import HINT, KINDS, NEVER, VALUE, Graph, Structure
 from ciphermark_model.machines.machine import UNITS, Instructions, Machine, Units
 
 _WORDS_OF_A_BUTTERFLY = 2
+_ABSENT = -1  # the next use of an object that is not on the chip
 Floats = npt.NDArray[np.float64]
 MEMORY, LATENCY, LANES = "memory", "latency", "lanes"
 
@@ -58,7 +59,7 @@ def execute(graph: Graph, machine: Machine, traffic: Traffic | None = None) -> E
     units = _cycles(graph, machine)
     latency = machine.latency_cycles * graph.switches
     hertz = machine.ghz * 1e9
-    plain = np.max(list(units.values()), axis=0) if units else np.zeros(len(graph.nodes))
+    plain = np.max(list(units.values()), axis=0) if units else np.zeros(len(graph.structure.nodes))
     arrivals = np.cumsum(traffic.of_nodes) / machine.bandwidth
     time_s = _end(arrivals, (plain + latency) / hertz)
     totals = {name: float(cycles.sum()) / hertz for name, cycles in units.items()}
@@ -88,9 +89,9 @@ def _end(arrivals: Floats, seconds: Floats) -> float:
 def _cycles(graph: Graph, machine: Machine) -> dict[str, Floats]:
     """Cycles of each unit for each node."""
     ntt, converted, accumulated, multiply, add, move = graph.work.T
-    compute, vector = machine.compute, graph.ring / machine.lanes
+    compute, vector = machine.compute, graph.structure.ring / machine.lanes
     if isinstance(compute, Instructions):
-        butterflies = np.log2(graph.ring) / _WORDS_OF_A_BUTTERFLY
+        butterflies = np.log2(graph.structure.ring) / _WORDS_OF_A_BUTTERFLY
         cycles = (
             ntt * (butterflies * compute.butterfly)
             + accumulated * compute.accumulate
@@ -118,14 +119,14 @@ def _of_units(units: Units, work: tuple[Floats, ...], vector: float) -> dict[str
 
 def traffic_of(graph: Graph, machine: Machine) -> Traffic:
     """Loads and stores of a graph through the machine's register file."""
-    residue = graph.ring * machine.word_bytes
+    structure, residue = graph.structure, graph.structure.ring * machine.word_bytes
     factors = np.ones(len(KINDS))
     factors[HINT] = machine.hint_factor
-    kinds = np.array(graph.kinds, dtype=np.int64)
-    sizes = (np.array(graph.sizes) * factors[kinds] * residue).tolist() if len(kinds) else []
+    kinds = np.array(structure.kinds, dtype=np.int64)
+    sizes = (graph.sizes * factors[kinds] * residue).tolist()
     scratch = [row.scratch * residue for row in graph.rows]
     file = _RegisterFile(machine.register_file_bytes, sizes)
-    of_nodes = file.run(graph, scratch)
+    of_nodes = file.run(structure, scratch)
     loaded = (
         np.bincount(kinds, np.array(file.loads) * np.array(sizes), len(KINDS))
         if sizes
@@ -143,44 +144,41 @@ class _RegisterFile:
         self.loads = [0] * len(sizes)
         self.stored = 0.0
 
-    def run(self, graph: Graph, scratch: list[float]) -> Floats:
+    def run(self, graph: Structure, scratch: list[float]) -> Floats:
         """The bytes that each node moves."""
         sizes, loads, capacity = self._sizes, self.loads, self._capacity
-        is_here, is_dirty = [False] * len(sizes), [False] * len(sizes)
-        next_use = [NEVER] * len(sizes)
-        heap: list[tuple[int, int]] = []
+        next_use, is_dirty = [_ABSENT] * len(sizes), [False] * len(sizes)
+        rooms = [capacity - bytes_needed for bytes_needed in scratch]
+        heap: list[tuple[int, int]] = []  # entries whose use is not the object's next one are void
         moved, used = [0.0] * len(graph.nodes), 0.0
-        for index, (reads, writes, uses) in enumerate(
-            zip(graph.reads, graph.writes, graph.next_uses, strict=True)
+        for index, (task, reads, writes, uses) in enumerate(
+            zip(graph.nodes, graph.reads, graph.writes, graph.next_uses, strict=True)
         ):
             bytes_moved = 0.0
             for item in reads:
-                if not is_here[item]:
-                    is_here[item] = True
+                if next_use[item] == _ABSENT:
                     loads[item] += 1
                     used += sizes[item]
                     bytes_moved += sizes[item]
             for item in writes:
-                is_here[item] = is_dirty[item] = True
+                is_dirty[item] = True
                 used += sizes[item]
-            objects = reads + writes
-            for item, use in zip(objects, uses, strict=True):
-                next_use[item] = use
-            room = capacity - scratch[graph.nodes[index]]
-            while used > room and heap:
+            room = rooms[task]
+            while used > room and heap and heap[0][0] < -index:  # objects of this node stay
                 use, item = heappop(heap)
-                if is_here[item] and next_use[item] == -use:
-                    is_here[item] = False
+                if next_use[item] == -use:
+                    next_use[item] = _ABSENT
                     used -= sizes[item]
                     if is_dirty[item]:
                         is_dirty[item] = False
                         bytes_moved += sizes[item]
                         self.stored += sizes[item]
-            for item, use in zip(objects, uses, strict=True):
+            for item, use in zip(reads + writes, uses, strict=True):
                 if use == NEVER:
-                    is_here[item] = False
+                    next_use[item] = _ABSENT
                     used -= sizes[item]
                 else:
+                    next_use[item] = use
                     heappush(heap, (-use, item))
             moved[index] = bytes_moved
         return np.array(moved)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ciphermark_contract.operations import LOWERING
+from ciphermark_core.model import Scheme
 from ciphermark_model.machines.machine import Switching
 
 
@@ -155,13 +157,44 @@ def _pair(site: Site) -> Site:
     return Site(site.residues, site.after, (2,), (2,), site.switch)
 
 
-def raised(low: int, top: int) -> Passes:
+def _nothing(_: Site) -> Passes:
+    """Residues are dropped, or a form is left that machines keep."""
+    return Passes()
+
+
+def _mul_bfv(site: Site) -> Passes:
+    """A product in BFV: operands and results pass through a second basis of L + 1 residues, in which the product is
+    scaled by t/Q (Halevi, Polyakov and Shoup, CT-RSA 2019). Not in CraterLake's publication.
+    """
+    size, other = site.residues, site.residues + 1
+    left, right = (*site.polynomials, site.polynomials[0])[:2]
+    operands, results = left + right, left + right - 1
+    both = size + other
+    extended = Passes(ntt=both, converted=other, accumulated=size * other).times(operands)
+    scaled = Passes(ntt=both + size, converted=both, accumulated=2 * size * other).times(results)
+    products = Passes(multiply=left * right * both, add=(left * right - results) * both)
+    return extended.plus(products, scaled)
+
+
+def _mul_full_bfv(site: Site) -> Passes:
+    return _mul_bfv(site).plus(site.switch.whole, Passes(add=2 * site.residues))
+
+
+def raised(site: Site) -> Passes:
     """A ciphertext of few residues raised to many: the start of bootstrapping."""
-    return Passes(ntt=2 * top, converted=2 * (top - low))
+    return Passes(ntt=2 * site.after, converted=2 * (site.after - site.residues))
 
 
-# Operations of CKKS and BGV; those that are missing cannot be predicted.
-WORK: Mapping[str, Callable[[Site], Passes]] = {
+Work: TypeAlias = Callable[[Site], Passes]
+
+
+def work_of(scheme: Scheme, operation: str) -> Work | None:
+    """The work of an operation in a scheme; ``None`` for one that cannot be predicted."""
+    return _OF_SCHEMES[scheme].get(operation) or WORK.get(operation)
+
+
+# Operations of all schemes; those that are missing cannot be predicted.
+WORK: Mapping[str, Work] = {
     "negate": _per_residue,
     "add": _add,
     "sub": _add,
@@ -188,5 +221,15 @@ WORK: Mapping[str, Callable[[Site], Passes]] = {
     "rotate_hoisted": _turn_hoisted,
     "key_switch": _relinearize,
 }
-# Lowering a ciphertext drops residues in CKKS, and rescales in BGV.
-LOWERING: Mapping[str, Callable[[Site], Passes]] = {"ckks": lambda _: Passes(), "bgv": _rescale}
+# Lowering a ciphertext drops residues in CKKS, and rescales in other schemes.
+_OF_SCHEMES: Mapping[Scheme, Mapping[str, Work]] = {
+    "ckks": {LOWERING: _nothing},
+    "bgv": {LOWERING: _rescale},
+    "bfv": {
+        LOWERING: _rescale,
+        **dict.fromkeys(("transform_ciphertext", "transform_back"), _nothing),
+        "mul": _mul_bfv,
+        "square": _mul_bfv,
+        "mul_full": _mul_full_bfv,
+    },
+}
