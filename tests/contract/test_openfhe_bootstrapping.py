@@ -134,6 +134,21 @@ def test_keys_reach_another_process(variant: str, way: str) -> None:
     assert 0 < error < subject.parameters.require_bootstrapping().error
 
 
+def test_released_keys_leave_the_process_and_those_of_others_stay(variant: str) -> None:
+    import openfhe
+
+    adapter, parameters = harness.adapter(variant), harness.adapter(variant).resolve(WAYS["slots first"])
+    first, second = (adapter.key_owner(parameters, KeyRequest.of(rotations=[1])) for _ in range(2))
+    _ = adapter.evaluator(second.public_material())
+    before = {*openfhe.CryptoContext.GetAllEvalAutomorphismKeys()}
+    first.release_evaluation_keys()
+    after = {*openfhe.CryptoContext.GetAllEvalAutomorphismKeys()}
+    values = np.linspace(-1, 1, parameters.slots)
+    assert np.abs(first.decrypt(first.encrypt(values)) - values).max() < 1e-3
+    assert len(before - after) == 1
+    assert after <= before
+
+
 @pytest.mark.parametrize("slots_first", [False, True])
 def test_the_rotations_are_those_that_openfhe_makes_keys_for(variant: str, slots_first: bool) -> None:
     """Level budgets that divide the layers evenly, unevenly, and not at all."""

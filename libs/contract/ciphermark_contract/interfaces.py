@@ -116,6 +116,11 @@ class KeyOwner(Operator):
         time does so here, keeps none of them, and generates new ones for another call.
         """
 
+    def release_evaluation_keys(self) -> None:
+        """Free the evaluation keys that the owner holds, after they were written. They cannot be written again; the
+        owner still encrypts and decrypts.
+        """
+
     def dump_secret(self) -> bytes:
         """Serialize what :meth:`Adapter.restored_owner` needs: the secret key.
 

@@ -74,8 +74,30 @@ def seal() -> None:
     library = ctypes.CDLL(None, use_errno=True)
     if library.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "the kernel does not keep other processes from this one's memory")
+    _lock()
+
+
+def _lock() -> None:
     if _may_lock_all():
-        library.mlockall(_MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+        ctypes.CDLL(None).mlockall(_MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+
+
+def trim() -> None:
+    """Return freed memory to the system. Locked pages stay, so a sealed process unlocks its pages meanwhile."""
+    is_locked = _locked_kb() > 0
+    library = ctypes.CDLL(None)
+    if is_locked:
+        library.munlockall()
+    with suppress(AttributeError):  # a C library without it
+        library.malloc_trim(0)
+    if is_locked:
+        _lock()
+
+
+def _locked_kb() -> int:
+    status = Path("/proc/self/status").read_text()
+    (locked,) = (line.split()[1] for line in status.splitlines() if line.startswith("VmLck:"))
+    return int(locked)
 
 
 def _may_lock_all() -> bool:

@@ -110,6 +110,13 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         dumps = self._dumps()
         return msgspec.msgpack.encode((dumps["public_key"](), dumps["secret_key"]()))
 
+    def release_evaluation_keys(self) -> None:
+        """See the contract. Keys of other owners in this process stay."""
+        for maps in (kept := _kept()):
+            maps.pop(self._tag, None)
+        _restore(kept)
+        self._automorphism_keys = _AutomorphismKeys(self._context, self._secret_key, ())
+
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         return dump(ciphertext, compression)
 

@@ -7,11 +7,9 @@ own call is bound beforehand.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
@@ -28,7 +26,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.descriptor import REPETITIONS
 from ciphermark_core.metrics import MIN_PRECISION_BITS
 from ciphermark_core.model import Case, Sample, Trial
-from ciphermark_measure import operands
+from ciphermark_measure import confinement, operands
 from ciphermark_measure.confinement import forked
 from ciphermark_measure.experiments.base import (
     TRIAL_S,
@@ -239,16 +237,10 @@ def footprint(trial: Trial, keys: KeyRequest) -> list[Sample]:
     read = reading.stop()
     chain = bound(evaluator, trial.case, ciphertexts)
     gc.collect()
-    _give_back()
+    confinement.trim()  # what reading took is no part of the chain's memory
     operated = measured_alone(lambda: chain.run(1))
     whole = together([read, operated])
     return [*owner_samples, *samples_of(operated, "evaluate"), *samples_of(whole, "process")]
-
-
-def _give_back() -> None:
-    """Have the allocator return the memory freed after reading keys: it is no part of the chain's memory."""
-    with suppress(AttributeError):  # a C library without it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _own(trial: Trial, keys: KeyRequest, file: IO[bytes]) -> tuple[list[Sample], _Sizes]:

@@ -23,7 +23,7 @@ from ciphermark_core.encryption import SECRET_KEY
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import MAX_ERROR
 from ciphermark_core.model import Parameters, ParameterSpec, Sample, Scheme
-from ciphermark_measure import layered, parameter_selection
+from ciphermark_measure import confinement, layered, parameter_selection
 from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import Blobs
 from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
@@ -55,7 +55,11 @@ class Keys:
 
 
 class Client(Party):
-    """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name."""
+    """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name. Evaluation
+    keys are released once written, since a server may hold them on the same host.
+    """
+
+    writes_keys_again = False
 
     def __init__(
         self,
@@ -92,6 +96,9 @@ class Client(Party):
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
+            if not self.writes_keys_again:
+                owner.release_evaluation_keys()
+                confinement.trim()
         self._keys = Keys(workload, request.inputs_per_pass, owner, declared)
         if self._keys.sends_seeded:
             parameters = replace(parameters, encryption=SECRET_KEY)

@@ -54,6 +54,7 @@ class _Client(Client):
 
     given: Any = None
     outputs: Sequence[Any] = ()
+    writes_keys_again = True
 
     def configured(self, name: str, options: Mapping[str, Any]) -> AnyWorkload:
         return self.workloads[name]
