@@ -134,6 +134,17 @@ def test_keys_reach_another_process(variant: str, way: str) -> None:
     assert 0 < error < subject.parameters.require_bootstrapping().error
 
 
+def test_a_program_rotates_by_keys_of_bootstrapping(variant: str) -> None:
+    adapter, parameters = harness.adapter(variant), harness.adapter(variant).resolve(WAYS["slots first"])
+    owner = adapter.key_owner(parameters, KeyRequest.of(rotations=[1, 2, -1], bootstrapping=True))
+    material = [*owner.public_material()]
+    assert len(material) == 3  # the header, the key for −1, and those of bootstrapping
+    evaluator, values = adapter.evaluator(material), np.linspace(-1, 1, parameters.slots)
+    for step in (1, 2, -1):
+        turned = evaluator.apply("rotate", owner.encrypt(values), step)
+        assert np.abs(owner.decrypt(turned) - np.roll(values, -step)).max() < 1e-3
+
+
 def test_released_keys_leave_the_process_and_those_of_others_stay(variant: str) -> None:
     import openfhe
 

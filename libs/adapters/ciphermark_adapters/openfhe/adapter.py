@@ -63,7 +63,9 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         self._tag: str = self._public_key.GetKeyTag()
         if keys.relinearization:
             context.EvalMultKeyGen(self._secret_key)
-        steps = [context.FindAutomorphismIndex(step) for step in keys.steps]
+        shared = bootstrapping.rotations(parameters) if keys.bootstrapping else set()
+        own = [step for step in keys.steps if step % (parameters.ring_dimension // 2) not in shared]
+        steps = [context.FindAutomorphismIndex(step) for step in own]
         elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]
         self._automorphism_keys = _AutomorphismKeys(context, self._secret_key, {*steps, *elements})
         if keys.bootstrapping:
@@ -72,7 +74,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         self._secret_keys = {key.GetKeyTag(): key for key in (self._secret_key, second)}
         self._second_tag: str = second.GetKeyTag()
         self._switching_key = context.KeySwitchGen(self._secret_key, second) if keys.switching else None
-        self._has_rotation_keys = bool(steps or elements or keys.bootstrapping)
+        self._has_rotation_keys = bool(own or elements or keys.bootstrapping)
         is_real = parameters.scale is not None
         self._encode: Callable[..., Any] = (
             context.MakeCKKSPackedPlaintext if is_real else context.MakePackedPlaintext
