@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/tuneinsight/lattigo/v6/circuits/ckks/bootstrapping"
+	"github.com/tuneinsight/lattigo/v6/circuits/ckks/mod1"
+	"github.com/tuneinsight/lattigo/v6/circuits/ckks/polynomial"
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
 	"github.com/tuneinsight/lattigo/v6/utils"
 )
@@ -144,17 +146,24 @@ func bootstrap(e *evaluator, row *operands, out []*rlwe.Ciphertext) error {
 type bootstrapper struct {
 	*bootstrapping.Evaluator
 	switcher *switcher
+	modular  *mod1.Evaluator // with split key switching
 }
 
 func newBootstrapper(own *bootstrapping.Evaluator) (*bootstrapper, error) {
 	made, err := newSwitcher(own.Evaluator)
-	return &bootstrapper{own, made}, err
+	if err != nil {
+		return nil, err
+	}
+	polynomials := polynomial.NewEvaluator(own.BootstrappingParameters, own.Evaluator)
+	polynomials.Evaluator.Evaluator = made
+	return &bootstrapper{own, made, mod1.NewEvaluator(own.Evaluator, polynomials, own.Mod1Parameters)}, nil
 }
 
-// Lattigo's Evaluate. On several processors, its transforms are split, and the two halves of a full ciphertext are
-// reduced at once; the result is the same.
+// Lattigo's Evaluate. On several processors, its loops are split, and the two halves of a full ciphertext are reduced at
+// once; the result is the same.
 func (b *bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, error) {
-	if runtime.GOMAXPROCS(0) == 1 {
+	threads := runtime.GOMAXPROCS(0)
+	if threads == 1 {
 		return b.Evaluate(operand)
 	}
 	scaled, _, err := b.ScaleDown(operand)
@@ -173,8 +182,12 @@ func (b *bootstrapper) evaluate(operand *rlwe.Ciphertext) (*rlwe.Ciphertext, err
 	if right != nil {
 		halves = append(halves, right)
 	}
-	err = onThreads(len(halves), runtime.GOMAXPROCS(0), func(i int) (err error) {
-		halves[i], err = b.EvalMod(halves[i])
+	split := *b.Evaluator
+	if threads > len(halves) {
+		split.Mod1Evaluator = b.modular
+	}
+	err = onThreads(len(halves), threads, func(i int) (err error) {
+		halves[i], err = split.EvalMod(halves[i])
 		return err
 	})
 	if err != nil {

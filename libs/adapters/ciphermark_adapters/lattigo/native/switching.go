@@ -195,27 +195,73 @@ func (s *switcher) rotation(element uint64) (*rlwe.GadgetCiphertext, []uint64) {
 	return &key.GadgetCiphertext, s.AutomorphismIndex(element)
 }
 
-// As Automorphism of Lattigo.
-func (s *switcher) automorphism(in *rlwe.Ciphertext, element uint64) *rlwe.Ciphertext {
-	key, index := s.rotation(element)
-	level := in.Level()
-	primes, digits := s.primes(level), s.decomposed(residues(in.Value[1].Coeffs), level)
+// Both halves of the product of a polynomial and a key, as GadgetProduct of Lattigo; residues modulo P are void.
+func (s *switcher) switched(polynomial residues, key *rlwe.GadgetCiphertext, level int) [2]residues {
+	primes, digits := s.primes(level), s.decomposed(polynomial, level)
 	halves := [2]residues{s.taken(len(primes)), s.taken(len(primes))}
 	each(2*len(primes), func(i int) {
 		half, x := i%2, i/2
 		multiplied(digits, key, half, x, level, primes[x], halves[half][x])
 	})
 	s.give(digits...)
-	made := in.CopyNew()
-	for half, values := range halves {
+	for _, values := range halves {
 		s.divideByP(values, level)
-		each(level+1, func(x int) {
-			if half == 0 {
-				primes[x].Add(values[x], in.Value[0].Coeffs[x], values[x])
-			}
-			permuted(values[x], index, made.Value[half].Coeffs[x])
-		})
 	}
+	return halves
+}
+
+// As Automorphism of Lattigo.
+func (s *switcher) automorphism(in *rlwe.Ciphertext, element uint64) *rlwe.Ciphertext {
+	key, index := s.rotation(element)
+	level := in.Level()
+	primes, halves := s.primes(level), s.switched(residues(in.Value[1].Coeffs), key, level)
+	made := in.CopyNew()
+	each(2*(level+1), func(i int) {
+		half, x := i%2, i/2
+		values := halves[half][x]
+		if half == 0 {
+			primes[x].Add(values, in.Value[0].Coeffs[x], values)
+		}
+		permuted(values, index, made.Value[half].Coeffs[x])
+	})
 	s.give(halves[:]...)
 	return made
+}
+
+// Relinearize of Lattigo; like the next two, it replaces that of the evaluator for polynomials.
+func (s *switcher) Relinearize(in, out *rlwe.Ciphertext) error {
+	key, err := s.CheckAndGetRelinearizationKey()
+	if err != nil {
+		return err
+	}
+	level := min(in.Level(), out.Level())
+	primes, halves := s.primes(level), s.switched(residues(in.Value[2].Coeffs), &key.GadgetCiphertext, level)
+	each(2*(level+1), func(i int) {
+		half, x := i%2, i/2
+		primes[x].Add(in.Value[half].Coeffs[x], halves[half][x], out.Value[half].Coeffs[x])
+	})
+	s.give(halves[:]...)
+	out.Resize(1, level)
+	*out.MetaData = *in.MetaData
+	return nil
+}
+
+func (s *switcher) MulRelinNew(a *rlwe.Ciphertext, b rlwe.Operand) (*rlwe.Ciphertext, error) {
+	made, err := s.MulNew(a, b)
+	if err != nil || made.Degree() < 2 {
+		return made, err
+	}
+	return made, s.Relinearize(made, made)
+}
+
+func (s *switcher) Rescale(in, out *rlwe.Ciphertext) error {
+	level := in.Level()
+	if in != out || level == 0 {
+		return s.Evaluator.Rescale(in, out)
+	}
+	ringQ := s.ringQ.AtLevel(level)
+	each(len(in.Value), func(i int) { ringQ.DivRoundByLastModulusNTT(in.Value[i], in.Value[i]) })
+	in.Resize(in.Degree(), level-1)
+	in.Scale = in.Scale.Div(rlwe.NewScale(ringQ.SubRings[level].Modulus))
+	return nil
 }

@@ -12,7 +12,10 @@ import (
 // CoeffsToSlots of Lattigo: two ciphertexts where the slots are full, else one.
 func (s *switcher) coeffsToSlots(in *rlwe.Ciphertext, matrices dft.Matrix) (left, right *rlwe.Ciphertext, err error) {
 	parameters := s.GetParameters()
-	whole := s.product(in, matrices)
+	whole, err := s.product(in, matrices)
+	if err != nil {
+		return nil, nil, err
+	}
 	left = s.automorphism(whole, parameters.GaloisElementOrderTwoOrthogonalSubgroup())
 	if right, err = s.SubNew(whole, left); err != nil {
 		return nil, nil, err
@@ -33,7 +36,7 @@ func (s *switcher) coeffsToSlots(in *rlwe.Ciphertext, matrices dft.Matrix) (left
 // SlotsToCoeffs of Lattigo.
 func (s *switcher) slotsToCoeffs(left, right *rlwe.Ciphertext, matrices dft.Matrix) (*rlwe.Ciphertext, error) {
 	if right == nil {
-		return s.product(left, matrices), nil
+		return s.product(left, matrices)
 	}
 	whole := ckks.NewCiphertext(*s.GetParameters(), 1, matrices.LevelQ)
 	if err := s.Mul(right, 1i, whole); err != nil {
@@ -42,29 +45,23 @@ func (s *switcher) slotsToCoeffs(left, right *rlwe.Ciphertext, matrices dft.Matr
 	if err := s.Add(whole, left, whole); err != nil {
 		return nil, err
 	}
-	return s.product(whole, matrices), nil
+	return s.product(whole, matrices)
 }
 
 // The product with all factors of a matrix.
-func (s *switcher) product(in *rlwe.Ciphertext, matrices dft.Matrix) *rlwe.Ciphertext {
+func (s *switcher) product(in *rlwe.Ciphertext, matrices dft.Matrix) (*rlwe.Ciphertext, error) {
 	out, factors := in, matrices.Matrices
 	for _, count := range matrices.Levels {
 		for _, factor := range factors[:count] {
 			out = s.transformed(out, factor)
 		}
 		factors = factors[count:]
-		s.rescale(out)
+		if err := s.Rescale(out, out); err != nil {
+			return nil, err
+		}
 	}
 	out.LogDimensions = in.LogDimensions
-	return out
-}
-
-func (s *switcher) rescale(in *rlwe.Ciphertext) {
-	level := in.Level()
-	ringQ := s.ringQ.AtLevel(level)
-	each(len(in.Value), func(i int) { ringQ.DivRoundByLastModulusNTT(in.Value[i], in.Value[i]) })
-	in.Resize(in.Degree(), level-1)
-	in.Scale = in.Scale.Div(rlwe.NewScale(ringQ.SubRings[level].Modulus))
+	return out, nil
 }
 
 // A product with one matrix, as MultiplyByDiagMatrixBSGS of Lattigo: for each giant step, the sum of products of
