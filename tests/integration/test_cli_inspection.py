@@ -319,29 +319,6 @@ def test_a_new_suite_is_asked_for_at_a_terminal(tmp_path):
     assert "# 100 integers below 10, 2 consecutive multiplications, 128-bit" in path.read_text()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.extended) if path.stem.endswith(("-large", "-report")) else path
-        for path in SUITES
-    ],
-    ids=lambda path: path.stem,
-)
-def test_every_shipped_suite_can_be_explained(path, bare):
-    """Here, where what plans need is loaded once."""
-    arguments = ["suite", "explain", str(path), "--format", "json"]
-    done = CliRunner().invoke(app, arguments, env={"CIPHERMARK_DATA": str(bare.data_directory)})
-    assert done.exit_code == 0, done.exception
-    explained = json.loads(done.stdout)
-    assert explained["suite"] == path.stem
-    assert explained["estimated_s"] > 0
-    assert explained["cases"]
-    for case in explained["cases"]:
-        assert case["skipped"] is None or len(case["skipped"]) > 10
-        assert case["vector_length"] > 0
-    assert any(case["skipped"] is None for case in explained["cases"])
-
-
 def test_an_explanation_for_people(bare):
     suite = bare.suite(
         TINY | {"variants": ["cleartext", "planted-missing"], "operations": ["add", "mul"]}, processes=3

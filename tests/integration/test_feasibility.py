@@ -38,12 +38,16 @@ def planned(name: str) -> list[PlannedCase]:
     return plan.cases(suite, {item: Availability(registry.declaration(item)) for item in named})
 
 
-SUITES = [
-    pytest.param(name, marks=pytest.mark.extended)
-    if name.endswith(("-large", "-report")) or "-vs-" in name or name == "cryptoracle"
-    else name
-    for name in shipped.names()
-]
+def _is_long(name: str) -> bool:
+    """Whether a suite repeats others at greater length, or has workloads alone, whose parameters the contract suite
+    tries on every library.
+    """
+    kinds = {experiment.kind for experiment in files.load(shipped.path(name))[0].experiments}
+    is_repeated = name.endswith(("-large", "-report")) or "-vs-" in name or name == "cryptoracle"
+    return is_repeated or not kinds & KINDS.keys()
+
+
+SUITES = [pytest.param(name, marks=[pytest.mark.extended] * _is_long(name)) for name in shipped.names()]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -22,7 +22,7 @@ def planned(name):
     return plan.cases(suite, {name: Availability(registry.declaration(name)) for name in variants})
 
 
-@pytest.mark.parametrize("name", ["inference", "quick", "retrieval", "tenseal-ml"])
+@pytest.mark.parametrize("name", ["inference", "quick"])
 def test_every_case_and_every_reason_stands_in_eighty_columns(name):
     cases = planned(name)
     lines = list(terminal.lines(suite.as_table(cases), 80))

@@ -11,6 +11,7 @@ import pytest
 
 from ciphermark_adapters import registry
 from ciphermark_adapters.registry import Availability
+from ciphermark_benchmark.cli.suite import as_dict
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner import durations
 from ciphermark_benchmark.runner.journal import Header, Journal
@@ -119,6 +120,7 @@ _SLOW = (
     "cryptoracle",
     "inference",
     "inference-large",
+    "primitives-large",
     "retrieval",
     "seal-vs-openfhe",
     "tenseal-ml",
@@ -133,8 +135,12 @@ def test_a_shipped_suite_states_what_its_plan_comes_to(name: str) -> None:
     suite, text = files.load(shipped.path(name))
     variants = {variant for experiment in suite.experiments for variant in experiment.variants}
     available = {variant: Availability(registry.declaration(variant)) for variant in variants}
-    planned_s = estimate.of_plan(plan.cases(suite, available), suite.budget.budget).seconds
+    cases = plan.cases(suite, available)
+    planned_s = estimate.of_plan(cases, suite.budget.budget).seconds
     assert shipped.estimated_s(text) == pytest.approx(planned_s, rel=0.25)
+    assert any(item.reason is None for item in cases)
+    assert all(item.reason is None or len(item.reason) > 10 for item in cases)
+    assert all(item["vector_length"] > 0 for item in map(as_dict, cases))  # as `suite explain` shows them
 
 
 def test_an_estimate_goes_by_the_reference_kernel_of_the_host(data_directory: DataDirectory) -> None:
