@@ -36,6 +36,9 @@ LONG = re.compile(
             r"test_full_size\[seal-(lmc-per-row-(plain|encrypted)|lr-k5-encrypted)-ckks",
             r"test_full_size\[seal-lr-fixed-encrypted-bgv",
             r"test_micro\.py::test_small\[(pyfhel|openfhe|lattigo)-ckks-(logistic|sign)-published",
+            # Deep or long ones once, with SEAL; of HElib's BGV one.
+            r"test_a_computation_is_correct\[(?!seal-|cleartext-)[\w-]+-(threshold|long_vector)\]",
+            r"test_a_computation_is_correct\[helib-bgv-whole(_layer)?\]",
         )
     )
 )

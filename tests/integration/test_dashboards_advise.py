@@ -116,22 +116,29 @@ def page(url: str, service: predictions.Service) -> Iterator[Page]:
 
 
 @needs_chromium
-def test_a_slider_sets_a_limit_at_once_and_the_page_fits(page: Page, service: predictions.Service) -> None:
-    opened(page, "/advise?workload=sign", 390)
+@pytest.mark.parametrize(
+    ("address", "name", "key", "unit"),
+    [("/advise?workload=sign", "server_memory", "Home", "MB"), ("/accelerators", "bandwidth", "End", "TB/s")],
+)
+def test_a_slider_asks_at_once_and_keeps_the_focus(
+    page: Page, service: predictions.Service, *, address: str, name: str, key: str, unit: str
+) -> None:
+    """A limit of advice, and a value of a machine; both pages fit a phone and a desk."""
+    opened(page, address, 390)
     for width in (390, 1400):
         page.set_viewport_size({"width": width, "height": 900})
         drawn(page)
         assert layout_faults(page, width) == [], width
     assert access_faults(page, is_brief=True) == []
     page.locator("details.more > summary").click()
-    slider = page.locator("#slider-server_memory")
+    slider = page.locator(f"#slider-{name}")
     slider.focus()
-    slider.press("Home")
-    page.wait_for_url("**server_memory=*")
+    slider.press(key)
+    page.wait_for_url(f"**{name}=*")
     drawn(page)
-    (limit,) = {asked["server_memory"] for asked in service.asked if "server_memory" in asked}
-    assert limit.endswith("MB")
-    assert page.locator("#slider-server_memory").evaluate("item => item === document.activeElement")
+    (value,) = {asked[name] for asked in service.asked if name in asked}
+    assert value.endswith(unit)
+    assert page.locator(f"#slider-{name}").evaluate("item => item === document.activeElement")
 
 
 def test_the_page_compares_published_and_predicted_times(client: Any, service: predictions.Service) -> None:
@@ -186,21 +193,3 @@ def test_a_measured_bootstrap_stands_beside_the_prediction(new_url: Any, make: A
 def test_without_a_service_accelerators_say_so(url: str) -> None:
     with dashboard(url) as client:
         assert "no benchmark service" in client.get("/accelerators").text
-
-
-@needs_chromium
-def test_a_slider_changes_the_machine_and_the_page_fits(page: Page, service: predictions.Service) -> None:
-    opened(page, "/accelerators", 390)
-    for width in (390, 1400):
-        page.set_viewport_size({"width": width, "height": 900})
-        drawn(page)
-        assert layout_faults(page, width) == [], width
-    assert access_faults(page, is_brief=True) == []
-    page.locator("details.more > summary").click()
-    slider = page.locator("#slider-bandwidth")
-    slider.focus()
-    slider.press("End")
-    page.wait_for_url("**bandwidth=*")
-    drawn(page)
-    (value,) = {asked["bandwidth"] for asked in service.asked if "bandwidth" in asked}
-    assert value.endswith("TB/s")
