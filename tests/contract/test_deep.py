@@ -10,6 +10,9 @@ import pytest
 from ciphermark_adapters import registry
 from ciphermark_circuits import helr, recurrent
 from ciphermark_circuits.regression import Sigmoid
+from ciphermark_contract.bootstrapping_memory import needs
+from ciphermark_core import host
+from ciphermark_measure import confinement
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.deep import bootstrap
 from ciphermark_workloads.deep.bootstrapped import Ring
@@ -17,6 +20,7 @@ from ciphermark_workloads.deep.helr import Helr
 from ciphermark_workloads.deep.lstm import Lstm
 from ciphermark_workloads.deep.regression import Regression
 from ciphermark_workloads.deep.resnet import ResNet, Size
+from ciphermark_workloads.programs import all_traced, keys_of
 from ciphermark_workloads.workload import AnyWorkload
 
 from . import cells, harness
@@ -93,6 +97,36 @@ def _require_right(variant: str, workload: AnyWorkload, ring: Ring) -> None:
 @cells.each("name", _names)
 def test_small(variant: str, scheme: str, name: str) -> None:
     _require_right(variant, *SMALL[name])
+
+
+def _bootstrapping_libraries(cell: Cell) -> list[str]:
+    return ["helr"] if _names(cell) and cell.declared.footprint is not None else []
+
+
+@cells.each("name", _bootstrapping_libraries)
+def test_memory_is_predicted_before_keys_are_generated(
+    variant: str, scheme: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload, ring = SMALL[name]
+    declared, adapter = registry.declaration(variant), harness.adapter(variant)
+    spec = (ring.precise if declared.chooses_primes else ring).spec
+    given, parameters = workload.input(4, None), adapter.resolve(spec)
+    programs = all_traced(workload, given, parameters, declared).values()
+    keys = keys_of(programs)
+    assert declared.footprint is not None
+    found = needs(declared.footprint, [item.program for item in programs], keys)
+    assert found is not None
+    written = sum(map(len, adapter.key_owner(parameters, keys).public_material()))
+    assert found.keys == pytest.approx(written, rel=0.1)
+
+    monkeypatch.setattr(confinement, "memory_limit", lambda: found.server - (1 << 20))
+    monkeypatch.setattr(type(adapter), "key_owner", None)
+    with pytest.raises(MemoryError, match=r"the server needs about .* MB \(keys take .*; the budget allows"):
+        InProcess(workload, adapter, spec, given)
+    monkeypatch.setattr(confinement, "memory_limit", lambda: found.server + (1 << 20))
+    monkeypatch.setattr(host, "memory_bytes", lambda: found.together - (1 << 20))
+    with pytest.raises(MemoryError, match=r"client and server need about .* MB .*; the host has"):
+        InProcess(workload, adapter, spec, given)
 
 
 @pytest.mark.extended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,6 +29,10 @@ def _digit_per_prime(parameters: Parameters) -> Switching:
     return Switching(len(parameters.moduli), len(parameters.special_moduli))
 
 
+def _no_rotations(parameters: Parameters) -> Collection[int]:
+    return ()
+
+
 class OfParties(NamedTuple):
     """A value for each party."""
 
@@ -52,6 +56,8 @@ class Footprint:
     - ``buffers`` are the polynomials of all primes of QP that the library needs beyond operands and results.
     - With ``has_pools``, freed memory serves objects of the same size only, until it is collected.
     - ``switching`` predicts the key switching of parameters with the requested data primes.
+    - ``bootstrapping_rotations`` are the steps, modulo N/2, whose keys bootstrapping shares with programs. A process
+      that holds its keys takes ``growth`` times what is in use.
     """
 
     process_mib: float
@@ -64,6 +70,8 @@ class Footprint:
     buffers: OfParties = _NONE
     has_pools: bool = False
     switching: Callable[[Parameters], Switching] = _digit_per_prime
+    bootstrapping_rotations: Callable[[Parameters], Collection[int]] = _no_rotations
+    growth: float = 1.0
 
     def key_bytes(self, parameters: Parameters) -> int:
         """One evaluation key: two polynomials of all primes for each digit, and for each factor of a composite t."""
@@ -92,7 +100,7 @@ class Footprint:
         sent = residues * sum(_bytes(program, shape) for program in programs for shape in program.inputs)
         moved = self._moved_keys(parameters, keys)
         buffer = self._polynomial_bytes(parameters)
-        base = self._base(parameters)
+        base = self.base_bytes(parameters)
         encrypting = _UPLOAD * sent + self.buffers.client * buffer
         evaluating = max(plaintexts, stored) + live + self.buffers.server * buffer
         owned = kept if self.owner_keeps_keys else 0
@@ -108,9 +116,10 @@ class Footprint:
             return None
         kept = self._kept_keys(parameters, keys) * (2 if self.owner_keeps_keys else 1)
         moved = self.copies.client * self._moved_keys(parameters, keys)
-        return PartyBytes(0, round(self._base(parameters) + kept + moved), kept)
+        return PartyBytes(0, round(self.base_bytes(parameters) + kept + moved), kept)
 
-    def _base(self, parameters: Parameters) -> float:
+    def base_bytes(self, parameters: Parameters) -> float:
+        """A process with the library and its tables."""
         return self.process_mib * _MIB + self.context_bytes(parameters)
 
     def _kept_keys(self, parameters: Parameters, keys: KeyRequest) -> int:

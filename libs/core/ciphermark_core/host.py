@@ -35,7 +35,7 @@ def collect() -> Host:
         cpu_flags=tuple(sorted(cpuinfo.get("flags", "").split())),
         caches=caches(),
         cores=cores,
-        memory_bytes=_memory_bytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")),
+        memory_bytes=memory_bytes(),
         operating_system=_operating_system(),
         kernel=platform.release(),
         governor=_text(_CPU / "cpu0/cpufreq/scaling_governor"),
@@ -51,6 +51,11 @@ def collect() -> Host:
     fingerprint = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]
     busy = busy_cores() if _is_loaded(facts) else None
     return replace(facts, fingerprint=fingerprint, warnings=tuple(warnings(facts, busy)))
+
+
+def memory_bytes() -> int:
+    """Return the memory of this host, or of this container where it is smaller."""
+    return _memory_bytes(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def machine() -> str | None:

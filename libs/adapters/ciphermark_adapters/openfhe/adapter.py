@@ -18,7 +18,7 @@ import openfhe
 
 from ciphermark_adapters import provenance
 from ciphermark_adapters.bindings import LibraryKeyOwner
-from ciphermark_adapters.openfhe import bootstrapping
+from ciphermark_adapters.openfhe import bootstrapping, limits
 from ciphermark_adapters.openfhe import parameters as parameter_sets
 from ciphermark_adapters.openfhe.ciphertexts import (
     Naturalizer,
@@ -63,7 +63,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         self._tag: str = self._public_key.GetKeyTag()
         if keys.relinearization:
             context.EvalMultKeyGen(self._secret_key)
-        shared = bootstrapping.rotations(parameters) if keys.bootstrapping else set()
+        shared = limits.bootstrapping_rotations(parameters) if keys.bootstrapping else set()
         own = [step for step in keys.steps if step % (parameters.ring_dimension // 2) not in shared]
         steps = [context.FindAutomorphismIndex(step) for step in own]
         elements = [element % (2 * parameters.ring_dimension) for element in keys.elements]

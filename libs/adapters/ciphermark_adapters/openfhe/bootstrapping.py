@@ -136,12 +136,6 @@ def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
     return result
 
 
-def rotations(parameters: Parameters) -> set[int]:
-    """The steps, modulo N/2, that have a key of bootstrapping, by which programs rotate, too."""
-    asked = parameters.require_bootstrapping().parameters
-    return bootstrapping_keys.rotations(parameters.ring_dimension, parameters.slots, asked)
-
-
 def generate_keys(context: Any, parameters: Parameters, secret_key: Any) -> None:
     """Add all keys of bootstrapping to OpenFHE's map of the secret key's tag."""
     set_up(context, parameters, is_to_compute=False)

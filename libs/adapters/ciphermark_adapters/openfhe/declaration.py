@@ -66,6 +66,7 @@ DECLARATIONS = (
             copies=OfParties(3.1, 2.8),
             buffers=OfParties(36, 11),
             switching=limits.switching,
+            bootstrapping_rotations=limits.bootstrapping_rotations,
         ),
         # Decode of ckkspackedencoding.cpp: √2 times the deviation of a coefficient of the imaginary part, which has
         # half of the freedom, and at least √N/8 a coefficient

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from ciphermark_adapters.openfhe import bootstrapping_keys
 from ciphermark_contract.footprint import Switching
 from ciphermark_core import security
 from ciphermark_core.key_switching import KeySwitching
@@ -135,6 +136,12 @@ def switching(parameters: Parameters) -> Switching:
         if security.level(spec.security_table, spec.ring_dimension, log_qp) >= spec.security:
             break
     return found
+
+
+def bootstrapping_rotations(parameters: Parameters) -> set[int]:
+    """The steps, modulo N/2, that have a key of bootstrapping, by which programs rotate, too."""
+    asked = parameters.require_bootstrapping().parameters
+    return bootstrapping_keys.rotations(parameters.ring_dimension, parameters.slots, asked)
 
 
 def special_primes(bits: Sequence[int], switching: KeySwitching) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ciphermark_adapters import registry
+from ciphermark_contract import bootstrapping_memory
 from ciphermark_contract.declaration import SEEDED_CIPHERTEXT, Declaration
 from ciphermark_contract.interfaces import (
     Adapter,
@@ -19,6 +20,8 @@ from ciphermark_contract.interfaces import (
     Unsupported,
     Vector,
 )
+from ciphermark_contract.program import Program
+from ciphermark_core import host
 from ciphermark_core.encryption import SECRET_KEY
 from ciphermark_core.errors import UserError
 from ciphermark_core.metrics import MAX_ERROR
@@ -197,7 +200,11 @@ class Client(Party):
         if request.source is None:
             raise UserError(f"the keys of {workload.name} depend on its input: give its source, too")
         given = self.inputs(workload, request.source, 1)[0]
-        return keys_of(all_traced(workload, given, parameters, declared).values())
+        programs = all_traced(workload, given, parameters, declared).values()
+        keys = keys_of(programs)
+        if keys.bootstrapping is not None:
+            _require_memory([item.program for item in programs], keys, declared)
+        return keys
 
     @property
     def keys(self) -> Keys:
@@ -223,6 +230,28 @@ class Client(Party):
             inputs = self.inputs(keys.workload, source, keys.inputs_per_pass)
             self._subject = subject(keys.workload, source, inputs, keys.owner.parameters)
         return self._subject
+
+
+def _require_memory(programs: Sequence[Program], keys: KeyRequest, declared: Declaration) -> None:
+    """Raise ``MemoryError`` for programs that bootstrap whose parties exceed what each may have, or, confined to this
+    host, what it has.
+    """
+    limit = confinement.memory_limit()
+    found = declared.footprint and bootstrapping_memory.needs(declared.footprint, programs, keys)
+    if limit is None or not found:
+        return
+    client, server, together, key_mb, diagonal_mb = (-(-size >> 20) for size in found)
+    limit_mb, host_mb = limit >> 20, host.memory_bytes() >> 20
+    contents = f"keys take {key_mb:,} MB and diagonals of bootstrapping {diagonal_mb:,} MB"
+    if max(client, server) > limit_mb:
+        party, most = ("server", server) if server > client else ("client", client)
+        raise MemoryError(
+            f"the {party} needs about {most:,} MB ({contents}); the budget allows {limit_mb:,} MB per party (memory_mb)"
+        )
+    if together > host_mb:
+        raise MemoryError(
+            f"client and server need about {together:,} MB ({contents}); the host has {host_mb:,} MB"
+        )
 
 
 def _to_two_digits(output: Any) -> tuple[float, ...]:
