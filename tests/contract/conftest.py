@@ -32,10 +32,15 @@ LONG = re.compile(
             r"test_by_a_number_as_keyword\[(openfhe|pyfhel)-bfv-constant-weight-pir-published",
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
             r"test_digits\[(pyfhel|openfhe|lattigo)-ckks-digits",
+            r"test_digits\[helib-ckks-digits(-encrypted)?\]",
             r"test_workloads\.py::test_small\[tenseal-(bfv|ckks)-(lmc-per-row|lr-fixed)",
             r"test_full_size\[seal-(lmc-per-row-(plain|encrypted)|lr-k5-encrypted)-ckks",
             r"test_full_size\[seal-lr-fixed-encrypted-bgv",
-            r"test_micro\.py::test_small\[(pyfhel|openfhe|lattigo)-ckks-(logistic|sign)-published",
+            r"test_micro\.py::test_small\[(pyfhel|openfhe|lattigo|helib)-ckks-(logistic|sign)-published",
+            # Sizes and shapes that the workload or the circuit deals with, whatever the library.
+            r"test_retrieval\.py::test_small\[(?!seal-|cleartext-)[\w-]+ (one byte|one full block|longest|chunks)\]",
+            r"test_a_composition_of_odd_polynomials\[(?!seal-|cleartext-)[\w-]+-(2|8)\]",
+            r"test_a_row_major_matrix_product\[(?!seal-|cleartext-)[\w-]+-grid0\]",
             # Deep or long ones once, with SEAL; of HElib's BGV one.
             r"test_a_computation_is_correct\[(?!seal-|cleartext-)[\w-]+-(threshold|long_vector)\]",
             r"test_a_computation_is_correct\[helib-bgv-whole(_layer)?\]",
