@@ -28,7 +28,7 @@ LONG = re.compile(
     "|".join(
         (
             r"test_a_network_in_whole_numbers\[((?!cleartext)[\w-]+-digits(-encrypted)?\]|openfhe|pyfhel)",
-            r"test_digits_in_all_slots\[seal-(bfv-8192|ckks-1024)",
+            r"test_digits_in_all_slots\[(seal-(bfv-8192|ckks-1024)|openfhe|helib)",
             r"test_by_a_number_as_keyword\[(openfhe|pyfhel)-bfv-constant-weight-pir-published",
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
             r"test_digits\[(pyfhel|openfhe|lattigo)-ckks-digits",
