@@ -11,6 +11,7 @@ from ciphermark_adapters import registry
 from ciphermark_circuits import helr, recurrent
 from ciphermark_circuits.regression import Sigmoid
 from ciphermark_contract.bootstrapping_memory import needs
+from ciphermark_contract.keys import KeyRequest
 from ciphermark_core import host
 from ciphermark_measure import confinement
 from ciphermark_measure.parties.in_process import InProcess
@@ -139,3 +140,28 @@ def test_small_but_long(variant: str, scheme: str, name: str) -> None:
 @cells.each("name", _full_names)
 def test_published_lengths(variant: str, scheme: str, name: str) -> None:
     _require_right(variant, *FULL[name])
+
+
+# Steps to an operand that no library bootstraps, and the remedy.
+UNFIT = {"three polynomials": (("square",), "relinearize"), "scale": (("square", "relinearize"), "rescale")}
+
+
+def _unfit(cell: Cell) -> list[str]:
+    able = "bootstrap" in cell.declared.operations[cell.scheme] and cell.declared.variant != "cleartext"
+    return list(UNFIT) if able else []
+
+
+@cells.each("operand", _unfit)
+def test_an_operand_that_bootstrapping_does_not_take_is_refused(
+    variant: str, scheme: str, operand: str
+) -> None:
+    """OpenFHE ended the process, or reported an exhausted ciphertext."""
+    steps, remedy = UNFIT[operand]
+    ring = _ring(1).precise if registry.declaration(variant).chooses_primes else _ring(1)
+    keys = KeyRequest.of(relinearization=True, bootstrapping=True)
+    subject = harness.subject_with(variant, ring.spec, keys)
+    ciphertext = subject.encrypted(subject.vector(1))
+    for step in steps:
+        ciphertext = subject.evaluator.apply(step, ciphertext)
+    with pytest.raises(ValueError, match=f"bootstrap.*: {remedy} it"):
+        subject.evaluator.apply("bootstrap", ciphertext)

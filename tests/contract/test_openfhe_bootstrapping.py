@@ -91,7 +91,7 @@ def test_a_level_that_bootstrapping_does_not_take_is_exhausted(variant: str) -> 
         subject = harness.subject_with(variant, WAYS[way], KEYS)
         level = subject.parameters.require_bootstrapping().operand_level
         low = lowered(subject.evaluator, subject.encrypted(subject.vector(5)), level - 1)
-        with pytest.raises(Exhausted):
+        with pytest.raises(Exhausted, match=f"takes level {level}, and the operand is at {level - 1}"):
             subject.evaluator.apply("bootstrap", low)
 
 

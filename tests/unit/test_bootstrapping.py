@@ -114,9 +114,10 @@ def test_the_tolerance_is_that_of_the_operation() -> None:
     assert checking.tolerance(coarse) == checking.tolerance(PARAMETERS) < 1e-6
 
 
-def test_values_outside_the_unit_interval_are_refused() -> None:
+@pytest.mark.parametrize(("value", "words"), [(-1.25, r"1\.25"), (np.nan, "nan"), (np.inf, "inf")])
+def test_values_outside_the_unit_interval_are_refused(value: float, words: str) -> None:
     ring = Ring.of(PARAMETERS)
     values = np.array([-1.0, 1.0, 0.5])
     assert ROW.meaning(ring, values) is values
-    with pytest.raises(Unsupported, match=r"values in \[−1, 1\], and one of these is 1\.25"):
-        ROW.meaning(ring, np.array([0.5, -1.25]))
+    with pytest.raises(Unsupported, match=r"values in \[−1, 1\], and one of these is " + words):
+        ROW.meaning(ring, np.array([0.5, value]))

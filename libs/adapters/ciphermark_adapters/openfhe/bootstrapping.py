@@ -10,7 +10,7 @@ from typing import Any
 import openfhe
 
 from ciphermark_adapters.openfhe import bootstrapping_keys
-from ciphermark_contract.interfaces import Handle, Unsupported
+from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported
 from ciphermark_core.key_switching import KeySwitching
 from ciphermark_core.model import (
     Bootstrapping,
@@ -120,15 +120,25 @@ def set_up(context: Any, parameters: Parameters, *, is_to_compute: bool = True) 
 def bootstrapped(context: Any, parameters: Parameters, a: Handle) -> Handle:
     """EvalBootstrap, and the rescaling that FIXEDMANUAL leaves to the caller; the exact scale stays.
 
-    An operand above the level of the result is brought below it, since OpenFHE returns such a one as it is.
+    An operand above the level of the result is brought below it, since OpenFHE returns such a one as it is. Raises
+    ``Exhausted`` and ``ValueError`` for operands that it does not take: with three polynomials it ends the process.
     """
     own = parameters.require_bootstrapping()
-    asked = own.parameters
+    asked, level = own.parameters, len(parameters.moduli) - 1 - a.GetLevel()
+    if (polynomials := a.NumberCiphertextElements()) > 2:
+        raise ValueError(
+            f"a ciphertext of {polynomials} polynomials cannot be bootstrapped: relinearize it first"
+        )
+    if (degree := a.GetNoiseScaleDeg()) > 1:
+        raise ValueError(
+            f"OpenFHE bootstraps at the default scale, and the operand has its power {degree}: rescale it first"
+        )
+    if level < own.operand_level:
+        raise Exhausted(f"bootstrapping takes level {own.operand_level}, and the operand is at {level}")
     if _precomputed.get(_place(parameters)) != asked:
         set_up(context, parameters)
-    surplus = len(parameters.moduli) - 1 - own.operand_level - a.GetLevel()
-    if surplus > 0:
-        a = context.LevelReduce(a, None, surplus)
+    if level > own.operand_level:
+        a = context.LevelReduce(a, None, level - own.operand_level)
     result = context.EvalBootstrap(a, asked.iterations, asked.precision_bits or 0)
     if result.GetNoiseScaleDeg() > 1:
         result = context.Rescale(result)

@@ -78,7 +78,7 @@ def same(_: Ring, a: Vector, *__: object) -> Vector:
 def bootstrapped(_: Ring, a: Vector) -> Vector:
     """The operand, unchanged; raises ``Unsupported`` for values that bootstrapping does not keep."""
     largest = float(np.max(np.abs(a), initial=0.0))
-    if largest > 1 + _SLACK:
+    if not largest <= 1 + _SLACK:  # also where it is no number
         raise Unsupported(
             f"bootstrapping takes values in [−1, 1], and one of these is {largest:.4g}: scale them down first"
         )
