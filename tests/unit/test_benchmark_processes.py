@@ -11,7 +11,7 @@ from ciphermark_benchmark.processes import WorkerProcess
 from ciphermark_core import wire
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_measure import processes, protocol
-from ciphermark_measure.processes import Confinement, WorkerDied, explained, require_one_clock
+from ciphermark_measure.processes import Confinement, WorkerDied, explained, last_words, require_one_clock
 
 MB = 1 << 20
 
@@ -36,6 +36,8 @@ MB = 1 << 20
         (1, 10, "MemoryError", "out_of_memory", ["MemoryError"]),
         (1, 10, "mmap: Cannot allocate memory", "out_of_memory", ["Cannot allocate memory"]),
         (2, 10, "fatal error: runtime: out of memory", "out_of_memory", ["out of memory"]),
+        (2, 10, "fatal error: runtime: cannot allocate memory", "out_of_memory", ["cannot allocate"]),
+        (-signal.SIGABRT, 10, "pthread_create failed: Resource …", "out_of_memory", ["pthread_create"]),
     ],
 )
 def test_a_death_is_explained(exit_code, peak_mb, words, status, parts):
@@ -45,6 +47,15 @@ def test_a_death_is_explained(exit_code, peak_mb, words, status, parts):
     assert death.status == status
     for part in parts:
         assert part in str(death)
+
+
+def test_the_reason_of_go_precedes_its_stacks():
+    stacks = b"\n\ngoroutine 1 [running]:\nmain.main()" * 1000
+    for reason in (b"fatal error: runtime: cannot allocate memory", b"panic: index out of range"):
+        words = last_words(b"something before\n" + reason + stacks)
+        assert words.startswith(reason.decode())
+        assert len(words) <= 2000
+    assert last_words(b"x" * 5000 + b" panic: said in passing\n").endswith("x panic: said in passing")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import select
 import signal
@@ -28,7 +29,16 @@ _LETTING_GO_S = 5.0  # a process whose pipes are closed is about to end, as a ru
 _LOOK_S = 0.25  # between two looks at the memory of a process that is watched
 _STDERR_TAIL_BYTES = 2000
 _NONSENSE_BYTES = 100
-_MEMORY_WORDS = ("bad_alloc", "MemoryError", "Cannot allocate memory", "out of memory")
+# A limited process has no room for the stack of a thread: pthread_create fails.
+_MEMORY_WORDS = (
+    "bad_alloc",
+    "MemoryError",
+    "annot allocate memory",
+    "out of memory",
+    "pthread_create failed",
+)
+_READ_BYTES = 1 << 16  # of standard error
+_REASON_IN_GO = re.compile(rb"^(fatal error|panic|runtime/cgo): ", re.MULTILINE)
 
 
 Reply = TypeVar("Reply")
@@ -209,8 +219,8 @@ class Process(Generic[Reply]):
         _, code, usage = os.wait4(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(code)
         size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - _STDERR_TAIL_BYTES))
-        words = self._errors.read().decode(errors="replace").strip()
+        self._errors.seek(max(0, size - _READ_BYTES))
+        words = last_words(self._errors.read())
         # A process begins with the peak of the one that started it, which may have been larger than its own.
         peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > self._inherited_peak else None
         kills = oom_kills_since(self._oom_kills)
@@ -294,6 +304,13 @@ def explained(
         limit = f"{limit_bytes >> 20} MB allowed{peak}"
         return WorkerDied("out_of_memory", f"the worker ran out of memory ({how}; {limit}){tail}")
     return WorkerDied("crashed", f"the worker died of {how}{tail}")
+
+
+def last_words(errors: bytes) -> str:
+    """The end of standard error; of Go from the reason on, which precedes the stacks of all goroutines. Pure."""
+    reason = _REASON_IN_GO.search(errors)
+    words = errors[-_STDERR_TAIL_BYTES:] if reason is None else errors[reason.start() :][:_STDERR_TAIL_BYTES]
+    return words.decode(errors="replace").strip()
 
 
 def _signal_name(number: int) -> str:
