@@ -33,13 +33,10 @@ EVERY_PAGE = REPOSITORY / "tests" / "acceptance" / "every-page.jsonl.xz"
 ADDRESSES = (
     "/",
     "/?for=mul&scheme=bfv",
-    "/?for=rotate(1)&scheme=bfv&run=last:pir-report",
     "/ranking?run=last:quick",
     "/operations?run=last:quick",
-    "/operations?run=last:pir-report&operation=rotate(1)",
     "/hexl?run=last:pir-report",
     "/noise?run=last:quick",
-    "/noise?run=last:seal-vs-openfhe",
     "/memory?run=last:quick",
     "/learning?run=last:tenseal-ml",
     "/retrieval",
@@ -54,6 +51,12 @@ ADDRESSES = (
     "/draw",
     "/hexl?run=last:seal-vs-openfhe",  # nothing of the kind
     "/nowhere",
+)
+# Pages from above with more of the same, at greater length.
+AGAIN = (
+    "/?for=rotate(1)&scheme=bfv&run=last:pir-report",
+    "/operations?run=last:pir-report&operation=rotate(1)",
+    "/noise?run=last:seal-vs-openfhe",
 )
 # Each page once in the dark, drawn on a phone and turned to a desk; everything else takes minutes.
 LOOKS = [
@@ -140,7 +143,9 @@ def page(context: BrowserContext, site: str) -> Iterator[Page]:
     assert [text for text in complaints if "404" not in text] == []
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize(
+    "address", [*ADDRESSES, *(pytest.param(address, marks=pytest.mark.extended) for address in AGAIN)]
+)
 @pytest.mark.parametrize(("scheme", "widths"), LOOKS)
 def test_a_page_fits_every_screen_and_everybody(
     page: Page, places: dict[str, str], address: str, scheme: str, widths: tuple[int, ...]
