@@ -83,6 +83,7 @@ FROM_THE_CORE = {
     "ParameterSpec",
     "Parameters",
     "Sample",
+    "Shape",
     "Stage",
 }
 

@@ -102,5 +102,5 @@ class Group:
 
     @property
     def is_watched(self) -> bool:
-        """Whether the host was observed during all trials."""
-        return all("reference_kernel_s" in trial.facts for trial in self.trials)
+        """Whether the host was observed during all trials, or they were interrupted: then samples are disturbed."""
+        return all({"reference_kernel_s", "resumptions"} & trial.facts.keys() for trial in self.trials)

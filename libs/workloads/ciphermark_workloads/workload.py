@@ -102,7 +102,8 @@ class Workload(ABC, Generic[Input, Output]):
     is executed, even those that no output needs: for circuits that others published. For estimates, ``pass_s`` is the
     rough time of a pass at N = 4096, of a workload whose :meth:`outline` takes less; it is scaled to larger rings.
     Without ``keeps_constants`` the server encodes the constants of a stage in every pass, and keeps those of no other:
-    they would not fit its memory together.
+    they would not fit its memory together. With ``has_checkpoints``, an interrupted trial resumes after its last stage,
+    on libraries whose secret key the client can keep.
     """
 
     family: str = OWN
@@ -116,6 +117,7 @@ class Workload(ABC, Generic[Input, Output]):
     pass_s: float | None = None
     is_literal: bool = False
     keeps_constants: bool = True
+    has_checkpoints: bool = False
 
     def __init_subclass__(cls) -> None:
         """Set the family of a class by the folder that contains it."""

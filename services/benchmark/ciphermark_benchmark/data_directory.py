@@ -49,6 +49,16 @@ class DataDirectory:
         return self.folder / "workloads"
 
     @property
+    def checkpoints(self) -> Path:
+        """States of unfinished trials of long programs, ``RUN/TRIAL``."""
+        return self.folder / "checkpoints"
+
+    @property
+    def secret_keys(self) -> Path:
+        """Secret keys of these trials, written and read by the client's party alone."""
+        return self.folder / "secret-keys"
+
+    @property
     def files(self) -> Path:
         """Copies of the files that options of workloads named in suites, ``NAME.SUFFIX``."""
         return self.folder / "files"

@@ -31,6 +31,7 @@ from ciphermark_measure.parties import messages, party
 from ciphermark_measure.parties.blobs import Blobs
 from ciphermark_measure.parties.inputs import Finder, Subject, inputs_of, judged, shared_public, subject
 from ciphermark_measure.parties.party import HostWatch, OutOfOrder, Party, Steps, Watch, equal_parts
+from ciphermark_measure.parties.secret_keys import SecretKeys
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.parameters import recommended, sends_seeded
 from ciphermark_workloads.programs import all_traced, alone_before, keys_of
@@ -39,7 +40,7 @@ from ciphermark_workloads.workload import Arrays, Judgement, Stage, Truth
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The result of ``MakeKeys``. The secret key is in ``owner``: it is never written, and dies with the process."""
+    """The result of ``MakeKeys``. The secret key is in ``owner``."""
 
     workload: AnyWorkload
     inputs_per_pass: int
@@ -59,7 +60,8 @@ class Keys:
 
 class Client(Party):
     """Answers ``MakeKeys``, ``Encrypt``, ``Score`` and ``CompareLayers``. ``find`` finds data sets by name. Evaluation
-    keys are released once written, since a server may hold them on the same host.
+    keys are released once written, since a server may hold them on the same host. Secret keys are written to
+    ``secret_keys`` alone, for workloads with checkpoints, and else die with the process.
     """
 
     writes_keys_again = False
@@ -70,9 +72,11 @@ class Client(Party):
         workloads: Mapping[str, AnyWorkload],
         find: Finder,
         host: HostWatch | None = None,
+        secret_keys: SecretKeys | None = None,
     ) -> None:
         super().__init__(store, workloads, host)
         self._find = find
+        self._secret_keys = secret_keys
         self._keys: Keys | None = None
         self._subject: Subject | None = None
 
@@ -94,7 +98,8 @@ class Client(Party):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
         with steps.step("keygen"):
             parameters = _resolved(adapter, _spec(workload, declared, request))
-            owner = adapter.key_owner(parameters, self._key_request(workload, request, parameters, declared))
+            keys, programs = self._key_request(workload, request, parameters, declared)
+            owner, is_kept = self._owner(workload, request, adapter, parameters, keys)
         material = self.store.put_parts(steps.each("keygen", owner.public_material()))
         samples, check = steps.samples(), Watch(messages.PREPARE)
         with check.step(messages.CHECK):
@@ -112,7 +117,30 @@ class Client(Party):
             material=material,
             samples=samples + check.samples(),
             host_facts=self.host.facts,
+            programs=programs if is_kept else (),
         )
+
+    def _owner(
+        self,
+        workload: AnyWorkload,
+        request: messages.MakeKeys,
+        adapter: Adapter,
+        parameters: Parameters,
+        keys: KeyRequest,
+    ) -> tuple[KeyOwner, bool]:
+        """The owner of new keys, or of a kept secret key; and whether its secret key is kept."""
+        name, kept = request.kept_as, self._secret_keys
+        if name is None or kept is None or not workload.has_checkpoints or len(workload.server_stages) < 2:
+            return adapter.key_owner(parameters, keys), False
+        secret = kept.of(name)
+        if secret is not None:
+            return adapter.restored_owner(parameters, keys, secret), True
+        owner = adapter.key_owner(parameters, keys)
+        try:
+            kept.keep(name, owner.dump_secret())
+        except Unsupported:  # without checkpoints then
+            return owner, False
+        return owner, True
 
     def _encrypt(self, request: messages.Encrypt) -> messages.Encrypted:
         keys = self.keys
@@ -192,19 +220,20 @@ class Client(Party):
         request: messages.MakeKeys,
         parameters: Parameters,
         declared: Declaration,
-    ) -> KeyRequest:
-        """The keys that the workload declares, or else those of its programs."""
+    ) -> tuple[KeyRequest, tuple[str, ...]]:
+        """The keys that the workload declares, or else those of its programs; and the digests of these, if traced."""
         keys = workload.keys(parameters)
-        if keys is not None:
-            return keys
+        if keys is not None and not workload.has_checkpoints:
+            return keys, ()
         if request.source is None:
             raise UserError(f"the keys of {workload.name} depend on its input: give its source, too")
         given = self.inputs(workload, request.source, 1)[0]
         programs = all_traced(workload, given, parameters, declared).values()
-        keys = keys_of(programs)
-        if keys.bootstrapping is not None:
-            _require_memory([item.program for item in programs], keys, declared)
-        return keys
+        if keys is None:
+            keys = keys_of(programs)
+            if keys.bootstrapping is not None:
+                _require_memory([item.program for item in programs], keys, declared)
+        return keys, tuple(item.program.digest for item in programs)
 
     @property
     def keys(self) -> Keys:

@@ -28,13 +28,14 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from ciphermark_contract.operations import Shape
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Accuracy, LayerFacts, LibraryInfo, Parameters, ParameterSpec, Sample, Scheme
 from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 9
+VERSION = 10
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
@@ -180,7 +181,8 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class MakeKeys(msgspec.Struct, tag="make_keys", frozen=True):
-    """Resolve the parameters and make the keys that a workload needs. The secret key stays in the process.
+    """Resolve the parameters and make the keys that a workload needs. The secret key stays in the process, unless a
+    local run names it to resume from checkpoints: then the party keeps it in a folder of its own.
 
     Without ``parameters`` the workload's own are taken, for ``scheme`` or else the first that both it and the variant
     have. ``source`` is needed by workloads whose keys are those of their traced programs.
@@ -196,10 +198,20 @@ class MakeKeys(msgspec.Struct, tag="make_keys", frozen=True):
     inputs_per_pass: InputsPerPass = 1
     source: Annotated[Source | None, Meta(examples=[{"seed": 1, "data_set": "boston"}])] = None
     threads: Threads = None
+    kept_as: Annotated[
+        Annotated[str, Meta(pattern=NAME)] | None,
+        Meta(
+            description="the name of a secret key that is kept for checkpoints, or taken where it is kept; only for "
+            "parties of a local run",
+            examples=[None],
+        ),
+    ] = None
 
 
 class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
-    """Keys are made. ``material`` is all that a server needs; ``stages`` are those of the workload, in order."""
+    """Keys are made. ``material`` is all that a server needs; ``stages`` are those of the workload, in order.
+    ``programs`` are the digests of the programs of a workload with checkpoints, whose secret key is kept.
+    """
 
     stages: tuple[Stage, ...]
     library: LibraryInfo
@@ -207,6 +219,7 @@ class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
     material: Blob
     samples: Samples
     host_facts: HostFacts = HostReadings()
+    programs: tuple[str, ...] = ()
 
 
 class Encrypt(msgspec.Struct, tag="encrypt", frozen=True):
@@ -289,12 +302,23 @@ class Loaded(msgspec.Struct, tag="loaded", frozen=True):
     host_facts: HostFacts = HostReadings()
 
 
+class State(msgspec.Struct, frozen=True):
+    """The results of a stage: its ciphertexts, and their shapes in its program for one input."""
+
+    outputs: Blobs
+    shapes: Annotated[tuple[Shape, ...], Meta(max_length=MAX_BLOBS)]
+
+
 class Evaluate(msgspec.Struct, tag="evaluate", frozen=True):
-    """Evaluate one stage on ciphertexts. What it returns is kept as the next one's state, and written as blobs."""
+    """Evaluate one stage on ciphertexts. What it returns is kept as the next one's state, and written as blobs.
+
+    ``state`` are the results of the stage before, where another server evaluated that.
+    """
 
     stage: StageName
     inputs: Blobs
     public: Blob
+    state: Annotated[State | None, Meta(examples=[None])] = None
 
 
 class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
@@ -308,6 +332,7 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
         Meta(description="the steps `trace` and `encode` where their results are kept: they are in no sum"),
     ] = ()
     host_facts: HostFacts = HostReadings()
+    shapes: Annotated[tuple[Shape, ...], Meta(description="the shapes of the outputs for one input")] = ()
 
 
 class Describe(msgspec.Struct, tag="describe", frozen=True):

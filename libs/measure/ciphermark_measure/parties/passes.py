@@ -41,6 +41,7 @@ class Subject:
     options: Mapping[str, Value] = field(default_factory=dict)
     inputs_per_pass: int = 1
     threads: int | None = None
+    kept_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ class Driver:
             about.inputs_per_pass,
             about.source,
             about.threads,
+            about.kept_as,
         )
         self.keys = keys = self._ask("client", request, messages.KeysMade)
         loaded = self.load(keys.material)
@@ -108,15 +110,18 @@ class Driver:
         assert self.keys is not None
         return tuple(stage for stage in self.keys.stages if stage.has_server)
 
-    def passed(self) -> Iterator[StagePass]:
-        """One pass, stage by stage, with fresh encryptions; the results of the last stage are judged."""
-        for stage in self.stages:
-            yield self._passed(stage)
+    def passed(self, ended: int = 0, state: messages.State | None = None) -> Iterator[StagePass]:
+        """One pass, stage by stage, with fresh encryptions; the results of the last stage are judged. Of an interrupted
+        pass, some stages have ``ended`` with this ``state``, which the server lacks.
+        """
+        for stage in self.stages[ended:]:
+            yield self._passed(stage, state)
+            state = None
 
-    def _passed(self, stage: Stage) -> StagePass:
+    def _passed(self, stage: Stage, state: messages.State | None) -> StagePass:
         start = perf_counter()
         sent = self.encrypted(stage)
-        back, scored = self.evaluated(stage, sent), None
+        back, scored = self.evaluated(stage, sent, state), None
         if stage.returns == "result":
             score = messages.Score(back.outputs, self.subject.source)
             scored = self._ask("client", score, messages.Scored)
@@ -126,17 +131,16 @@ class Driver:
         """The encrypted inputs of a stage."""
         return self._ask("client", messages.Encrypt(stage.name, self.subject.source), messages.Encrypted)
 
-    def evaluated(self, stage: Stage, sent: messages.Encrypted) -> messages.Evaluated:
-        """The server's results of a stage."""
-        evaluate = messages.Evaluate(stage.name, sent.inputs, sent.public)
+    def evaluated(
+        self, stage: Stage, sent: messages.Encrypted, state: messages.State | None = None
+    ) -> messages.Evaluated:
+        """The server's results of a stage, which goes on from a ``state`` that the server lacks."""
+        evaluate = messages.Evaluate(stage.name, sent.inputs, sent.public, state)
         return self._ask("server", evaluate, messages.Evaluated)
 
-    def programs(self) -> dict[str, messages.Described]:
-        """The programs that the server executed, by stage, after a pass."""
-        return {
-            stage.name: self._ask("server", messages.Describe(stage.name), messages.Described)
-            for stage in self.stages
-        }
+    def described(self, stage: str) -> messages.Described:
+        """The program of a stage that the server has executed."""
+        return self._ask("server", messages.Describe(stage), messages.Described)
 
     def layers(self, passes: int) -> tuple[Sample, ...]:
         """The layers of the last stage, once passes are over: the times of each, and in ckks the largest value and the

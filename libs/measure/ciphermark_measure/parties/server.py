@@ -40,7 +40,9 @@ class _Ready:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The result of ``Load``; and for each stage its program, and its results: the handles of each input of a pass."""
+    """The result of ``Load``; and for each stage its program, and its results: the handles of each input of a pass, and
+    their shapes in the program.
+    """
 
     workload: AnyWorkload
     declared: Declaration
@@ -49,6 +51,7 @@ class Session:
     threads: int
     ready: dict[str, _Ready] = field(default_factory=dict)
     states: dict[str, list[list[Handle]]] = field(default_factory=dict)
+    shapes: dict[str, tuple[Shape, ...]] = field(default_factory=dict)
 
     @property
     def at_once(self) -> int:
@@ -59,13 +62,15 @@ class Session:
         """The preceding stage with the server; ``None`` for the first. Raises ``OutOfOrder`` where it was not
         evaluated.
         """
-        stages = self.workload.server_stages
-        if stage == stages[0]:
-            return None
-        before = stages[stages.index(stage) - 1].name
-        if before not in self.states:
+        before = self.preceding(stage)
+        if before is not None and before not in self.states:
             raise OutOfOrder(f"{stage.name} needs what {before} returns: evaluate that first")
         return before
+
+    def preceding(self, stage: Stage) -> str | None:
+        """The preceding stage with the server; ``None`` for the first."""
+        stages = self.workload.server_stages
+        return None if stage == stages[0] else stages[stages.index(stage) - 1].name
 
 
 class Server(Party):
@@ -106,6 +111,10 @@ class Server(Party):
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
         loaded = self.loaded
         evaluator, stage = loaded.evaluator, self.server_stage(loaded.workload, request.stage)
+        check = Watch(stage.name)
+        if request.state is not None:
+            with check.step(messages.CHECK):
+                self._take(stage, request.state)
         before = loaded.before(stage)
         states = [[] for _ in range(loaded.inputs_per_pass)] if before is None else loaded.states[before]
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
@@ -123,14 +132,28 @@ class Server(Party):
         mode = loaded.declared.compressions[0]
         with steps.step("serialize"):
             results = [evaluator.dump(item, mode) for part in outputs for item in part]
-        loaded.states[stage.name] = outputs
+        loaded.states[stage.name], loaded.shapes[stage.name] = outputs, ready.made.returned
         if not loaded.workload.keeps_constants:
             traced_alone = replace(ready.made, traced=replace(ready.made.traced, constants={}))
             loaded.ready[stage.name] = replace(ready, made=traced_alone, prepared=None)
         samples = steps.samples() + (() if ready is cache_entry else _own_results(loaded, ready))
         return messages.Evaluated(
-            self.kept(results), ready.made.program.digest, samples, once.samples(), self.host.facts
+            outputs=self.kept(results),
+            program=ready.made.program.digest,
+            samples=check.samples() + samples,
+            once=once.samples(),
+            host_facts=self.host.facts,
+            shapes=ready.made.returned,
         )
+
+    def _take(self, stage: Stage, state: messages.State) -> None:
+        """Take the results of the stage before from the requester; raises ``UserError`` where there is none."""
+        loaded, before = self.loaded, self.loaded.preceding(stage)
+        if before is None:
+            raise UserError(f"{stage.name} takes no state: it is the first stage of {loaded.workload.name}")
+        handles = [loaded.evaluator.load(item) for item in self.parts(state.outputs)]
+        each = equal_parts(handles, loaded.inputs_per_pass)
+        loaded.states[before], loaded.shapes[before] = [[*part] for part in each], state.shapes
 
     def _describe(self, request: messages.Describe) -> messages.Described:
         stage_program = self._ready_of(request.stage).made
@@ -177,7 +200,7 @@ def _shapes(loaded: Session, stage: str) -> tuple[Shape, ...]:
     """The shapes of a stage's results, with the scales that the library computed: products double the rounding errors
     of traced ones, and many stages would add up to a difference that the library refuses.
     """
-    returned, handles = loaded.ready[stage].made.returned, loaded.states[stage][0]
+    returned, handles = loaded.shapes[stage], loaded.states[stage][0]
     if not loaded.declared.drives_levels(loaded.evaluator.parameters.spec.scheme):
         return returned
     pairs = zip(returned, handles, strict=True)

@@ -28,6 +28,9 @@ def main() -> None:
         "--scratch", action="store_true", help="the blobs need not survive a stop of the machine"
     )
     parser.add_argument("--data-sets", type=Path, help="a folder of the client's own data sets, NAME.csv")
+    parser.add_argument(
+        "--keys", type=Path, help="a folder of the client alone, for secret keys that it keeps"
+    )
     parser.add_argument("--workloads", type=Path, help="a folder of the user's own workloads, NAME.py")
     parser.add_argument("--files", type=Path, help="a folder of files that options name: NAME@DIGEST.SUFFIX")
     parser.add_argument("--baseline-ns", type=float, help="the reference-kernel baseline on this host")
@@ -62,6 +65,7 @@ def _party(arguments: argparse.Namespace) -> Party:
     from ciphermark_measure.parties.client import Client
     from ciphermark_measure.parties.inputs import finder
     from ciphermark_measure.parties.party import HostWatch
+    from ciphermark_measure.parties.secret_keys import SecretKeys
     from ciphermark_measure.parties.server import Server
     from ciphermark_workloads import user_workloads
     from ciphermark_workloads.catalogue import WORKLOADS
@@ -72,7 +76,8 @@ def _party(arguments: argparse.Namespace) -> Party:
     workloads = user_workloads.CatalogueWithCopies(WORKLOADS, arguments.workloads)
     host = HostWatch.of_this_process(arguments.baseline_ns)
     if arguments.role == "client":
-        return Client(store, workloads, finder(arguments.data_sets), host)
+        secret_keys = SecretKeys(arguments.keys) if arguments.keys is not None else None
+        return Client(store, workloads, finder(arguments.data_sets), host, secret_keys)
     return Server(store, workloads, host)
 
 

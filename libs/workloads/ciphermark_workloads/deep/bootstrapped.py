@@ -61,6 +61,8 @@ class Bootstrapped(Workload[Input, Output]):
 
     keeps_constants = False
 
+    has_checkpoints = True
+
     @property
     @abstractmethod
     def ring(self) -> Ring:

@@ -18,7 +18,7 @@ from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_core.model import Trial
 from ciphermark_measure.parties import messages
-from ciphermark_measure.parties.blobs import BlobStore
+from ciphermark_measure.parties.blobs import Blobs, BlobStore
 from ciphermark_measure.processes import Process, Program, WorkerDied
 from ciphermark_workloads import user_workloads
 
@@ -63,6 +63,8 @@ class Parties(ABC):
     is_pinned: bool | None = None
     # Whether they are processes on this host, to which its reference-kernel baseline applies.
     is_local = False
+    # Their blobs, where this process shares the folder.
+    store: Blobs | None = None
 
     @property
     def is_elsewhere(self) -> bool | None:
@@ -102,7 +104,7 @@ class LocalParties(Parties):
         self._data_directory = data_directory
         self._scratch = Scratch()
         self.folder = self._scratch.folder
-        self._store = BlobStore(self.folder, is_scratch=True)
+        self.store = self._store = BlobStore(self.folder, is_scratch=True)
         self.client = self._client = self._started("client", needs)
         self.server = self._server = self._started("server", needs)
 
@@ -133,6 +135,7 @@ class LocalParties(Parties):
             )
             if role == "client":
                 arguments += ("--data-sets", str(self._data_directory.data_sets))
+                arguments += ("--keys", str(self._data_directory.secret_keys))
         if needs.is_led:
             arguments += ("--led",)
         program: Program[messages.Reply] = Program(_MODULE, messages.VERSION, messages.read_reply, arguments)

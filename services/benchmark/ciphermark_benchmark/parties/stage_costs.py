@@ -91,6 +91,11 @@ def size_samples(
     ]
 
 
+def interrupted(sample: Sample) -> Sample:
+    """A sample of a pass that was interrupted: its time is disturbed, so that it is marked and never ranked."""
+    return replace(sample, slowdown=1.0, is_disturbed=True) if sample.metric == "time" else sample
+
+
 def elapsed_s(samples: Iterable[Sample]) -> float:
     """Wall time of all stages in the samples."""
     return sum(sample.value for sample in samples if sample.metric == "time" and sample.phase == sample.stage)

@@ -18,6 +18,7 @@ from ciphermark_adapters import registry
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.processes import WorkerNeeds, WorkerProcess
+from ciphermark_benchmark.runner.checkpoints import Checkpoints
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import InWorker, Requests, TrialFailed, TrialRunner
 from ciphermark_benchmark.runner.two_parties import OnStage, TwoParties
@@ -123,7 +124,8 @@ class Executor:
 
     def _runner(self, block: Block, needs: WorkerNeeds) -> TrialRunner:
         if block.has_workloads:
-            return TwoParties(needs, self._parties, self._level, self._on_stage)
+            checkpoints = Checkpoints(self._data_directory) if self._data_directory is not None else None
+            return TwoParties(needs, self._parties, self._level, self._on_stage, checkpoints)
         return InWorker(needs, self._level)
 
     def _needs(self, block: Block, trials: Sequence[Trial]) -> WorkerNeeds:

@@ -26,6 +26,7 @@ from ciphermark_benchmark.data_sets.catalogue import Catalogue
 from ciphermark_benchmark.data_sets.finder import Remembered
 from ciphermark_benchmark.parties import http_party
 from ciphermark_benchmark.runner import reference_kernel_baseline
+from ciphermark_benchmark.runner.checkpoints import Checkpoints
 from ciphermark_benchmark.runner.executor import Executor
 from ciphermark_benchmark.runner.journal import WAITED_FOR, Header, Journal
 from ciphermark_benchmark.runner.recorder import Record, Recorder, members
@@ -277,6 +278,8 @@ def measure(
         on_stage(stage)
 
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
+    places = (data_directory.pending, data_directory.of_jobs.pending)
+    Checkpoints(data_directory).sweep([run for place in places for run in http_party.runs_begun(place)])
     cpu_model = prepared.run.host.cpu_model
     is_used = bool(prepared.plan.blocks)  # measuring the baseline briefly loads a core
     level = (

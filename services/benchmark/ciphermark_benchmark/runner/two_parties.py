@@ -2,6 +2,9 @@
 
 The parties never work at the same time: each is asked after the other has answered. The first pass also measures peak
 memory. If the workload names layers, they are executed after the passes.
+
+A workload with checkpoints keeps its state on disk after each stage. If a party dies, or the whole run, the trial goes
+on from there with new parties, which make evaluation keys from the client's kept secret key.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
 from ciphermark_benchmark.processes import WorkerNeeds
+from ciphermark_benchmark.runner.checkpoints import Basis, Checkpoint, Checkpoints, OtherProgram
 from ciphermark_benchmark.runner.durations import in_words
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
 from ciphermark_benchmark.runner.trial_runner import TrialFailed, TrialRunner
@@ -102,12 +106,61 @@ class _Passes:
     progress: _Progress | None = None
     keys: messages.KeysMade | None = None
     samples: list[Sample] = field(default_factory=list)
-    programs: tuple[ProgramUse, ...] = ()
+    programs: dict[str, ProgramUse] = field(default_factory=dict)
+    warmups: int = 0
     elapsed_s: list[float] = field(default_factory=list)
     corrected_s: list[float] = field(default_factory=list)
     host_facts: dict[Role, messages.HostReadings] = field(default_factory=dict)
     accuracy: Accuracy | None = None
     complaint: str | None = None
+    # Of the pass under way: its stages that have ended, and the state that the server lacks.
+    ended: int = 0
+    state: messages.State | None = None
+    pass_samples: list[Sample] = field(default_factory=list)
+    is_interrupted: bool = False
+    resumptions: int = 0
+    died_at: tuple[int, int] | None = None
+    note: str | None = None
+
+    @property
+    def position(self) -> tuple[int, int]:
+        """The passes and the stages of the next one that have ended."""
+        return self.warmups + len(self.elapsed_s), self.ended
+
+    def checkpoint(self, basis: Basis, state: messages.State | None) -> Checkpoint:
+        """The trial as it is, with the results of the last stage of a pass under way."""
+        assert self.progress is not None
+        return Checkpoint(
+            basis=basis,
+            ended=self.ended,
+            state=state,
+            samples=tuple(self.samples),
+            pass_samples=tuple(self.pass_samples),
+            executed=tuple(self.programs.values()),
+            warmups=self.warmups,
+            elapsed_s=tuple(self.elapsed_s),
+            corrected_s=tuple(self.corrected_s),
+            durations_s=self.progress.durations_s,
+            resumptions=self.resumptions,
+        )
+
+    def resume(self, checkpoint: Checkpoint) -> None:
+        """Return to a checkpoint."""
+        assert self.progress is not None
+        self.ended, self.state = checkpoint.ended, checkpoint.state
+        self.is_interrupted = checkpoint.ended > 0
+        self.note = (
+            f"it was interrupted after {self.position[0]} passes and {self.ended} stages, and resumed: the times of an "
+            "interrupted pass are marked, and not ranked"
+        )
+        self.samples, self.pass_samples = [*checkpoint.samples], [*checkpoint.pass_samples]
+        self.programs = {use.stage: use for use in checkpoint.executed}
+        self.warmups = checkpoint.warmups
+        self.elapsed_s, self.corrected_s = [*checkpoint.elapsed_s], [*checkpoint.corrected_s]
+        self.resumptions = checkpoint.resumptions + 1
+        passes, ended = self.position
+        self.progress.done = passes * len(self.progress.stages) + ended
+        self.progress.durations_s = dict(checkpoint.durations_s)
 
     @property
     def source(self) -> messages.Source:
@@ -123,7 +176,7 @@ class _Passes:
     @property
     def has_layers(self) -> bool:
         """Whether the workload names layers in the program of its last stage."""
-        return bool(self.programs) and bool(self.programs[-1].layers)
+        return any(use.layers for use in self.programs.values())
 
     @property
     def is_done(self) -> bool:
@@ -135,7 +188,8 @@ class _Passes:
 class TwoParties(TrialRunner):
     """Executes trials by two parties. A turn is one pass: all stages of the workload after the keys, with fresh
     encryptions. ``make`` creates the parties of each trial. Parties on this host receive the run's reference-kernel
-    baseline, ``level``, and their measurements refine it. ``on_stage`` is called after every stage.
+    baseline, ``level``, and their measurements refine it. ``on_stage`` is called after every stage. Trials
+    of workloads with checkpoints resume from ``checkpoints``, if given.
     """
 
     def __init__(
@@ -144,9 +198,11 @@ class TwoParties(TrialRunner):
         make: Callable[[WorkerNeeds], Parties] = LocalParties,
         level: ReferenceKernelBaseline | None = None,
         on_stage: OnStage = lambda _: None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         super().__init__(needs.timeout_s)
         self.needs = needs
+        self._checkpoints = checkpoints
         self._on_stage = on_stage
         self._make = make
         self._level = level or ReferenceKernelBaseline()
@@ -173,35 +229,41 @@ class TwoParties(TrialRunner):
     def _begin(self, trial: Trial) -> None:
         """Make keys, load them, and execute the passes whose times do not count."""
         self._passes = passes = _Passes(trial)
-        passes.samples += self._prepared_in_time(passes)
-        for ordinal in range(trial.budget.warmups):
-            self._passed_as(passes, ordinal, is_warmup=True)
-            _require_agreement(passes)
+        if not self._resumed(passes):
+            passes.samples += self._prepared_in_time(passes)
+        while passes.warmups < trial.budget.warmups:
+            self._take_pass(passes, is_warmup=True)
 
     def _take_turn(self) -> bool:
         """One pass, with fresh encryptions."""
         passes = self._passes
         assert passes is not None
-        samples = self._passed_as(passes, len(passes.elapsed_s), is_warmup=False)
-        passes.elapsed_s.append(stage_costs.elapsed_s(samples))
-        passes.corrected_s.append(stage_costs.corrected_s(samples))
-        _require_agreement(passes)
+        self._take_pass(passes, is_warmup=False)
         return passes.is_done
 
-    def _passed_as(self, passes: _Passes, ordinal: int, *, is_warmup: bool) -> list[Sample]:
+    def _take_pass(self, passes: _Passes, *, is_warmup: bool) -> None:
         """Execute a pass and keep its samples; of the first one, also memory, one-time work and programs."""
         samples = self._passed(passes)
+        ordinal = passes.warmups if is_warmup else len(passes.elapsed_s)
         passes.samples += stage_costs.repeated(samples, ordinal, is_warmup=is_warmup)
-        if not passes.programs:
+        if passes.position[0] == 0:
             passes.samples += stage_costs.first(samples)
-            passes.programs = self._programs()
-        return samples
+            self._describe(passes)
+        if is_warmup:
+            passes.warmups += 1
+        else:
+            passes.elapsed_s.append(stage_costs.elapsed_s(samples))
+            passes.corrected_s.append(stage_costs.corrected_s(samples))
+        _require_agreement(passes)
+        if not passes.is_done:
+            self._keep(passes, None)
 
     def _completed(self, outcome: Outcome) -> Outcome:
         """The outcome with the layers of the last stage. A failure of the layers is reported, and does not fail the
         trial.
         """
-        passes, reason, start = self._passes, None, monotonic()
+        passes, start = self._passes, monotonic()
+        reason = None if passes is None else passes.note
         if passes is not None and passes.has_layers:
             try:
                 passes.samples += self._layers(passes)
@@ -222,7 +284,11 @@ class TwoParties(TrialRunner):
         self.leave()
         if passes is None:
             return outcome
-        facts |= _host_facts(passes)
+        facts |= _host_facts(passes) | (
+            {"resumptions": float(passes.resumptions)} if passes.resumptions else {}
+        )
+        if self._checkpoints is not None:
+            self._checkpoints.remove(passes.trial)
         if parties is not None and parties.is_local:
             self._level.learn(facts)
         return replace(
@@ -232,7 +298,7 @@ class TwoParties(TrialRunner):
             parameters=passes.keys.parameters if passes.keys else None,
             library=passes.keys.library if passes.keys else None,
             facts=facts,
-            programs=passes.programs,
+            programs=tuple(passes.programs.values()),
         )
 
     def _prepared_in_time(self, passes: _Passes) -> list[Sample]:
@@ -256,7 +322,9 @@ class TwoParties(TrialRunner):
 
     def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
         """Make keys at the client and an evaluator at the server."""
-        self._driver = driver = Driver(self._asked, _subject(passes))
+        has_checkpoints = self._checkpoints is not None and parties.store is not None
+        kept_as = passes.trial.id if has_checkpoints else None
+        self._driver = driver = Driver(self._asked, replace(_subject(passes), kept_as=kept_as))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
         passes.progress = _Progress(passes.trial, tuple(stage.name for stage in driver.stages))
@@ -266,27 +334,93 @@ class TwoParties(TrialRunner):
         return [*costs, Sample("size", float(keys.material.size_bytes), messages.PREPARE)]
 
     def _passed(self, passes: _Passes) -> list[Sample]:
-        """Execute all stages of the workload once: encrypt, evaluate, finally decrypt and check."""
-        assert self._driver is not None
+        """Execute all stages of the workload once: encrypt, evaluate, finally decrypt and check. If a party dies, new
+        ones go on from the last checkpoint, unless a party died in the same stage before.
+        """
+        while True:
+            try:
+                self._execute_stages(passes)
+                break
+            except WorkerDied as death:
+                if (
+                    death.status == "timeout"
+                    or passes.died_at == passes.position
+                    or self.requests.is_abandoned
+                ):
+                    raise
+                passes.died_at = passes.position
+                if not self._resumed(passes):
+                    raise
         assert self._parties is not None
+        self._parties.tidy()
+        samples = passes.pass_samples
+        if passes.is_interrupted:
+            samples = [stage_costs.interrupted(sample) for sample in samples]
+        passes.pass_samples, passes.is_interrupted, passes.ended = [], False, 0
+        return [*samples, *stage_costs.amortized(samples, passes.inputs_per_pass)]
+
+    def _execute_stages(self, passes: _Passes) -> None:
+        """Execute the stages of a pass that have not ended."""
+        assert self._driver is not None
         assert passes.progress is not None
-        samples: list[Sample] = []
-        for stage_pass in self._driver.passed():
-            self._on_stage(passes.progress.after(stage_pass.stage.name, stage_pass.elapsed_s))
-            samples += _costs(stage_pass)
+        state, passes.state = passes.state, None
+        for stage_pass in self._driver.passed(passes.ended, state):
+            passes.ended += 1
+            passes.pass_samples += _costs(stage_pass)
             if stage_pass.scored is not None:
                 passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
-        self._parties.tidy()
-        return [*samples, *stage_costs.amortized(samples, passes.inputs_per_pass)]
+            advance = passes.progress.after(stage_pass.stage.name, stage_pass.elapsed_s)
+            if stage_pass.scored is None:
+                self._keep(passes, messages.State(stage_pass.back.outputs, stage_pass.back.shapes))
+            self._on_stage(advance)
+
+    def _keep(self, passes: _Passes, state: messages.State | None) -> None:
+        """Keep a checkpoint, after a stage with its state, or after a pass."""
+        keys, parties = passes.keys, self._parties
+        if self._checkpoints is None or keys is None or not keys.programs:
+            return
+        assert parties is not None
+        assert parties.store is not None
+        self._describe(passes)
+        self._checkpoints.keep(passes.checkpoint(Basis.of(passes.trial, keys), state), parties.store)
+
+    def _resumed(self, passes: _Passes) -> bool:
+        """Whether the trial was returned to its checkpoint, with new parties. One that does not fit is removed, and the
+        outcome notes the reason.
+        """
+        if self._checkpoints is None:
+            return False
+        try:
+            checkpoint = self._checkpoints.of(passes.trial)
+            if checkpoint is None:
+                return False
+            self.leave()
+            self._prepared_in_time(passes)
+            assert passes.keys is not None
+            assert self._parties is not None
+            assert self._parties.store is not None
+            checkpoint.basis.require(Basis.of(passes.trial, passes.keys))
+            self._checkpoints.restore(checkpoint, self._parties.store)
+            passes.resume(checkpoint)
+        except (OtherProgram, TrialFailed) as reason:
+            self.requests.require_interest()
+            passes.note = f"the checkpoint was refused, and the trial restarted: {reason}"
+            self._checkpoints.remove(passes.trial)
+            self.leave()
+            return False
+        return True
 
     def _layers(self, passes: _Passes) -> tuple[Sample, ...]:
         assert self._driver is not None
         return self._driver.layers(passes.trial.budget.min_samples)
 
-    def _programs(self) -> tuple[ProgramUse, ...]:
-        """The programs that the server executed in the first pass, stage by stage."""
-        assert self._driver is not None
-        return tuple(program_use(name, reply) for name, reply in self._driver.programs().items())
+    def _describe(self, passes: _Passes) -> None:
+        """Add the programs of the stages that have ended, where they are unknown."""
+        driver = self._driver
+        assert driver is not None
+        for stage in driver.stages[: passes.ended or None]:
+            if stage.name not in passes.programs:
+                passes.programs[stage.name] = program_use(stage.name, driver.described(stage.name))
 
     def _asked(self, role: Role, request: Any, kind: type[R]) -> R:
         assert self._parties is not None
