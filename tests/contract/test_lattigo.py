@@ -109,9 +109,9 @@ def sparse() -> Subject:
 
 def test_primes_inside_and_outside_bootstrapping_are_those_that_were_requested(sparse: Subject) -> None:
     bootstrapping = sparse.parameters.require_bootstrapping()
-    assert _near(sparse.parameters.moduli + sparse.parameters.special_moduli) == (60, 40, 40, 40, 60)
+    assert _near(sparse.parameters.moduli + sparse.parameters.special_moduli) == (60, 40, 40, 40, 60, 60)
     assert bootstrapping.moduli[:4] == sparse.parameters.moduli
-    # Lattigo's own special primes: as many as the root of the others
+    # Special primes: as many as the root of the others
     assert _near(bootstrapping.moduli + bootstrapping.special_moduli) == (
         *(60, 40, 40, 40, 40, 40, *[60] * 8, 56, 56),
         *[61] * 4,

@@ -60,6 +60,11 @@ def levels_outside(spec: ParameterSpec, bits: Sequence[int]) -> int:
     return levels
 
 
+def special_outside(primes: int) -> int:
+    """Special primes outside for so many ciphertext primes: as inside, where a digit per prime would take gigabytes."""
+    return round(math.sqrt(primes))
+
+
 def circuit(spec: ParameterSpec, bits: Sequence[int]) -> Circuit | None:
     """The circuit that a request describes, ``None`` for one without; raises ``Unsupported`` with the reason."""
     asked = spec.bootstrapping

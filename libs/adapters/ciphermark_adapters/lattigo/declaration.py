@@ -2,7 +2,8 @@
 
 from ciphermark_adapters.seal import declaration as seal
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
-from ciphermark_contract.footprint import Footprint, OfParties
+from ciphermark_contract.footprint import Footprint, OfParties, Switching
+from ciphermark_core.model import Parameters
 
 # Lattigo has no default modulus chains for exact schemes: those of SEAL, which follow the HE Standard.
 default_chain_for_128_bits = seal.default_chain_for_128_bits
@@ -16,6 +17,13 @@ _COMMON = (
 _EXACT = (*_COMMON, "rotate_columns", "add_plain_ntt", "mul_plain_ntt")
 
 _IN_NTT_FORM = "Lattigo keeps ciphertexts in NTT form in every scheme"
+
+
+def switching(parameters: Parameters) -> Switching:
+    """A digit has as many ciphertext primes as there are special primes."""
+    special = len(parameters.special_moduli)
+    return Switching(-(-len(parameters.moduli) // max(1, special)), special)
+
 
 DECLARATIONS = (
     Declaration(
@@ -38,7 +46,12 @@ DECLARATIONS = (
         programs_have_threads=True,
         default_chain=default_chain_for_128_bits,
         footprint=Footprint(
-            54, per_prime=197, copies=OfParties(3.5, 0.7), buffers=OfParties(14, 3.4), has_pools=True
+            54,
+            per_prime=197,
+            copies=OfParties(3.5, 0.7),
+            buffers=OfParties(14, 3.4),
+            has_pools=True,
+            switching=switching,
         ),
         slot_generator=SLOT_GENERATOR,
         serializable=KEY_ITEMS,
@@ -56,7 +69,10 @@ DECLARATIONS = (
                 "last one on"
             ),
             "default modulus chain": "Lattigo has none for BFV and BGV: SEAL's, which follow the HE Standard (2018)",
-            "key switching": "one digit per ciphertext prime and one special prime, as in SEAL",
+            "key switching": (
+                "one digit per ciphertext prime and one special prime, as in SEAL. With bootstrapping, there are as "
+                "many special primes as the root of the ciphertext primes, and digits of as many primes"
+            ),
             "schemes": (
                 "BFV is Lattigo's BGV with a product that is invariant to the scale: both have the same plaintexts, "
                 "and a factor that Lattigo matches in sums"

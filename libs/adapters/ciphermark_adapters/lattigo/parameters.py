@@ -34,16 +34,19 @@ def resolve(spec: ParameterSpec) -> Parameters:
     bits = _bits(spec)
     circuit = bootstrapping.circuit(spec, bits)
     if circuit is not None:
-        bits = [*bits[: bootstrapping.levels_outside(spec, bits) + 1], bits[-1]]
+        outside = bootstrapping.levels_outside(spec, bits) + 1
+        bits = [*bits[:outside], *[bits[-1]] * bootstrapping.special_outside(outside)]
     chain = requests.chosen_primes(spec, bits, "Lattigo")
-    data = max(1, len(chain) - 1)
+    data = max(1, len(chain) - 1) if circuit is None else outside
     context = _context(spec, chain[:data], chain[data:])
     resolved = (
         bootstrapping.resolved(spec, binding.circuit(context), circuit.modular_bits) if circuit else None
     )
     parameters = requests.resolved(spec, chain[:data], chain[data:], bootstrapping.SECRETS, resolved)
     requests.require_room(spec, parameters.log_q)
-    return replace(parameters, slot_generator=declaration.SLOT_GENERATOR)
+    digits = declaration.switching(parameters).digits
+    switching = parameters.key_switching and replace(parameters.key_switching, decomposition_digits=digits)
+    return replace(parameters, slot_generator=declaration.SLOT_GENERATOR, key_switching=switching)
 
 
 def _bits(spec: ParameterSpec) -> Sequence[int]:

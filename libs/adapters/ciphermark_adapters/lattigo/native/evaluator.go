@@ -159,6 +159,7 @@ func (e *evaluator) completeCircuit() error {
 		return err
 	}
 	e.bootstrapper, err = newBootstrapper(own)
+	boundGrowth()
 	return err
 }
 

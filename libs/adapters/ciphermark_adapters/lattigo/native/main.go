@@ -100,6 +100,19 @@ func lattigo_start(limit, percent, threads C.int64_t) {
 	runtime.GOMAXPROCS(processors)
 }
 
+// Garbage beside the keys and matrices of bootstrapping. They would double before a collection otherwise.
+const garbageBytes = 2 << 30
+
+// Collects sooner where much memory stays in use, and returns what is free.
+func boundGrowth() {
+	debug.FreeOSMemory()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	if percent := int(100 * garbageBytes / (memory.HeapAlloc + 1)); percent < 100 {
+		debug.SetGCPercent(max(percent, 10))
+	}
+}
+
 // A JSON object of names and texts.
 //
 //export lattigo_facts
