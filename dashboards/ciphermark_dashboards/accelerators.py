@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,11 +21,12 @@ from ciphermark_dashboards.navigation import PARAMETERS
 from ciphermark_dashboards.pages import ACCELERATORS_PATH
 from ciphermark_dashboards.rendering import Cell, Table
 from ciphermark_dashboards.store import Store
+from ciphermark_db.sql import blocks
 from ciphermark_present import formats, theme
 from ciphermark_present.catalogue import machine_charts, machines
 from ciphermark_present.charting import Chart
 from ciphermark_present.printed import Printed
-from ciphermark_present.query import Row
+from ciphermark_present.query import Query, Row
 
 _UNCONNECTED = "This dashboard is read-only: no benchmark service with libraries is configured."
 _RANGE = 8.0  # of a slider, to either side of the machine's own value
@@ -89,11 +91,11 @@ def sliders(rows: Sequence[Row], given: Mapping[str, str]) -> list[Slider]:
 
 
 def _measured(store: Store, offered: Row | None) -> Sequence[Row]:
-    """Measured times of workloads with the names of programs, the latest of each variant."""
+    """Measured times of programs: see the query."""
     if offered is None:
         return []
-    names = {"programs": [*offered["measured"]], "operations": [*offered["measured"].values()]}
-    return store.ask("measured_programs", names).mappings
+    text = blocks("reports")["measured_programs"].decode()
+    return store.answer(Query(text, {"names": json.dumps(offered["measured"])})).mappings
 
 
 def _page(

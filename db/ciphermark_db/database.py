@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -57,6 +57,25 @@ moments.register()
 
 Params = Sequence[Any] | Mapping[str, Any]
 Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class StoredProgram(NamedTuple):
+    """A program that a run measured, and the dimensions of its case; ``content`` is :meth:`Program.to_bytes`."""
+
+    workload: str
+    variant: str
+    scheme: str
+    stage: str
+    dimensions: Mapping[str, Any]
+    content: bytes
+
+    @property
+    def case(self) -> str:
+        """Workload, variant, scheme and dimensions, as a name."""
+        values = (
+            str(value) if name == "data_set" else f"{name} {value}" for name, value in self.dimensions.items()
+        )
+        return ", ".join((self.workload, self.variant, self.scheme, *values))
 
 
 class DatabaseUnavailable(Exception):
@@ -341,13 +360,10 @@ class Database:
         """The ids of all runs, in the order in which they were recorded."""
         return [row[0] for row in self._rows("run_ids", {})]
 
-    def programs(self, run_id: str) -> list[tuple[str, str, str, str, bytes]]:
-        """Workload, variant, scheme, stage and bytes of every program that a run measured, sorted in this order."""
+    def programs(self, run_id: str) -> list[StoredProgram]:
+        """Every program that a run measured, sorted by workload, variant, scheme, dimensions and stage."""
         rows = self._rows("programs_of_run", {"run_id": run_id})
-        return [
-            (workload, variant, scheme, stage, bytes(data))
-            for workload, variant, scheme, stage, _, data in rows
-        ]
+        return [StoredProgram._make((*names, bytes(content))) for *names, content, _ in rows]
 
     def ratios_to(self, variant: str, run_id: str, kind: Kind) -> list[Ratio]:
         """The ratios of a run's times to those of a variant instead of the fastest, computed from the samples."""

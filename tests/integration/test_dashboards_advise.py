@@ -185,7 +185,7 @@ def test_a_measured_bootstrap_stands_beside_the_prediction(new_url: Any, make: A
         make.record(database, {"case": case, "samples": make.times([12.5] * 8)})
     with Store(url) as store:
         (row,) = accelerators._measured(
-            store, {"measured": {"packed-bootstrap": "bootstrap", "lstm": "lstm"}}
+            store, {"measured": {"packed-bootstrap": ["packed-bootstrap", "bootstrap"], "lstm": ["lstm"]}}
         )
     assert (row["program"], row["variant"], row["seconds"]) == ("packed-bootstrap", "openfhe", 12.5)
 

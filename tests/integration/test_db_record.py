@@ -131,7 +131,7 @@ def test_programs_are_kept_once_and_found_by_trial_and_case(new_url: Callable[[]
             (letter * 64, 8, content) for letter in "def"
         ]
         assert database.query("select count(*) from trial_program").rows == [(6,)]
-        assert [(variant, stage, data) for _, variant, _, stage, data in database.programs(run.id)] == [
+        assert [(item.variant, item.stage, item.content) for item in database.programs(run.id)] == [
             (variant, stage, content) for variant in ("openfhe", "seal") for stage in ("infer", "train")
         ]
         sql = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import predictions
@@ -11,6 +13,7 @@ import pytest
 
 from ciphermark_benchmark import machine_comparison, machine_files, on_machines
 from ciphermark_benchmark.advising import Wish
+from ciphermark_benchmark.cli import _on_machines
 from ciphermark_benchmark.on_machines import Predictor, Task, rows
 from ciphermark_contract.operations import OPERATIONS, Shape
 from ciphermark_contract.tracing import Traced, trace
@@ -484,9 +487,10 @@ def test_processors_stand_beside_predictions():
         | {"log_qp": 1700.0, "seconds": 167.0}
     ]
     table = machines.measured(whole["rows"], measured)
-    assert table.rows[[row[1] for row in table.rows].index("openfhe, here") + 1][:7] == (
+    assert table.rows[[row[1] for row in table.rows].index("openfhe, here") + 1][:8] == (
         "",
         "of the paper",
+        "–",
         "–",
         "–",
         "–",
@@ -495,3 +499,28 @@ def test_processors_stand_beside_predictions():
     )
     row = next(row for row in table.rows if row[1] == "openfhe, here")
     assert row[-1] == "1001×"
+
+
+def test_measured_times_are_those_of_the_predicted_case():
+    """A stored program has the times of its own library and data; a workload those of all."""
+    case = {"variant": "seal", "dimensions": {"data_set": "boston"}}
+    answers = [
+        {"program": "stored", "time_s": 0.5, "measured_by": ["lstm"], "case": case},
+        {"program": "lstm", "time_s": 0.5, "measured_by": ["lstm"], "case": {}},
+    ]
+    measured = [
+        {"program": program, "variant": variant, "host": "here", "ring_dimension": 65536, "threads": 2}
+        | {"options": "size 128", "dimensions": {"data_set": "boston"}, "seconds": 100.0}
+        for program in ("stored", "lstm")
+        for variant in ("seal", "lattigo")
+    ]
+    database = SimpleNamespace(report=lambda name, names: measured if "lstm" in json.loads(names) else [])
+    times = _on_machines.measured_times(database, answers)
+    assert [(time["program"], time["variant"]) for time in times] == [
+        ("stored", "seal"),
+        ("lstm", "seal"),
+        ("lstm", "lattigo"),
+    ]
+    (table,) = machines.measured_beside(answers, times)
+    assert table.rows[0] == ("stored", "seal, here", "65536", "–", "2", "size 128", "100 s", "500 ms", "200×")
+    assert [*machines.measured_beside(answers, [])] == []

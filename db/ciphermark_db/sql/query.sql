@@ -20,14 +20,14 @@ join run as r on r.id = known.run_id
 where r.id = %(run_id)s or r.continues = %(run_id)s;
 
 -- name: programs_of_run
-select distinct c.operation, c.variant, p.scheme, tp.stage, p.digest, p.content
+select distinct c.operation, c.variant, p.scheme, tp.stage, c.dimensions, p.content, p.digest
 from trial_program as tp
 join trial as t on t.id = tp.trial_id
 join run as r on r.id = t.run_id
 join case_info as c on c.case_info_id = t.case_info_id
 join program as p on p.digest = tp.program
 where r.id = %(run_id)s or r.continues = %(run_id)s
-order by c.operation, c.variant, p.scheme, tp.stage, p.digest;
+order by c.operation, c.variant, p.scheme, c.dimensions, tp.stage, p.digest;
 
 -- name: settle
 -- Disables just-in-time compilation, which takes ten times as long as a query of the views.

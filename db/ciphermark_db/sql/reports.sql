@@ -183,3 +183,23 @@ where
     and t.run_id::text is distinct from %(but_of)s::text
     and not exists (select from unnest(t.uncovered) as missing where missing like 'evaluate: %%')
 order by residual;
+
+-- name: measured_programs
+-- The latest time of each program's evaluation by variant, scheme, N, threads and dimensions: the server's for a workload, that of
+-- a call for an operation that bootstraps all slots. ``names`` has a list of workloads and operations by program.
+select distinct on (program, variant, scheme, ring_dimension, threads, dimensions)
+    program, variant, scheme, ring_dimension, threads, log_qp, dimensions, options_of(dimensions) as options, seconds,
+    host
+from jsonb_each(%(names)s::jsonb) as asked (program, several)
+cross join jsonb_array_elements_text(several) as names (operation)
+join (
+    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, server_s as seconds, run_id
+    from whole_costs
+    union all
+    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, median as seconds, run_id
+    from results
+    where metric = 'time' and stage = 'evaluate' and bootstrapping not like '%%slots%%'
+) as measured using (operation)
+join runs using (run_id)
+where seconds is not null
+order by program, variant, scheme, ring_dimension, threads, dimensions, sequence desc;

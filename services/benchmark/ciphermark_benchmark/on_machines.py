@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,18 +33,17 @@ Row: TypeAlias = Mapping[str, Any]
 # The operation that bodies replace, and the operations of bodies: hoisted rotations need as many hints.
 (_BOOTSTRAP,) = where(lambda row: row.keys().bootstrapping is not None)
 _OF_BODIES = where(lambda row: not row.has_several_results)
-MEASURED = {"packed-bootstrap": _BOOTSTRAP}  # operations that measure a program; others are workloads
+# The workloads and operations that measure CraterLake's programs.
+MEASURED = {name: [name] for name in graphs.GRAPHS} | {"packed-bootstrap": ["packed-bootstrap", _BOOTSTRAP]}
 PUBLISHED = "craterlake/"  # before the names of programs that CraterLake reports
 _USUAL = 80  # bits of security in its main table
-_REMARK = (
-    "Plaintexts of stored programs are whole: a constant with one value in all slots is not known as one."
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """Programs that execute one after the other. ``uniform`` are the digests of constants with one value in all slots;
-    ``body`` is the circuit of their bootstraps, ``words`` how their primes become words by default.
+    ``body`` is the circuit of their bootstraps, ``words`` how their primes become words by default, ``measured`` the
+    workloads and operations that measure them, ``case`` what these measurements have in common.
     """
 
     name: str
@@ -54,9 +52,11 @@ class Task:
     body: Program | None = None
     words: Words | None = None
     remarks: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
+    case: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, traced: Iterable[Traced]) -> Task:
+    def of(cls, name: str, traced: Iterable[Traced], measured: str | None = None) -> Task:
         """The task of traced programs, with the circuit of their bootstraps. Raises ``Unsupported`` where the chain
         does not hold it.
         """
@@ -65,8 +65,9 @@ class Task:
         return cls(
             name,
             tuple(item.program for item in several),
-            frozenset().union(*map(_uniform, (*several, body))),
+            frozenset().union(*map(uniform, (*several, body))),
             body.program if body else None,
+            measured=(measured,) if measured else (),
         )
 
     def structure(self, word_bits: int, words: Words | None) -> Structure:
@@ -77,7 +78,7 @@ class Task:
         )
 
 
-def _uniform(traced: Traced | None) -> frozenset[str]:
+def uniform(traced: Traced | None) -> frozenset[str]:
     """The digests of constants with one value in all slots."""
     constants = traced.constants if traced else {}
     return frozenset(digest for digest, values in constants.items() if np.all(values == values[0]))
@@ -145,7 +146,7 @@ def _traced(  # noqa: PLR0913, PLR0917 - what programs are of
     _, stages = predicting.traced(workload, request, declared, scheme=scheme, override=override)
     if any(item.program.is_managed for item in stages.values()):
         raise Unsupported("its programs leave levels to the library")
-    return Task.of(name, (item.traced for item in stages.values()))
+    return Task.of(name, (item.traced for item in stages.values()), workload.name)
 
 
 def of_candidates(
@@ -173,20 +174,6 @@ def of_candidates(
     return user_workloads.asked(Path(name.partition(":")[0]), answer).value
 
 
-def of_run(measured: Iterable[tuple[str, str, str, str, bytes]]) -> Iterator[Task]:
-    """The tasks of a run's stored programs: one for each workload, variant and scheme."""
-    for (workload, variant, scheme), stages in groupby(measured, key=lambda item: item[:3]):
-        programs = tuple(Program.from_bytes(data) for *_, data in stages)
-        body = body_of(programs)
-        yield Task(
-            f"{workload}, {variant}, {scheme}",
-            programs,
-            _uniform(body),
-            body.program if body else None,
-            remarks=(_REMARK,),
-        )
-
-
 def of_published(name: str, security: int = 80) -> Task:
     """The task of a program that CraterLake reports: see :mod:`ciphermark_workloads.deep.graphs`. Raises ``UserError``
     for an unknown one, and for a security level that the paper does not have for it.
@@ -201,9 +188,10 @@ def of_published(name: str, security: int = 80) -> Task:
     return Task(
         PUBLISHED + name,
         (graph.program,),
-        graph.numbers | _uniform(body),
+        graph.numbers | uniform(body),
         body.program if body else None,
         "whole modulus",
+        measured=tuple(MEASURED[name]),
     )
 
 
@@ -279,4 +267,6 @@ def row(task: Task, graph: Graph, execution: Execution, security: int | None) ->
         "power_w": machine.published.get("power_w"),
         "area_mm2": machine.published.get("area_mm2"),
         "remarks": list(task.remarks),
+        "measured_by": list(task.measured),
+        "case": dict(task.case),
     }

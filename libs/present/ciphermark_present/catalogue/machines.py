@@ -184,35 +184,52 @@ def measured(rows: Sequence[Row], times: Sequence[Row]) -> Printed:
     of measured programs are their own.
     """
     own = {row["program"]: row for row in rows if row["security"] == _MAIN}
+    lines = []
+    for program, row in own.items():
+        several = [time for time in times if time["program"] == program]
+        if row["cpu_s"]:
+            several.append({"seconds": row["cpu_s"]})
+        predicted_ms = row.get("predicted_ms")
+        lines += [(program, *_processor(time, predicted_ms and predicted_ms / 1e3)) for time in several]
+    return _processors(lines)
+
+
+def measured_beside(rows: Sequence[Row], times: Sequence[Row]) -> Iterator[Printed]:
+    """Measured times of predicted programs, where there are some, next to their prediction on the first machine."""
+    first: dict[str, float] = {}
+    for row in rows:
+        first.setdefault(row["program"], row["time_s"])
+    lines = [(time["program"], *_processor(time, first[time["program"]])) for time in times]
+    if lines:
+        yield _processors(lines)
+
+
+def _processor(time: Row, predicted_s: float | None) -> tuple[str, ...]:
+    """A measured time of a program, or one of the paper."""
+    name = f"{time['variant']}, {time['host']}" if "variant" in time else "of the paper"
+    return (
+        name,
+        str(time.get("ring_dimension") or formats.NOTHING),
+        f"{time['log_qp']:.0f}" if time.get("log_qp") else formats.NOTHING,
+        str(time.get("threads") or formats.NOTHING),
+        time.get("options") or formats.NOTHING,
+        formats.seconds(time["seconds"]),
+        formats.NOTHING if predicted_s is None else formats.seconds(predicted_s),
+        formats.NOTHING if predicted_s is None else formats.ratio(time["seconds"] / predicted_s),
+    )
+
+
+def _processors(lines: Sequence[tuple[str, ...]]) -> Printed:
     heads = (
         Head("program"),
         Head("processor"),
-        *(Head(name, is_number=True) for name in ("N", "log2 QP", "threads", "time", "predicted", "factor")),
+        *(Head(name, is_number=True) for name in ("N", "log2 QP", "threads")),
+        Head("options", drop=1),
+        *(Head(name, is_number=True) for name in ("time", "predicted", "factor")),
     )
-    lines = []
-    for program, row in own.items():
-        several = [
-            (f"{time['variant']}, {time['host']}", time) for time in times if time["program"] == program
-        ]
-        if row["cpu_s"]:
-            several.append(("of the paper", {"seconds": row["cpu_s"]}))
-        for name, time in several:
-            lines.append(
-                (
-                    program,
-                    name,
-                    str(time.get("ring_dimension") or formats.NOTHING),
-                    f"{time['log_qp']:.0f}" if time.get("log_qp") else formats.NOTHING,
-                    str(time.get("threads") or formats.NOTHING),
-                    formats.seconds(time["seconds"]),
-                    _ms(row.get("predicted_ms")),
-                    formats.ratio(time["seconds"] * 1e3 / row["predicted_ms"])
-                    if row.get("predicted_ms")
-                    else formats.NOTHING,
-                )
-            )
     legend = (
-        "factor: time of the processor by the predicted one; parameters of measured programs are their own",
+        "time: the latest measured one; parameters of measured programs are their own",
+        "factor: time of the processor by the predicted one",
     )
     return Printed("Times of processors", "", heads, told_once(lines, 1), 2, legend=legend)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,15 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from ciphermark_adapters import registry
-from ciphermark_benchmark import export, machine_files, on_machines
+from ciphermark_benchmark import data_directory as data_directories
+from ciphermark_benchmark import export, machine_files, on_machines, stored_programs
 from ciphermark_benchmark.cli._output import console_for
 from ciphermark_benchmark.cli._workloads import chosen
 from ciphermark_benchmark.cli.program import measured, setting
 from ciphermark_benchmark.export import Format
 from ciphermark_benchmark.on_machines import Row, Task
-from ciphermark_core.errors import Unsupported, UserError
+from ciphermark_benchmark.runner.recorder import caught_up
+from ciphermark_core.errors import UserError
 from ciphermark_core.model import Scheme
-from ciphermark_db.database import Table
+from ciphermark_db.database import Database, Table
 from ciphermark_model.machines.graph import Words
 from ciphermark_model.machines.machine import Machine
 from ciphermark_present import markup, terminal
@@ -74,10 +77,12 @@ def tasks(
         return [on_machines.of_published(wanted[0].removeprefix(on_machines.PUBLISHED), security or 80)]
     stored = measured(wanted)
     if stored is not None:
-        try:
-            return [*on_machines.of_run(stored)]
-        except Unsupported as error:
-            raise UserError(str(error)) from None
+        several = [*stored_programs.tasks(stored)]
+        reasons = [item for item in several if isinstance(item, str)]
+        if len(reasons) == len(several):
+            raise UserError("\n".join(reasons) or "the run has no program")
+        typer.echo("".join(f"{reason}\n" for reason in reasons), nl=False, err=True)
+        return [item for item in several if not isinstance(item, str)]
     name, *settings = wanted
     options: Mapping[str, Any] = dict(setting(text) for text in settings)
     workload = chosen(name).with_options(options)
@@ -104,16 +109,38 @@ def rows(
     return answers
 
 
+def measured_times(database: Database, answers: Sequence[Row]) -> list[Row]:
+    """The latest measured times of the predicted programs: see ``reports.sql``."""
+    programs = {row["program"]: row for row in answers}
+    names = {program: row["measured_by"] for program, row in programs.items()}
+    return [
+        time
+        for time in database.report("measured_programs", names=json.dumps(names))
+        if programs[time["program"]]["case"].items() <= time.items()
+    ]
+
+
 def write(answers: Sequence[Row], form: Format, output: Path | None) -> None:
-    """Write the rows as tables for people, or as one table for programs."""
-    title = answers[0]["program"] if len({row["program"] for row in answers}) == 1 else "On accelerators"
+    """Write the rows and measured times as tables for people, or the rows as one table for programs."""
+    with caught_up(data_directories.find()) as database:
+        times = measured_times(database, answers)
+    tables = [*machines.tables(answers, _title(answers)), *machines.measured_beside(answers, times)]
     if form == "table":
-        terminal.show(console_for(output), [*machines.tables(answers, title)])
+        terminal.show(console_for(output), tables)
     elif form in markup.FORMATS:
-        text = markup.FORMATS[form]([*machines.tables(answers, title)])
-        export.write_bytes(text.encode(), output)
+        export.write_bytes(markup.FORMATS[form](tables).encode(), output)
+    elif form == "json":
+        whole = [
+            {**row, "measured": [time for time in times if time["program"] == row["program"]]}
+            for row in answers
+        ]
+        export.write_bytes(f"{json.dumps(whole, indent=1)}\n".encode(), output)
     else:
         columns = [name for name, value in answers[0].items() if not isinstance(value, dict | list)]
         export.write(
             Table(tuple(columns), [tuple(row[name] for name in columns) for row in answers]), form, output
         )
+
+
+def _title(answers: Sequence[Row]) -> str:
+    return answers[0]["program"] if len({row["program"] for row in answers}) == 1 else "On accelerators"

@@ -102,7 +102,7 @@ def predict(  # noqa: PLR0913, PLR0917 - each parameter is an option of the comm
     """Predict what a workload costs, from measured costs of its operations.
 
     Prints time with an 80% interval, bytes and memory, for each library. With --machine, predicts accelerators
-    instead, from their data alone: time, traffic, and what binds.
+    instead, from their data alone: time, traffic, what binds, and measured times of the same program.
     """
     form, name = export.form_of(format, output), wanted[0]
     if machine:

@@ -25,6 +25,7 @@ from ciphermark_core import host as hosts
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.model import Parameters, Scheme
 from ciphermark_core.nearest import did_you_mean
+from ciphermark_db.database import StoredProgram
 from ciphermark_present.console import styled
 from ciphermark_present.printed import Head, Printed
 from ciphermark_present.terminal import show as show_tables
@@ -118,7 +119,7 @@ def _programs(
     return _chosen(_traced(workload, options, scheme, variant), stage)
 
 
-def measured(wanted: Sequence[str]) -> list[tuple[str, str, str, str, bytes]] | None:
+def measured(wanted: Sequence[str]) -> list[StoredProgram] | None:
     """The programs of the run that a command line denotes; ``None`` for a workload, and for a text that denotes no run
     and is not in the form of an id.
     """
@@ -192,15 +193,15 @@ def _programs_of(workload: AnyWorkload, parameters: Parameters, declared: Declar
     return {stage: item.program for stage, item in traced.items()}
 
 
-def of_run(stored: Iterable[tuple[str, str, str, str, bytes]], stage: str | None) -> dict[str, Program]:
-    """The programs that a run measured, each by workload, variant, scheme and stage.
+def of_run(stored: Iterable[StoredProgram], stage: str | None) -> dict[str, Program]:
+    """The programs that a run measured, each by workload, variant, scheme, dimensions and stage.
 
     ``stored`` is what :meth:`ciphermark_db.database.Database.programs` returns. Raises ``UserError`` for none.
     """
     programs = {
-        f"{workload} {variant} {scheme} {name}": Program.from_bytes(data)
-        for workload, variant, scheme, name, data in stored
-        if stage in (None, name)
+        f"{item.case}, {item.stage}": Program.from_bytes(item.content)
+        for item in stored
+        if stage in (None, item.stage)
     }
     if not programs:
         raise UserError("the run has no program" + (f" of a stage {stage!r}" if stage else ""))
