@@ -28,7 +28,7 @@ LONG = re.compile(
     "|".join(
         (
             r"test_a_network_in_whole_numbers\[((?!cleartext)[\w-]+-digits(-encrypted)?\]|openfhe|pyfhel)",
-            r"test_digits_in_all_slots\[(seal-(bfv-8192|ckks-1024)|openfhe|helib)",
+            r"test_digits_in_all_slots\[seal-(bfv-8192|ckks-1024)",
             r"test_by_a_number_as_keyword\[(openfhe|pyfhel)-bfv-constant-weight-pir-published",
             r"test_micro\.py::test_small\[tenseal-ckks-(logistic|sign)\]",
             r"test_digits\[(pyfhel|openfhe|lattigo)-ckks-digits",
@@ -37,10 +37,8 @@ LONG = re.compile(
             r"test_full_size\[seal-(lmc-per-row-(plain|encrypted)|lr-k5-encrypted)-ckks",
             r"test_full_size\[seal-lr-fixed-encrypted-bgv",
             r"test_micro\.py::test_small\[(pyfhel|openfhe|lattigo|helib)-ckks-(logistic|sign)-published",
-            # Sizes and shapes that the workload or the circuit deals with, whatever the library.
+            # Sizes that the workload deals with, whatever the library.
             r"test_retrieval\.py::test_small\[(?!seal-|cleartext-)[\w-]+ (one byte|one full block|longest|chunks)\]",
-            r"test_a_composition_of_odd_polynomials\[(?!seal-|cleartext-)[\w-]+-(2|8)\]",
-            r"test_a_row_major_matrix_product\[(?!seal-|cleartext-)[\w-]+-grid0\]",
             # HElib decodes BGV at large rings in seconds; its operations are tried at a small one.
             r"test_the_plaintext_modulus_is_honoured\[helib-bgv-(40961|65537)\]",
             r"test_a_computation_is_correct\[helib-bgv-whole",
