@@ -42,13 +42,17 @@ def needs(footprint: Footprint, programs: Sequence[Program], keys: KeyRequest) -
     key_bytes = own.key_bytes + count * footprint.key_bytes(parameters)
     polynomial = _WORD * parameters.ring_dimension
     diagonals = sum(_primes_of_diagonals(parameters)) * polynomial
-    working = 2 * _BABY_STEPS * (_inside(parameters)[0] + _inside(parameters)[1]) * polynomial
+    primes, special = _inside(parameters)
+    ciphertext = 2 * (primes + special) * polynomial
     computing = max(
         program.plaintext_bytes + live_bytes(program, has_pools=footprint.has_pools) for program in programs
     )
     base = footprint.base_bytes(parameters)
-    server = round((base + key_bytes + diagonals + working + computing) * footprint.growth)
-    client = base + (key_bytes if footprint.owner_keeps_keys else 0)
+    server = round(
+        base + key_bytes + diagonals + _BABY_STEPS * ciphertext + computing + footprint.garbage_bytes
+    )
+    moved = -(-primes // special) * ciphertext  # a key of that many digits
+    client = base + footprint.copies.client * moved + (key_bytes if footprint.owner_keeps_keys else 0)
     return Needs(round(client), server, max(round(client), round(base) + server), key_bytes, diagonals)
 
 

@@ -57,7 +57,7 @@ class Footprint:
     - With ``has_pools``, freed memory serves objects of the same size only, until it is collected.
     - ``switching`` predicts the key switching of parameters with the requested data primes.
     - ``bootstrapping_rotations`` are the steps, modulo N/2, whose keys bootstrapping shares with programs. A process
-      that holds its keys takes ``growth`` times what is in use.
+      that holds keys of bootstrapping has ``garbage_bytes`` on average.
     """
 
     process_mib: float
@@ -71,7 +71,7 @@ class Footprint:
     has_pools: bool = False
     switching: Callable[[Parameters], Switching] = _digit_per_prime
     bootstrapping_rotations: Callable[[Parameters], Collection[int]] = _no_rotations
-    growth: float = 1.0
+    garbage_bytes: int = 0
 
     def key_bytes(self, parameters: Parameters) -> int:
         """One evaluation key: two polynomials of all primes for each digit, and for each factor of a composite t."""

@@ -52,6 +52,7 @@ DECLARATIONS = (
             buffers=OfParties(14, 3.4),
             has_pools=True,
             switching=switching,
+            garbage_bytes=3 << 28,  # of 1 GiB, at which the collector starts
         ),
         slot_generator=SLOT_GENERATOR,
         serializable=KEY_ITEMS,
