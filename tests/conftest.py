@@ -17,9 +17,8 @@ from hypothesis import HealthCheck, settings
 
 # Processes of tests share the cores: threads of numpy's that wait for theirs took three quarters of its CPU time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-os.environ.setdefault(
-    "OMP_WAIT_POLICY", "passive"
-)  # OpenMP's threads took ten times the CPU time that they worked
+# OpenMP's, too, which took ten times the CPU time that they worked.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # A shell starts background jobs with Ctrl-C ignored, and every process that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # Containers set PYTHONDONTWRITEBYTECODE: each process would rewrite the assertions of all tests again, and that is half
