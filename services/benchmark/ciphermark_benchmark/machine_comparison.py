@@ -14,7 +14,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from ciphermark_benchmark import machine_files, on_machines
-from ciphermark_benchmark.on_machines import Predictor, Row
+from ciphermark_benchmark.on_machines import Predictor, Row, Task
 from ciphermark_core.errors import Unsupported, UserError
 from ciphermark_core.security import TABLES, level
 from ciphermark_model.machines.machine import Digits, Machine
@@ -56,12 +56,20 @@ def whole(machine: Machine, *, has_sweeps: bool = True) -> dict[str, Any]:
                 )
     return {
         "machine": machine.name,
+        "exact_bootstrap_ms": _exact_bootstrap_ms(machine),
         "rows": rows,
         "errors": summary(rows),
         "ablations": sorted(changed, key=lambda row: row["machine"]),
         "verdicts": verdicts(machine),
         "sweeps": swept,
     }
+
+
+def _exact_bootstrap_ms(machine: Machine) -> float:
+    """The time of a packed bootstrap whose EvalMod has the even terms of its polynomial alone."""
+    graph = graphs.packed_bootstrap()
+    task = Task("exact bootstrap", (graph.program,), graph.numbers, words="whole modulus")
+    return float(Predictor(task, _MAIN).row(machine)["time_s"]) * 1e3
 
 
 def _rule(machine: Machine) -> float | None:

@@ -15,6 +15,7 @@ from ciphermark_benchmark.suite import files
 from ciphermark_core.errors import UserError
 from ciphermark_core.nearest import did_you_mean
 from ciphermark_model.machines.machine import Conversion, Digits, Instructions, Machine, Units
+from ciphermark_workloads.deep import graphs
 
 FOLDER = Path(__file__).with_name("machines")
 _BYTES_PER_S = {"MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12, "GiB/s": 1024.0**3, "TiB/s": 1024.0**4}
@@ -23,8 +24,16 @@ _OWN = ("published", "published_ms", "published_cpu_s", "published_slowdowns", "
 _MAX_DEPTH = 8  # machines that are based on each other
 _DEFINITION = "with title, source, lanes, units and so on; see `ciphermark machines --schema`"
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"write a number, not {str(value).lower()}")
+    return value
+
+
+Positive = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False)]
+NotNegative = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False)]
+Level = Annotated[int, Field(ge=0)]
 Bytes = Annotated[float, BeforeValidator(partial(quantity, units=BYTES))]
 BytesPerSecond = Annotated[float, BeforeValidator(partial(quantity, units=_BYTES_PER_S))]
 
@@ -99,7 +108,7 @@ class MachineText(_Form):
         None, gt=0, description="residues that are loaded of a plaintext; default: all"
     )
     latency_cycles: NotNegative = Field(0.0, description="added to each key switching")
-    digits: Literal["program"] | dict[int, list[DigitsText]] = Field(
+    digits: Literal["program"] | dict[Level, list[DigitsText]] = Field(
         description="digits of key switching by security level in bits; `program`: as the program's library has them"
     )
     special_residues: int | None = Field(
@@ -132,9 +141,19 @@ class MachineText(_Form):
             yield from self._faults_of_digits(self.digits)
         elif self.special_residues is not None:
             yield "special_residues contradicts digits of the program"
+        keys = {
+            *type(self).model_fields,
+            *_inner("units", UnitsText),
+            *_inner("instructions", InstructionsText),
+        }
+        keys |= {f"digits.{level}" for level in (self.digits if isinstance(self.digits, dict) else ())}
         for mark in self.marks:
-            if mark.partition(".")[0] not in type(self).model_fields:
-                yield f"marks: {mark} is no key of a machine{did_you_mean(mark, type(self).model_fields)}"
+            if mark not in keys:
+                yield f"marks: {mark} is no key of a machine{did_you_mean(mark, keys)}"
+        for place in ("published_ms", "published_cpu_s", "published_slowdowns"):
+            for program in getattr(self, place):
+                if program not in graphs.GRAPHS:
+                    yield f"{place}: there is no program {program!r}{did_you_mean(program, graphs.GRAPHS)}"
 
     def _faults_of_digits(self, digits: Mapping[int, list[DigitsText]]) -> Iterator[str]:
         if not digits:
@@ -145,6 +164,13 @@ class MachineText(_Form):
                 yield f"digits.{level}: rows have ascending values of up_to"
             if any(row.digits > row.up_to for row in rows):
                 yield f"digits.{level}: there are no more digits than residues"
+            for row in rows:
+                count = -(-row.up_to // self.special_residues) if self.special_residues else row.digits
+                if count != row.digits:
+                    yield (
+                        f"digits.{level}: {row.up_to} residues in digits of {self.special_residues} special_residues "
+                        f"are {count} digits, not {row.digits}"
+                    )
 
     def machine(self, name: str) -> Machine:
         """The machine itself."""
@@ -181,6 +207,11 @@ class MachineText(_Form):
             based_on=self.based_on,
             published_slowdowns=self.published_slowdowns,
         )
+
+
+def _inner(place: str, form: type[BaseModel]) -> Iterator[str]:
+    """The keys of an inner form, with dots."""
+    return (f"{place}.{key}" for key in form.model_fields)
 
 
 def names() -> list[str]:
