@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import datetime, timedelta, timezone
 from statistics import fmean, median
 from typing import Any
@@ -109,6 +109,15 @@ def test_a_failed_group_has_no_results() -> None:
 def test_what_is_no_time_has_no_slowdown() -> None:
     (row,) = results([group(1, rows_from([(5.0, 1.0, False)] * 8), SIZE)])
     assert (row.slowdown, row.undisturbed_share) == (None, 1.0)
+
+
+def test_interrupted_times_are_marked_on_a_host_that_was_not_observed() -> None:
+    """All samples of a pass that was interrupted are disturbed: see ``runner/two_parties.py``."""
+    own = group(1, rows_from([(1.0, 1.0, True)]))
+    for facts_of_trial, share in (({}, None), ({"resumptions": 1.0}, 0.0)):
+        trials = tuple(replace(trial, facts=facts_of_trial) for trial in own.trials)
+        (row,) = results([replace(own, trials=trials)])
+        assert (row.undisturbed_share, row.slowdown) == (share, None)
 
 
 @given(rows_of_two, rows_of_two)
