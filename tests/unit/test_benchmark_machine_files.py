@@ -66,5 +66,11 @@ def test_shipped_machines_are_valid_and_changes_apply():
     changed = machine_files.machine("craterlake", {"units.ntt": 4, "register_file": "1GiB"})
     assert changed.compute.ntt == 4
     assert changed.register_file_bytes == 1 << 30
+    digits = {80: [{"up_to": 60, "digits": 2}]}
+    assert machine_files.machine("craterlake", {"digits": digits}).digits_at(80).rows == ((60, 2),)
+    assert (
+        machine_files.machine("sharp", {"digits": digits, "special_residues": None}).digits_at(80).special
+        is None
+    )
     with pytest.raises(UserError, match=r"with lanes:.*lanes: must be greater than 0"):
         machine_files.machine("craterlake", {"lanes": 0})

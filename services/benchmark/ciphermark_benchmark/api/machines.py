@@ -93,6 +93,7 @@ def _rows(body: Question) -> list[on_machines.Row]:
                 f"digits: {body.machine} takes {longest} residues, and has no {body.digits} digits"
             )
         changes["digits"] = {next(iter(usual.digits)): [{"up_to": longest, "digits": body.digits}]}
+        changes["special_residues"] = None  # as many as in a digit
     task: Task = _traced(body.program)
     several = [usual, *([machine_files.machine(body.machine, changes)] if changes else [])]
     rows, reasons = on_machines.rows(task, several)
