@@ -66,6 +66,7 @@ FULL: Mapping[str, tuple[AnyWorkload, Ring]] = {
         _ring(Sigmoid(5).depth),
     ),
 }
+MINUTES = {("openfhe", "lstm"), ("openfhe", "regression")}  # and more
 # A minute, by the wrapper of its encodings.
 TOO_LONG = {("openfhe", "resnet-20")}
 
@@ -76,7 +77,7 @@ def _names(cell: Cell) -> list[str]:
 
 
 def _full_names(cell: Cell) -> list[str]:
-    return [name for name in FULL if _names(cell)]
+    return [name for name in FULL if _names(cell) and (cell.declared.variant, name) not in MINUTES]
 
 
 def _long_names(cell: Cell) -> list[str]:
