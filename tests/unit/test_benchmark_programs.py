@@ -10,6 +10,7 @@ from ciphermark_benchmark.cli import program
 from ciphermark_contract.tracing import fresh_inputs, trace
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import ParameterSpec
+from ciphermark_db.database import StoredProgram
 
 PARAMETERS = CleartextAdapter(DECLARATIONS[0]).resolve(
     ParameterSpec("ckks", 64, (60, 40, 60), scale_bits=40, security=0)
@@ -20,15 +21,17 @@ PROGRAM = trace(
     fresh_inputs(PARAMETERS, 1),
 ).program
 MEASURED = [
-    ("lmc", variant, "ckks", stage, PROGRAM.to_bytes()) for variant in ("a", "b") for stage in ("s", "t")
+    StoredProgram("lmc", variant, "ckks", stage, {}, PROGRAM.to_bytes())
+    for variant in ("a", "b")
+    for stage in ("s", "t")
 ]
 
 
 def test_each_is_called_by_what_it_is_of() -> None:
     found = program.of_run(MEASURED, None)
-    assert list(found) == ["lmc a ckks s", "lmc a ckks t", "lmc b ckks s", "lmc b ckks t"]
+    assert list(found) == ["lmc, a, ckks, s", "lmc, a, ckks, t", "lmc, b, ckks, s", "lmc, b, ckks, t"]
     assert all(program == PROGRAM for program in found.values())
-    assert list(program.of_run(MEASURED, "t")) == ["lmc a ckks t", "lmc b ckks t"]
+    assert list(program.of_run(MEASURED, "t")) == ["lmc, a, ckks, t", "lmc, b, ckks, t"]
 
 
 def test_a_run_without_programs_is_told() -> None:

@@ -21,6 +21,7 @@ def _run(label: str | None, **more: object) -> dict[str, object]:
         "started_at": datetime(2026, 11, 23, 1, 41, tzinfo=UTC),
         "host": "bench-host-17",
         "is_imported": True,
+        "progress": None,
         **counts,
         **more,
     }
