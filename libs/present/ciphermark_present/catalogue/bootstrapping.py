@@ -71,7 +71,7 @@ def _what(row: Row) -> str:
     parts = (
         f"N = {row['ring_dimension']}",
         f"{formats.count(row['slots'])} slots",
-        str(row["bootstrapping"]),
+        str(row["bootstrapping"]).replace(f", {row['slots']} slots", ""),  # which are there already
     )
     return charting.joined(*parts, str(row["secret"] or ""), threads)
 
@@ -172,7 +172,7 @@ PAGE = Page(
     "Latency, amortized time, precision, keys and memory of bootstrapping.",
     (page.VARIANT, page.RING_DIMENSION, page.THREADS),
     (BOOTSTRAPPING, PUBLISHED),
-    question="How long does it take to bootstrap a ciphertext at N = {n}, with {threads}?",
+    question="How long does it take to bootstrap a ciphertext with {threads}?",
     suite="bootstrapping",
     place=35,
 )
