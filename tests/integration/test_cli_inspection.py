@@ -211,7 +211,7 @@ def test_the_details_of_what_is_missing_or_unknown(bare):
 def test_the_doctor_tells_facts_and_warnings(bare):
     crowded = bare.suite(TINY | {"variants": ["openfhe"], "threads": [1, 4096]}, name="crowded")
     lines = bare("doctor", str(crowded)).out.splitlines()
-    told = (
+    expected = (
         "host",
         "CPU",
         "ISA",
@@ -224,7 +224,7 @@ def test_the_doctor_tells_facts_and_warnings(bare):
         "clock",
         "clock noise",
     )
-    for name in (*told, "load"):
+    for name in (*expected, "load"):
         assert any(line.startswith(name) for line in lines), name
     warnings = [line.partition(" threads")[0] for line in lines if "threads on" in line]
     assert warnings == ["! 4096"]  # not of the one thread
