@@ -132,7 +132,7 @@ def test_a_run_that_is_killed_goes_on_after_its_last_stage(place, passes):
         place.executed(trial)
     (key,) = place.directory.secret_keys.iterdir()
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    Checkpoints(place.directory).sweep([trial.run_id])
+    Checkpoints(place.directory).sweep(lambda: [trial.run_id])
     outcome = place.executed(trial)
     assert (outcome.status, outcome.facts["resumptions"]) == ("ok", 1)
     assert place.evaluated.count("train") == 2 + (passes == 1)
@@ -183,8 +183,30 @@ def test_a_damaged_checkpoint_is_refused(place, name):
     assert "the checkpoint was refused" in outcome.error
 
 
+def test_the_key_of_a_running_trial_without_a_checkpoint_outlives_the_sweep_of_another_run(place):
+    trial = a_trial(min_samples=1, warmups=0)
+    place.deeds[1] = lambda: Checkpoints(place.directory).sweep(lambda: [trial.run_id])  # in its first stage
+    place.deeds[2] = stops
+    with pytest.raises(Stop):
+        place.executed(trial)
+    assert [path.name for path in place.directory.secret_keys.iterdir()] == [trial.id]
+    outcome = place.executed(trial)
+    assert (outcome.status, outcome.facts["resumptions"]) == ("ok", 1)
+    assert place.evaluated == ["train", "infer", "infer"]
+    assert place.leftovers == []
+
+
+def test_a_run_that_begins_during_a_sweep_keeps_its_keys(place):
+    def begun():
+        interrupted(place)
+        return []
+
+    Checkpoints(place.directory).sweep(begun)
+    assert len(place.leftovers) == 2
+
+
 def test_checkpoints_of_other_runs_and_their_keys_are_removed(place):
     interrupted(place)
     assert len(place.leftovers) == 2
-    Checkpoints(place.directory).sweep(["another"])
+    Checkpoints(place.directory).sweep(lambda: ["another"])
     assert place.leftovers == []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +91,11 @@ class Checkpoints:
         self._folder = data_directory.checkpoints
         self._secret_keys = data_directory.secret_keys
 
+    def begin(self, trial: Trial) -> None:
+        """Make the folder of a trial before its secret key exists: a sweep of another command then keeps the key."""
+        with suppress(OSError):
+            private_folder(self._of(trial))
+
     def keep(self, checkpoint: Checkpoint, blobs: Blobs) -> None:
         """Replace the checkpoint of a trial, with its ciphertexts from ``blobs``. A full disk leaves the former one."""
         folder = self._of(checkpoint.basis.trial)
@@ -138,14 +143,18 @@ class Checkpoints:
         for name in (trial.id, f".{trial.id}"):
             (self._secret_keys / name).unlink(missing_ok=True)
 
-    def sweep(self, unfinished: Collection[str]) -> None:
-        """Remove the checkpoints of all but these runs, and secret keys without a checkpoint."""
-        for folder in self._folder.glob("*"):
-            if folder.name not in unfinished:
+    def sweep(self, unfinished: Callable[[], Collection[str]]) -> None:
+        """Remove the checkpoints of all but these runs, and secret keys of other trials. Keys are listed first, since a
+        run that begins meanwhile has its journal before a folder, and the folder before a key.
+        """
+        keys, folders = [*self._secret_keys.glob("*")], [*self._folder.glob("*")]
+        runs = unfinished()
+        for folder in folders:
+            if folder.name not in runs:
                 shutil.rmtree(folder, ignore_errors=True)
         kept = {folder.name for folder in self._folder.glob("*/*")}
-        for key in self._secret_keys.glob("*"):
-            if key.name not in kept:
+        for key in keys:
+            if key.name.removeprefix(".") not in kept:
                 key.unlink(missing_ok=True)
 
     def _of(self, trial: Trial) -> Path:

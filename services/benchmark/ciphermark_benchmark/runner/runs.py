@@ -279,7 +279,9 @@ def measure(
 
     http_party.end_sessions(os.environ, http_party.runs_begun(prepared.place.pending))
     places = (data_directory.pending, data_directory.of_jobs.pending)
-    Checkpoints(data_directory).sweep([run for place in places for run in http_party.runs_begun(place)])
+    Checkpoints(data_directory).sweep(
+        lambda: [run for place in places for run in http_party.runs_begun(place)]
+    )
     cpu_model = prepared.run.host.cpu_model
     is_used = bool(prepared.plan.blocks)  # measuring the baseline briefly loads a core
     level = (

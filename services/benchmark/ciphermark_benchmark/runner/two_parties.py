@@ -322,8 +322,10 @@ class TwoParties(TrialRunner):
 
     def _prepared(self, passes: _Passes, parties: Parties) -> list[Sample]:
         """Make keys at the client and an evaluator at the server."""
-        has_checkpoints = self._checkpoints is not None and parties.store is not None
-        kept_as = passes.trial.id if has_checkpoints else None
+        kept_as = None
+        if self._checkpoints is not None and parties.store is not None:
+            self._checkpoints.begin(passes.trial)
+            kept_as = passes.trial.id
         self._driver = driver = Driver(self._asked, replace(_subject(passes), kept_as=kept_as))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
