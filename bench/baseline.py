@@ -1,4 +1,4 @@
-"""Section ``baseline``: the platform's times against the same operations in a plain C++ loop.
+"""Section ``baseline``: the platform's times against the same operations in a plain loop of C++ or, for Lattigo, of Go.
 
 Three processes share a CPU, interleaved sample by sample: a worker of the platform, and the plain loop twice. The
 platform is compared with the mean of both plain loops. Their own ratio shows the difference between two processes of
@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from bench import native_build
 from bench.plain_loops import RING_DIMENSIONS, SETS, PlainBound, specification
-from bench.processes import Program, measuring_cpu, needs_of
+from bench.processes import Program, installed, measuring_cpu, needs_of
 from bench.results import ALIKE, BenchResult, Progress, Target, beside_plain, interval, paired, summary
 from ciphermark_adapters import registry
 from ciphermark_benchmark.runner.reference_kernel_baseline import ReferenceKernelBaseline
@@ -34,7 +34,7 @@ from ciphermark_measure.clock import MonotonicClock, resolution_ns
 from ciphermark_measure.experiments import latency
 from ciphermark_measure.sampling import Phase, make_ready, target
 
-VARIANTS = ("seal", "seal-hexl")
+VARIANTS = ("seal", "seal-hexl", "lattigo")
 SCHEMES: tuple[Scheme, ...] = ("bfv", "ckks")
 OPERATIONS = ("add", "add_plain", "mul_plain", "mul", "relinearize", "rotate(1)")
 _MIN_S = 10e-6  # shorter operations have no target
@@ -88,18 +88,18 @@ class Place:
         return Trial(str(uuid.uuid4()), str(uuid.uuid4()), case, 0, _SEED, self.budget)
 
 
-def places() -> Iterator[Place]:
+def places(variants: Sequence[str]) -> Iterator[Place]:
     """The matrix: fresh operands at every ring dimension, and a low level."""
-    for scheme, ring_dimension, variant in product(SCHEMES, RING_DIMENSIONS, VARIANTS):
+    for scheme, ring_dimension, variant in product(SCHEMES, RING_DIMENSIONS, variants):
         yield Place(variant, specification(scheme, ring_dimension))
-    for scheme, variant in product(SCHEMES, VARIANTS):
+    for scheme, variant in product(SCHEMES, variants):
         yield Place(variant, specification(scheme, _LOW_RING), _LOW_LEVEL)
 
 
 def section(progress: Progress) -> Iterator[BenchResult]:
     """Measure the whole matrix."""
     ratios, failures = [], 0
-    for place in places():
+    for place in places(list(installed(VARIANTS, progress))):
         progress(f"{place.name}: keys for three processes")
         with _processes(place) as (seat, loops):
             for operation in place.operations:
@@ -135,7 +135,7 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
     """The platform's trial runner and two plain loops with the same parameters on the same CPU."""
     parameters = registry.load(place.variant).resolve(place.spec)
     dropped = 0 if place.level is None else top_level(parameters) - place.level
-    command = native_build.of_seal("plain_loop", place.variant, parameters, SETS, dropped)
+    command = native_build.plain_loop(place.variant, parameters, SETS, dropped)
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ, ALLOCATOR))
         loops = [stack.enter_context(closing(Program(command, {measuring_cpu()}))) for _ in range(2)]

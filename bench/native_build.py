@@ -1,11 +1,14 @@
-"""Builds outdated plain programs, once per SEAL prefix and for HElib, into ``.build/bench``."""
+"""Builds outdated plain programs, once per SEAL prefix, for HElib and for Lattigo, into ``.build/bench``."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
 import subprocess
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.processes import BIN, BUILD, ROOT
@@ -18,11 +21,41 @@ def of_seal(program: str, variant: str, parameters: Parameters, *options: object
 
     Raises ``UserError`` with the end of the compiler's output where it cannot be built.
     """
-    spec = parameters.spec
     folder = _built("native", variant, f"-DCMAKE_PREFIX_PATH={BUILD / variant}")
+    return _command(folder / program, parameters, options)
+
+
+def plain_loop(variant: str, parameters: Parameters, sets: int, dropped: int) -> list[str]:
+    """The command of the plain loop over a variant's library: ``sets`` operand sets, ``dropped`` levels below the top.
+
+    Raises ``UserError`` where it cannot be built.
+    """
+    if variant == "lattigo":
+        return _command(_lattigo_loop(), parameters, (sets, dropped, len(parameters.special_moduli)))
+    return of_seal("plain_loop", variant, parameters, sets, dropped)
+
+
+def _command(program: Path, parameters: Parameters, options: Sequence[object]) -> list[str]:
+    spec = parameters.spec
     numbers = (spec.ring_dimension, parameters.plain_modulus or 0, spec.scale_bits or 0)
     primes = parameters.moduli + parameters.special_moduli
-    return [str(folder / program), spec.scheme, *map(str, (*numbers, *options, *primes))]
+    return [str(program), spec.scheme, *map(str, (*numbers, *options, *primes))]
+
+
+def _lattigo_loop() -> Path:
+    """The Go program, with the modules of the adapter and as its recipe builds."""
+    if (setup := str(ROOT / "setup")) not in sys.path:
+        sys.path.append(setup)
+    recipe = importlib.import_module("recipes").load("lattigo")
+    folder = BUILD / "bench" / "lattigo"
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (*recipe.NATIVE.glob("go.*"), ROOT / "bench" / "native" / "plain_loop.go"):
+        shutil.copy2(source, folder)
+    go = recipe.go()
+    if go is None:
+        raise UserError("there is no Go that is new enough; `ciphermark doctor` says which")
+    _run([go, "-C", folder, "build", "-o", "plain_loop", "."], recipe.ENVIRONMENT)
+    return folder / "plain_loop"
 
 
 def helib_defaults() -> Path:
@@ -53,10 +86,11 @@ def _built(sources: str, name: str, library: str) -> Path:
 
 
 def _cmake(*arguments: str) -> None:
-    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
-    done = subprocess.run(
-        [BIN / "cmake", *arguments], env=environment, capture_output=True, text=True, check=False
-    )
+    _run([BIN / "cmake", *arguments], {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"})
+
+
+def _run(command: Sequence[str | Path], environment: Mapping[str, str]) -> None:
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
         raise UserError(f"the plain programs cannot be built; `make setup` may fix that:\n{tail}")

@@ -15,7 +15,7 @@ from bench.processes import ROOT, installed
 from bench.results import BenchResult, Progress, Target
 from ciphermark_adapters import registry
 
-_VARIANTS = ("seal", "pyfhel", "tenseal", "openfhe", "helib")
+_VARIANTS = ("seal", "pyfhel", "tenseal", "openfhe", "helib", "lattigo")
 _NEAR_BITS = 2.0
 
 

@@ -12,7 +12,8 @@ from contextlib import closing
 from time import perf_counter
 
 from bench import native_build
-from bench.baseline import ALLOCATOR, VARIANTS
+from bench.baseline import ALLOCATOR
+from bench.in_process import VARIANTS
 from bench.processes import Program as PlainProgram
 from bench.processes import measuring_cpu
 from bench.program_cases import BATCH, CASES, MATRIX_PRODUCT, MEANS_TRAINING, ROWS, ProgramCase

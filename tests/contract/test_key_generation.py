@@ -74,7 +74,7 @@ def test_the_experiment_tells_its_time(subject: Subject, item: str) -> None:
     found = experiment.close()
     assert found.status == "ok", found.error
     times = [sample for sample in found.samples if sample.metric == "time"]
-    # One more is taken where a garbage collection of the library falls into one.
-    assert len([sample for sample in times if not sample.is_warmup]) in (3, 4)
+    # More are taken where garbage collections of the library fall into them.
+    assert len([sample for sample in times if not sample.is_warmup]) >= 3
     assert {sample.phase for sample in times} == {"evaluate"}
     assert all(sample.value > 0 for sample in times)

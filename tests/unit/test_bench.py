@@ -25,10 +25,13 @@ from ciphermark_present.console import Terminal
 NATIVE = Path(bench.baseline.__file__).parent / "native"
 
 
-def test_the_plain_loop_has_the_operations_that_it_is_asked_for():
+@pytest.mark.parametrize(
+    ("source", "pattern"), [("plain_loop.cpp", r'\{ "(\S+)", loop'), ("plain_loop.go", r'case "(\S+)":')]
+)
+def test_the_plain_loops_have_the_operations_that_they_are_asked_for(source, pattern):
     asked = {*bench.baseline.OPERATIONS, "rescale"}
     assert {read(name).name for name in asked} <= set(OPERATIONS)
-    assert asked <= set(re.findall(r'\{ "(\S+)", loop', (NATIVE / "plain_loop.cpp").read_text()))
+    assert asked <= set(re.findall(pattern, (NATIVE / source).read_text()))
 
 
 def test_every_section_is_in_a_file_of_its_name():

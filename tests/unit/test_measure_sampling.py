@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ciphermark_analysis.stopping import Rule
+from ciphermark_contract.bound import Collections
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.budget import Budget
 from ciphermark_measure.clock import resolution_ns
@@ -272,6 +273,20 @@ def test_an_interrupted_sample_is_no_unsound_clock():
     for _ in range(6):
         phase.take()
     phase.require_sound_clock()
+
+
+@pytest.mark.parametrize("cost_ns", [3_000, 5 * MS])
+def test_waiting_for_a_collection_is_no_unsound_clock(cost_ns):
+    """Neither in calibration nor in samples: a library waits around a loop until its collector ends."""
+    clock = FakeClock()
+    bound = FakeBound(clock, cost_ns, reports=0.5)
+    bound.collections = Collections(1, 0)
+    phase = phase_of([bound], clock, sample_ns=MS // 2)
+    phase.calibrate()
+    for _ in range(5):
+        phase.take()
+    phase.require_sound_clock()
+    assert phase.facts["collections_evaluate"] == 5
 
 
 def test_the_empty_loop_costs_what_the_quickest_of_five_runs_says():

@@ -100,7 +100,9 @@ class Phase:
             self.loops = min(_MAX_LOOPS, max(self.loops + 1, min(int(wanted * 1.05), self.loops * 100)))
         if elapsed < _TELLING_NS:
             loops = min(_MAX_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
-            self._telling = [self._observe(self.bounds[0], loops) for _ in range(_TELLING_RUNS)]
+            bound = self.bounds[0]
+            runs = [(self._observe(bound, loops), collections_of(bound)) for _ in range(_TELLING_RUNS)]
+            self._telling = [times for times, collections in runs if not collections.cycles]
         return reported
 
     def warm_up(self, count: int, *calibrated_ns: int) -> None:

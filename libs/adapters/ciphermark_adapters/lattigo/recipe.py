@@ -30,6 +30,15 @@ _ADVICE = (
     "install Go 1.24 or newer (Debian 13: apt-get install golang-go); without it, Lattigo alone is missing"
 )
 _NETWORK_ADVICE = "check that Go can reach a module proxy (`go env GOPROXY`), then run it again"
+# Of Go's compiler.
+ENVIRONMENT = {
+    "CGO_ENABLED": "1",
+    "GOCACHE": str(BUILD / "go" / "cache"),
+    "GOFLAGS": "-mod=readonly -modcacherw -trimpath -buildvcs=false",
+    "GOMODCACHE": str(BUILD / "go" / "modules"),
+    "GOTOOLCHAIN": "local",
+    "GOWORK": "off",
+}
 _LOAD = f"import ctypes; ctypes.CDLL({str(site_packages() / LIBRARY)!r})"
 
 
@@ -88,15 +97,7 @@ def build(shell: Shell) -> None:
     program = go()
     if program is None:
         raise FailureError("there is no Go, or none that is new enough", _ADVICE)
-    env = {
-        "CGO_ENABLED": "1",
-        "GOCACHE": str(BUILD / "go" / "cache"),
-        "GOFLAGS": "-mod=readonly -modcacherw -trimpath -buildvcs=false",
-        "GOMODCACHE": str(BUILD / "go" / "modules"),
-        "GOTOOLCHAIN": "local",
-        "GOWORK": "off",
-    }
-    shell.run(program, "-C", NATIVE, "mod", "download", advice=_NETWORK_ADVICE, extra_env=env)
+    shell.run(program, "-C", NATIVE, "mod", "download", advice=_NETWORK_ADVICE, extra_env=ENVIRONMENT)
     made = BUILD / "native" / "lattigo" / LIBRARY
     options = ("-buildmode=c-shared", "-o", made)
     shell.run(
@@ -107,7 +108,7 @@ def build(shell: Shell) -> None:
         *options,
         ".",
         advice="please report this, with the log",
-        extra_env=env,
+        extra_env=ENVIRONMENT,
     )
     shutil.copy2(made, site_packages() / LIBRARY)
     shell.run(PYTHON, "-c", _LOAD, advice="the library does not load; --without lattigo leaves it out")

@@ -16,8 +16,6 @@ type runner interface {
 	run(loops int64) (int64, error)
 	// The results of the last execution, row by row; copies, unless they are taken.
 	results(areTaken bool) []any
-	// What the collector did during the last run.
-	collections() collections
 }
 
 // Operations on operands, one step for each row: the one thing that is timed.
@@ -25,7 +23,6 @@ type bound struct {
 	steps      []step
 	made       []any
 	isExecuted bool
-	collected  collections
 }
 
 func (b *bound) add(operation step, results ...any) {
@@ -34,7 +31,6 @@ func (b *bound) add(operation step, results ...any) {
 
 func (b *bound) run(loops int64) (int64, error) {
 	b.isExecuted = false
-	before := collectionsSoFar()
 	start := time.Now()
 	for range loops {
 		for _, operation := range b.steps {
@@ -44,12 +40,9 @@ func (b *bound) run(loops int64) (int64, error) {
 		}
 	}
 	elapsed := time.Since(start)
-	b.collected = collectionsSoFar().since(before)
 	b.isExecuted = loops > 0
 	return elapsed.Nanoseconds(), nil
 }
-
-func (b *bound) collections() collections { return b.collected }
 
 func (b *bound) results(areTaken bool) []any {
 	if !b.isExecuted {
@@ -91,6 +84,12 @@ func collectionsSoFar() collections {
 
 func (c collections) since(before collections) collections {
 	return collections{c.cycles - before.cycles, c.paused - before.paused}
+}
+
+// Waits for the end of a collection that is under way: it takes cores, and a call that enters Go waits for one. Lasts
+// about a microsecond without one.
+func untilCollected() {
+	debug.SetGCPercent(debug.SetGCPercent(-1)) // -1 waits
 }
 
 // Executes with this many processors of Go's runtime: goroutines and the collector take no more cores.

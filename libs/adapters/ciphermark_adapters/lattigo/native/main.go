@@ -383,14 +383,19 @@ func lattigo_bind_program(own C.int64_t, inputs *C.int64_t, count, threads C.int
 	})
 }
 
-// Returns nanoseconds, and what the collector did meanwhile: cycles, and nanoseconds for which all waited.
+// Returns nanoseconds, and what the collector did meanwhile: cycles, and nanoseconds for which all waited. A cycle that
+// began before or has not ended afterwards is one of them: it slows the loop, too.
 //
 //export lattigo_run
 func lattigo_run(own, loops C.int64_t, cycles, paused *C.int64_t, failed **C.char) C.int64_t {
 	return guarded(failed, func() (C.int64_t, error) {
 		loop := find[runner](own)
+		before := collectionsSoFar()
+		untilCollected()
 		elapsed, err := loop.run(int64(loops))
-		*cycles, *paused = C.int64_t(loop.collections().cycles), C.int64_t(loop.collections().paused)
+		untilCollected()
+		during := collectionsSoFar().since(before)
+		*cycles, *paused = C.int64_t(during.cycles), C.int64_t(during.paused)
 		return C.int64_t(elapsed), err
 	})
 }

@@ -105,7 +105,6 @@ type execution struct {
 	recycled   recycled
 	schedule   *schedule
 	isExecuted bool
-	collected  collections
 }
 
 func (p *program) bind(inputs []*rlwe.Ciphertext, threads int) (*execution, error) {
@@ -120,18 +119,14 @@ func (p *program) bind(inputs []*rlwe.Ciphertext, threads int) (*execution, erro
 
 func (x *execution) run(loops int64) (elapsed int64, err error) {
 	x.isExecuted = false
-	before := collectionsSoFar()
 	err = onProcessors(max(x.threads, processors), func() error {
 		lasted, failed := x.schedule.run(loops, x.threads)
 		elapsed = lasted.Nanoseconds()
 		return failed
 	})
-	x.collected = collectionsSoFar().since(before)
 	x.isExecuted = err == nil && loops > 0
 	return elapsed, err
 }
-
-func (x *execution) collections() collections { return x.collected }
 
 // What somebody holds is not recycled: the results of the next execution are others.
 func (x *execution) results(bool) []any {
