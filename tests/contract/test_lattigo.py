@@ -212,10 +212,13 @@ def test_an_encapsulated_secret_is_uniform_outside(sparse: Subject) -> None:
     assert np.abs(subject.decrypted(result) - values).max() < 2e-4
 
 
-def test_the_collector_knows_the_limit_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the host's memory as its limit, the collector would let a worker grow beyond its own, where Go ends it."""
+@pytest.mark.parametrize(("limit", "left"), [(1 << 30, 1 << 28), (20 << 30, 1 << 30)])
+def test_the_collector_knows_the_limit_of_the_process(
+    limit: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above it, Go ends a worker. Far below it, keys in use exceed what the collector keeps to, and it never rests."""
     from ciphermark_adapters.lattigo import binding
 
-    unlimited = binding.available_memory()
-    monkeypatch.setattr(binding.resource, "getrlimit", lambda _: (1 << 30, 1 << 30))
-    assert binding.available_memory() == 1 << 30 < unlimited
+    monkeypatch.setattr(binding.resource, "getrlimit", lambda _: (limit, limit))
+    monkeypatch.setattr(binding.os, "sysconf", lambda _: 1 << 20)  # pages, and bytes of each
+    assert binding.memory_limit() == limit - left

@@ -310,7 +310,8 @@ class LattigoAdapter(DeclaredAdapter):
             provenance.BINARY: binaries.digest(binding.path()),
             provenance.TOLD_BY: "Go's build information",
             "collector": (
-                f"GOGC = {binding.GROWTH_PERCENT}, memory limit {binding.MEMORY_SHARE:.0%} of the host's memory"
+                f"GOGC = {binding.GROWTH_PERCENT}, and a memory limit: that of the process or the host, less a quarter "
+                "or 1 GiB"
             ),
         }
         return LibraryInfo(

@@ -52,7 +52,7 @@ DECLARATIONS = (
             buffers=OfParties(14, 3.4),
             has_pools=True,
             switching=switching,
-            garbage_bytes=3 << 28,  # of 1 GiB, at which the collector starts
+            garbage_bytes=3 << 27,  # of 512 MiB, at which the collector starts
         ),
         slot_generator=SLOT_GENERATOR,
         serializable=KEY_ITEMS,
@@ -79,8 +79,9 @@ DECLARATIONS = (
                 "and a factor that Lattigo matches in sums"
             ),
             "collector": (
-                "Go's garbage collector starts when memory has doubled (GOGC = 100), and sooner above three quarters "
-                "of the host's memory, or of a process's limit. Results and buffers are reused, so loops leave it "
+                "Go's garbage collector starts when memory has doubled (GOGC = 100), and sooner where less than a "
+                "quarter of the host's memory or of the process's limit is left, or 1 GiB. With keys of "
+                "bootstrapping, it starts at 512 MiB of garbage. Results and buffers are reused, so loops leave it "
                 "little to do. A sample with a collection is marked as disturbed; facts state their number and pauses"
             ),
             "threads": (

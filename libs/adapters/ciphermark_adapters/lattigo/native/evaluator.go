@@ -152,6 +152,7 @@ func (e *evaluator) completeCircuit() error {
 	if e.circuit.relinearization == nil {
 		return nil
 	}
+	boundGrowth()
 	own, err := bootstrapping.NewEvaluator(*e.context.circuit, &bootstrapping.EvaluationKeys{
 		MemEvaluationKeySet: e.circuit.complete(), EvkDenseToSparse: e.toSparse, EvkSparseToDense: e.toDense,
 	})

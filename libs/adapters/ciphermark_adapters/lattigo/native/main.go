@@ -101,7 +101,7 @@ func lattigo_start(limit, percent, threads C.int64_t) {
 }
 
 // Garbage beside the keys and matrices of bootstrapping. They would double before a collection otherwise.
-const garbageBytes = 1 << 30
+const garbageBytes = 1 << 29
 
 // Collects sooner where much memory stays in use, and returns what is free.
 func boundGrowth() {
@@ -109,7 +109,7 @@ func boundGrowth() {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	if percent := int(100 * garbageBytes / (memory.HeapAlloc + 1)); percent < 100 {
-		debug.SetGCPercent(max(percent, 5))
+		debug.SetGCPercent(max(percent, 1))
 	}
 }
 
