@@ -85,6 +85,8 @@ CIRCUITS: Mapping[str, Sequence[random_programs.Step]] = {
     "a product": [("mul", 0, 1, 0)],
     "a fourth power": [("square", 0, 0, 0), ("square", 0, 0, 0)],
     "a rotation": [("rotate", 0, 0, 0)],
+    "a product and a factor": [("mul", 0, 1, 0), ("add", 0, 1, 0)],
+    "a product and a plaintext": [("mul", 0, 1, 0), ("add_plain", 0, 0, 0)],
     "a rotated product and a sum": [("mul", 0, 1, 0), ("rotate", 0, 0, 2), ("add", 0, 1, 0)],
 }
 

@@ -17,8 +17,10 @@ class NoiseSources:
       switching, rounds down. Each coefficient of its error then has the mean 1/2 (bgv: t/2) instead of 0.
     - ``balances_digits``: digits of key switching lie in [−D/2, D/2), not in [0, D).
     - ``secret_zeros``: the share of zeros in a dense secret key.
-    - ``tracks_factors``: a bgv modulus switch multiplies the plaintext by a factor modulo t. A sum of ciphertexts with
-      different factors multiplies both by numbers first.
+    - ``tracks_factors``: the schemes in which modulus switches, and products of bfv, multiply the plaintext by a factor
+      modulo t. A sum of ciphertexts with different factors multiplies both by numbers first.
+    - ``scales_plaintexts``: a plaintext that is added is multiplied by the ciphertext's factor, without reduction
+      modulo t.
     - ``resets_scale``: a managed ckks product has the initial scale, whatever the prime that it was divided by.
     - ``decryption_noise`` (ckks): deviation of the noise added to each slot in decryption, relative to that of the
       error's imaginary part, from which the library estimates it, and ``min_decryption_noise`` its minimum in units of
@@ -31,7 +33,8 @@ class NoiseSources:
     truncates_keys: tuple[Scheme, ...] = ()
     balances_digits: bool = False
     secret_zeros: float = 1 / 3
-    tracks_factors: bool = False
+    tracks_factors: tuple[Scheme, ...] = ()
+    scales_plaintexts: bool = False
     resets_scale: bool = False
     decryption_noise: float = 0.0
     min_decryption_noise: float = 0.0

@@ -237,8 +237,10 @@ class Execution:
         first = self._lifted(a)
         second = first if a is b else self._lifted(b)
         noise = _limited(self.modulus * (first * b.noise + second * a.noise) + a.noise * b.noise)
+        if self._has_factors:
+            factor = factor * pow(-self.modulus_at(shape.level), -1, self.modulus) % self.modulus
         # Division by q rounds each polynomial of the product.
-        return Noisy(None, noise + self.rounded(shape.polynomials) * self.unit(shape), shape)
+        return Noisy(None, noise + self.rounded(shape.polynomials) * self.unit(shape), shape, factor)
 
     def encoded(self, constant: Constant, vector: Vector) -> Plain:
         """A plaintext. That of a vector of equal values is a constant polynomial, of which one number is rounded."""
@@ -271,7 +273,10 @@ class Execution:
     def added_plain(self, a: Noisy, plain: Plain, sign: int) -> Noisy:
         """The sum of a ciphertext and a plaintext with a sign."""
         if a.values is None or plain.values is None:
-            return replace(a, noise=a.noise + plain.error * self.unit(a.shape))
+            error = plain.error
+            if self.sources.scales_plaintexts and a.factor != 1:
+                error = error + plain.at_roots * (_centered(a.factor, self.modulus) / self.modulus)
+            return replace(a, noise=a.noise + error * self.unit(a.shape))
         return self._noted(
             replace(a, values=a.values + sign * plain.values, noise=a.noise + sign * plain.error)
         )
@@ -348,7 +353,7 @@ class Execution:
 
     @property
     def _has_factors(self) -> bool:
-        return self.scheme == "bgv" and self.sources.tracks_factors
+        return self.scheme in self.sources.tracks_factors
 
     def _fresh(self) -> Noise:
         """The error of a fresh encryption without that of encoding: e₀ + e₁·s + e·u, or e with the secret key."""

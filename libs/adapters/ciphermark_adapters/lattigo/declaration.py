@@ -3,6 +3,7 @@
 from ciphermark_adapters.seal import declaration as seal
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, Declaration
 from ciphermark_contract.footprint import Footprint, OfParties, Switching
+from ciphermark_contract.noise_sources import NoiseSources
 from ciphermark_core.model import Parameters
 
 # Lattigo has no default modulus chains for exact schemes: those of SEAL, which follow the HE Standard.
@@ -54,6 +55,7 @@ DECLARATIONS = (
             switching=switching,
             garbage_bytes=3 << 27,  # of 512 MiB, at which the collector starts
         ),
+        noise=NoiseSources(divides_fresh=True, tracks_factors=("bfv", "bgv"), scales_plaintexts=True),
         slot_generator=SLOT_GENERATOR,
         serializable=KEY_ITEMS,
         seeded=("relinearization_keys_seeded", "rotation_keys_seeded"),

@@ -85,7 +85,7 @@ _NOTES = {
 # Encryptor encrypts at the key level and divides by the special prime. Modulus switches of bgv take residues modulo t
 # from [0, t).
 NOISE = NoiseSources(
-    divides_fresh=True, truncates_switches=("bgv",), truncates_keys=("bgv",), tracks_factors=True
+    divides_fresh=True, truncates_switches=("bgv",), truncates_keys=("bgv",), tracks_factors=("bgv",)
 )
 
 # Sizes of the primes of CoeffModulus::BFVDefault, which are for 128 bits of security, by ring dimension.
