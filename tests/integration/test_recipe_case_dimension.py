@@ -37,12 +37,10 @@ USE = (
     "    @property\n    def special_primes(self)",
 )
 DECLARATION = (
-    'REPETITIONS = register(Dimension("repetitions"',
-    'register(Dimension("key_seed_bits", int, "Seed asked for", ("trial.case.parameters.key_seed_bits",), unit="bits", '
-    'label="Key seed", phrase="seed of {} bits", tells_apart=True, is_filter=True))\n'
-    'register(Dimension("primes", int, "Primes of Q as used", ("parameters.primes",), unit="number", '
-    'label="Primes", phrase="{} primes used", origin="result"))\n'
-    'REPETITIONS = register(Dimension("repetitions"',
+    "bootstrapping_bits,tuple,",
+    "key_seed_bits,int,bits,,spec:key_seed_bits,Key seed,,,seed of {} bits,yes,yes,Seed asked for\n"
+    "primes,int,number,result,parameters:primes,Primes,,,{} primes used,,,Primes of Q as used\n"
+    "bootstrapping_bits,tuple,",
 )
 MIGRATION = "alter table case_info add column key_seed_bits integer, add column primes integer;\n"
 VIEWS = ("results", "ranking", "trials", "samples")
@@ -123,7 +121,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
     folder = tmp_path_factory.mktemp("copy")
     core, db = copied(CORE, folder), copied(DB, folder)
     follow(core, "model.py", FIELD, USE)
-    follow(core, "descriptor.py", DECLARATION)
+    follow(core, "dimensions.csv", DECLARATION)
     (db / "migrations" / "9999_seeds.sql").write_text(MIGRATION)
     here = Path(__file__).parent
     path = os.pathsep.join([str(folder), str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
@@ -140,7 +138,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory, new_url: Callable[[], str
 
 
 def test_it_takes_four_files_with_its_test(recorded) -> None:
-    assert recorded["touched"] == {"model.py", "descriptor.py", "migrations/9999_seeds.sql"}
+    assert recorded["touched"] == {"model.py", "dimensions.csv", "migrations/9999_seeds.sql"}
 
 
 def test_views_have_it_with_its_meaning(recorded) -> None:

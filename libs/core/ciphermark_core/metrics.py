@@ -6,11 +6,15 @@ reports and comparisons read it here or in the database's table ``metric``, whic
 
 from __future__ import annotations
 
+import csv
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
 
 from ciphermark_core import registry
 from ciphermark_core.limits import LARGEST_32, LARGEST_64, LONGEST_S
@@ -103,162 +107,21 @@ def register(metric: Metric) -> Metric:
     return registry.add(_registered, metric)
 
 
-# Noise is random: its largest value of thousands moves by a factor from run to run.
-MAX_ERROR = register(
-    Metric(
-        "max_error",
-        "absolute",
-        "lower",
-        2.0,
-        "largest error",
-        "Largest difference of a value from what it is in the clear, approximation and noise together.",
-    )
-)
+def _of_every_run() -> Iterator[Metric]:
+    """The metrics that no family or probe registers. An empty threshold is that of times; another empty cell of
+    ``metrics.csv`` stands for the field's default.
 
-# Peak memory is reproducible within 4% on one machine, but not from one machine to another: docs/explanation/memory.md.
-# Compressed sizes differ by the random numbers in them: the threshold of times.
-# Noise is random: a budget or a precision moves by about a bit, the remaining error by a factor.
-for _metric in (
-    Metric("time", "s", "lower", SIGNIFICANCE_THRESHOLD, "time", "Wall time of one execution."),
-    Metric(
-        "cold_time",
-        "s",
-        "lower",
-        2.0,
-        "cold time",
-        "Wall time of the first execution of an operation in a fresh process, on operands that it never touched.",
-        is_once=True,
-    ),
-    Metric(
-        "first_touch_time",
-        "s",
-        "lower",
-        1.25,
-        "first-touch time",
-        "Wall time of one execution on operands never touched before, by an operation executed often.",
-        is_once=True,
-    ),
-    Metric(
-        "cpu_time",
-        "s",
-        "lower",
-        SIGNIFICANCE_THRESHOLD,
-        "CPU time",
-        "What all threads of the process worked meanwhile.",
-    ),
-    Metric(
-        "peak_memory",
-        "bytes",
-        "lower",
-        1.15,
-        "peak memory",
-        "High-water mark of the resident set of the process while the phase is executed once.",
-        adds_up=False,
-    ),
-    Metric("size", "bytes", "lower", SIGNIFICANCE_THRESHOLD, "size", "Exact size of what is written."),
-    Metric(
-        "plaintext_size",
-        "bytes",
-        None,
-        1.0,
-        "plaintext size",
-        "Size of the rows before encryption, 8 bytes a number.",
-    ),
-    Metric(
-        "expansion",
-        "ratio",
-        "lower",
-        SIGNIFICANCE_THRESHOLD,
-        "expansion",
-        "How many times larger the data became by encryption.",
-    ),
-    Metric(
-        "noise_budget",
-        "bits",
-        "higher",
-        4.0,  # keys and errors are random: identical runs differ by up to 3
-        "noise budget",
-        "Bits of noise budget left (bfv, bgv); at 0 a result is lost.",
-        "difference",
-    ),
-    Metric(
-        "precision",
-        "bits",
-        "higher",
-        2.0,
-        "precision",
-        "Correct bits of the result (CKKS), relative to the largest expected value or 1.",
-        "difference",
-    ),
-    Metric(
-        "depth", "operations", "higher", 1.0, "depth", "Maximum number of repetitions that decrypt correctly."
-    ),
-    Metric(
-        "is_at_max_repetitions",
-        "flag",
-        None,
-        1.0,
-        "at the maximum",
-        "1 where the search for the depth ended at max_repetitions.",
-    ),
-    Metric(
-        "accuracy", "share", "higher", 1.0, "accuracy", "Share of rows whose predicted class is the label."
-    ),
-    Metric(
-        "agreement",
-        "share",
-        "higher",
-        1.0,
-        "agreement",
-        "Share of rows with the class that the same algorithm gives in the clear.",
-    ),
-    Metric(
-        "mse",
-        "ratio",
-        "lower",
-        SIGNIFICANCE_THRESHOLD,
-        "MSE",
-        "Mean squared difference between predicted class and label.",
-    ),
-    Metric(
-        "noise_error",
-        "ratio",
-        "lower",
-        4.0,
-        "noise error",
-        "Largest difference of scores from what the circuit computes without noise, relative to its largest score.",
-    ),
-    Metric(
-        "rounding_error",
-        "ratio",
-        "lower",
-        1.0,
-        "rounding error",
-        "Largest error of scores due to fixed-point encoding, relative to the largest score.",
-    ),
-    Metric(
-        "layer_time",
-        "s",
-        "lower",
-        SIGNIFICANCE_THRESHOLD,
-        "time of a layer",
-        "Wall time of a part of a stage's circuit, executed separately from the passes.",
-    ),
-    Metric(
-        "layer_error",
-        "absolute",
-        "lower",
-        4.0,
-        "error of a layer",
-        "Largest difference of any slot that a layer ends with from the same operations on plain vectors.",
-    ),
-    Metric(
-        "layer_largest",
-        "absolute",
-        None,
-        1.0,
-        "largest value of a layer",
-        "Largest value of any slot that a layer ends with, in the clear.",
-    ),
-):
+    Peak memory is reproducible within 4% on one machine, but not from one machine to another:
+    docs/explanation/memory.md. Noise is random: its largest value of thousands moves by a factor from run to run, and
+    keys and errors move a budget by up to 3 bits.
+    """
+    text = (files("ciphermark_core") / "metrics.csv").read_text(encoding="utf-8")
+    for line in csv.DictReader(text.splitlines()):
+        given = {name: cell for name, cell in line.items() if cell}
+        others = {"direction": None, "threshold": SIGNIFICANCE_THRESHOLD}
+        yield msgspec.convert(others | given, Metric, strict=False)
+
+
+for _metric in _of_every_run():
     register(_metric)
+MAX_ERROR = METRICS["max_error"]
