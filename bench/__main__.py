@@ -37,7 +37,7 @@ SECTIONS = (
         "commands",
         "baseline",
     ),
-    *("programs", "learning", "micro", "inference", "retrieval", "precision"),
+    *("programs", "learning", "retrieval", "precision"),
     *("transfer", "wrappers", "api", "dashboard"),
 )
 

@@ -10,11 +10,17 @@ from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 
-from bench.in_process import THREADS, VARIANTS, Parties
 from bench.results import BenchResult, Progress, Target
+from ciphermark_adapters import registry
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.descriptor import Value
+from ciphermark_core.errors import UserError
+from ciphermark_measure.parties.in_process import InProcess
+from ciphermark_workloads.catalogue import WORKLOADS
+from ciphermark_workloads.parameters import recommended
 
+_VARIANT = "seal-hexl"
+_THREADS = (1, 2)
 _LOOPS = 15
 _SCALING = Target(least=1.7)
 _ENCODED = Target(least=150)
@@ -49,7 +55,7 @@ def _beside_an_index() -> Iterator[BenchResult]:
     of_keywords = {"records": _INDEX["elements"], "value_bytes": _INDEX["element_bytes"]}
     index, keyword = _Prepared("fast-pir", _INDEX), _Prepared("keyword-pir", of_keywords)
     batch = _Prepared("batch-pir", {**_INDEX, "wanted": _WANTED})
-    times = [[each.answered_s(THREADS[-1]) for each in (index, keyword, batch)] for _ in range(_LOOPS)]
+    times = [[each.answered_s(_THREADS[-1]) for each in (index, keyword, batch)] for _ in range(_LOOPS)]
     keywords = median(keyword_s / index_s for index_s, keyword_s, _ in times)
     yield BenchResult("keyword-pir against fast-pir, 65536 × 256 B", keywords, "×", Target(most=1.5))
     shares = median(batch_s / _WANTED / index_s for index_s, _, batch_s in times)
@@ -57,28 +63,32 @@ def _beside_an_index() -> Iterator[BenchResult]:
     yield BenchResult(name, shares, "×", Target(most=1 / 8))
 
 
-class _Prepared:
-    """A workload with generated keys, an encoded database and a query."""
+class _Prepared(InProcess):
+    """Both parties of a workload, with generated keys, an encoded database and a query, whose answer is correct."""
 
     def __init__(self, name: str, options: dict[str, Value]) -> None:
-        parties = Parties(name, VARIANTS[-1], "bfv", options)
-        (stage,) = parties.workload.server_stages
-        traced, evaluator = parties.programs[stage.name].traced, parties.evaluator
+        workload = WORKLOADS[name].with_options(options)
+        given = workload.input(1, None)
+        spec = recommended(workload, "bfv", registry.declaration(_VARIANT))
+        super().__init__(workload, registry.load(_VARIANT), spec, given)
+        (stage,) = workload.server_stages
+        traced, evaluator = self.programs[stage.name].traced, self.evaluator
         start = perf_counter()
-        prepared = evaluator.prepare_constants(traced.program, traced.constants, THREADS[-1])
+        prepared = evaluator.prepare_constants(traced.program, traced.constants, _THREADS[-1])
         self.encode_s = perf_counter() - start
-        query = parties.operands(stage, parties.given, [])
+        query = self.operands(stage, given, [])
         self._bound: dict[int, Bound] = {
-            threads: evaluator.bind_program(traced.program, query, prepared, threads) for threads in THREADS
+            threads: evaluator.bind_program(traced.program, query, prepared, threads) for threads in _THREADS
         }
         for bound in self._bound.values():
             bound.run(1)
-            parties.require_right(bound.results(), parties.given)
-        self._parties = parties  # the owner of the keys that the evaluator refers to
+            complaint = self.judged(self.output(bound.results(), given), given).complaint
+            if complaint is not None:
+                raise UserError(f"{name}: {complaint}")
 
     def answers(self, name: str, max_s: float, loops: int) -> Iterator[BenchResult]:
         """The time of an answer, and the speedup of the second thread."""
-        times = [[self.answered_s(threads) for threads in THREADS] for _ in range(loops)]
+        times = [[self.answered_s(threads) for threads in _THREADS] for _ in range(loops)]
         one_s, two_s = zip(*times, strict=True)
         one, two = median(one_s), median(two_s)
         note = f"least {min(two_s) * 1e3:.1f} ms; one thread {one * 1e3:.1f} ms"
