@@ -142,16 +142,9 @@ def pending(known: list[Migration], applied: Mapping[int, str]) -> list[Migratio
 
 def _steps(connection: Connection) -> list[bytes]:
     """The statements that update the schema to this program's version, in order."""
-    upgrade = blocks("upgrade")
-    row = connection.execute(upgrade["is_first_edition"]).fetchone()
-    is_first_edition = row == (True,)
-    applied = {} if is_first_edition else dict(connection.execute(blocks("migrate")["applied"]).fetchall())
-    steps = [upgrade["set_aside"]] if is_first_edition else []
-    for number, step in enumerate(pending(migrations(), applied)):
-        steps += [step.text, _recorded(step)]
-        if is_first_edition and number == 0:  # later migrations change the data, too
-            steps.append(upgrade["carry_over"])
-    return steps
+    applied = dict(connection.execute(blocks("migrate")["applied"]).fetchall())
+    steps = pending(migrations(), applied)
+    return [text for step in steps for text in (step.text, _recorded(step))]
 
 
 def _recorded(step: Migration) -> bytes:

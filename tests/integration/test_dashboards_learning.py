@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from command import Ciphermark
 from dashboard import dashboard, rows_of
+from phases import place
 from starlette.testclient import TestClient
 
-from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Sample
 from ciphermark_db.database import Database
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from dashboard import dashboard, rows_of
+from phases import place
 
 from ciphermark_analysis.resampling import Rounds, spread
-from ciphermark_core.legacy_format import place
 from ciphermark_core.model import Case, Outcome, Sample
 from ciphermark_db.database import Database
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from phases import place
 from tiny_workload import WORKLOADS, no_data
 
 from ciphermark_adapters import registry
@@ -22,7 +23,6 @@ from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
 from ciphermark_contract.program import Program
-from ciphermark_core import legacy_format
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Parameters, Sample, Trial
 from ciphermark_measure.interference.host_state import Gate
@@ -453,7 +453,7 @@ def test_a_trial_that_takes_too_long_is_told_so(tmp_path, monkeypatch):
 def times(**spent):
     """Samples of wall time, and of half as much CPU time, by phase (``__`` for the dot)."""
     return [
-        Sample(metric, value * share, *legacy_format.place(phase.replace("__", ".")))
+        Sample(metric, value * share, *place(phase.replace("__", ".")))
         for phase, value in spent.items()
         for metric, share in (("time", 1.0), ("cpu_time", 0.5))
     ]

@@ -7,21 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from ciphermark_core import legacy_format
 from ciphermark_core.model import Case, ParameterSpec
 
 SPEC = ParameterSpec("bfv", 8192, None, 1032193)
 CASE = Case("seal", "arithmetic", "mul", SPEC, 8192, "random")
 
-# As earlier versions wrote cases, with the keys that they computed.
-STORED = json.loads((Path(__file__).parent / "legacy_format/cases.json").read_text())
+# With the keys that earlier versions computed.
+STORED = json.loads((Path(__file__).parent / "keys_of_cases.json").read_text())
 
 
 @pytest.mark.parametrize("stored", STORED, ids=lambda item: item["key"][:8])
 def test_keys_of_stored_cases_stay(stored: dict[str, Any]) -> None:
-    case = legacy_format.case(stored["stored"])
+    case = msgspec.convert(stored["case"], Case)
     assert (case.key, case.comparison_group) == (stored["key"], stored["comparison_group"])
 
 

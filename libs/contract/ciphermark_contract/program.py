@@ -24,7 +24,7 @@ import numpy as np
 from ciphermark_contract.bound import Vector
 from ciphermark_contract.keys import NO_KEYS, KeyRequest
 from ciphermark_contract.operations import OPERATIONS, Call, Kind, Shape, top_level
-from ciphermark_core import case_keys, legacy_format
+from ciphermark_core import case_keys
 from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, Scheme
 
@@ -314,7 +314,7 @@ def decoded(data: bytes) -> Program:
         columns = msgspec.msgpack.decode(data, type=_Columns)
         stored = msgspec.msgpack.decode(columns.parameters)
         program = Program(
-            parameters=msgspec.convert(legacy_format.parameters(stored), Parameters),
+            parameters=msgspec.convert(case_keys.current_parameters(stored), Parameters),
             inputs=tuple(columns.shapes[index] for index in columns.inputs),
             constants=tuple(columns.constants),
             nodes=tuple(_nodes(columns)),
@@ -334,7 +334,7 @@ def _nodes(columns: _Columns) -> Iterator[Node]:
     constants = _pieces(columns.constant_operands, columns.constant_counts)
     arguments = _pieces(columns.arguments, columns.argument_counts)
     results = _pieces([columns.shapes[index] for index in columns.results], columns.result_counts)
-    names = [legacy_format.operation(name) for name in columns.names]
+    names = [case_keys.current_operation(name) for name in columns.names]
     rows = zip(columns.operations, operands, constants, arguments, results, strict=True)
     for name, taken, plain, numbers, shapes in rows:
         yield Node(names[name], taken, plain, numbers, shapes)

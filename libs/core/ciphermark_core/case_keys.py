@@ -29,6 +29,7 @@ FIRST_VALUES: Mapping[str, Mapping[str, str]] = {
     "tuning": {"matched": "equal", "recommended": "best"},
     "data_pattern": {"constant": "same"},
 }
+_CURRENT_OPERATIONS = {first: now for now, first in FIRST_VALUES["operation"].items()}
 # Fields that parameter sets had when the first keys were computed. Other fields enter a key only where they differ from
 # their defaults.
 _FIRST_OF_SPEC = ("scheme", "ring_dimension", "modulus_bits", "plain_modulus", "scale_bits", "security")
@@ -65,6 +66,25 @@ def parameters(resolved: Mapping[str, Any]) -> dict[str, Any]:
         **resolved,
         "key_switching": None if switching is None else key_switching(switching),
         "spec": spec,
+    }
+
+
+def current_operation(first: str) -> str:
+    """The current name of an operation with this first name."""
+    return _CURRENT_OPERATIONS.get(first, first)
+
+
+def current_parameters(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of :func:`parameters`."""
+    switching = stored["key_switching"]
+    names = {first: now for now, first in FIRST_NAMES.items()}
+    spec = {names.get(first, first): value for first, value in stored["spec"].items()}
+    tunings = {first: now for now, first in FIRST_VALUES["tuning"].items()}
+    return {
+        **stored,
+        "key_switching": switching
+        and {"decomposition_digits" if name == "digits" else name: item for name, item in switching.items()},
+        "spec": {**spec, "tuning": tunings[spec["tuning"]]},
     }
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ciphermark_benchmark import storage
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.runner.journal import SIGNED_FORMAT, Header, Journal
-from ciphermark_core import legacy_format, wire
+from ciphermark_core import wire
 from ciphermark_core.descriptor import DIMENSIONS
 from ciphermark_core.errors import UserError
 from ciphermark_core.limits import LARGEST_32
@@ -162,7 +162,7 @@ def _content(path: Path, lines: Iterator[bytes]) -> tuple[Header, list[Outcome]]
     """The run and outcomes in the lines of an archive. Raises ``ValueError`` for other content."""
     first = next(lines, b"")
     header = wire.from_line(first, Header)
-    outcomes = [legacy_format.outcome(line) for line in _signed(path, header, sha256(first), lines)]
+    outcomes = [wire.from_line(line, Outcome) for line in _signed(path, header, sha256(first), lines)]
     for item in outcomes:
         if (reason := next(_reasons_against(item), None)) is not None:
             raise ValueError(f"trial {item.trial.id}: {reason}")

@@ -20,7 +20,7 @@ from msgspec import Meta
 
 from ciphermark_benchmark.data_directory import DataDirectory
 from ciphermark_benchmark.data_sets import Known
-from ciphermark_core import legacy_format, names, wire
+from ciphermark_core import names, wire
 from ciphermark_core.descriptor import Value
 from ciphermark_core.errors import UserError
 from ciphermark_core.model import Outcome
@@ -142,7 +142,7 @@ class Journal:
             next(file)
             for line in file:
                 if line.endswith(b"\n"):
-                    yield legacy_format.outcome(line)
+                    yield wire.from_line(line, Outcome)
 
     def retire(self, data_directory: DataDirectory) -> None:
         """Move the journal of a finished and recorded run to the recorded journals."""

@@ -1,7 +1,7 @@
-"""A database of the last schema before the baseline is brought to this one with nothing lost and equal values.
+"""A database of the first schema is brought to the last one with nothing lost and equal values.
 
-``legacy_format/database.sql.gz`` is what pg_dump wrote of a database that Ciphermark had recorded a small run of all
-experiments to, and a made-up one; ``legacy_format/figures.json.gz`` what its views said.
+``baseline/database.sql.gz`` is what pg_dump wrote of the rows of such a database, with a small run of all experiments,
+and a made-up one; ``baseline/figures.json.gz`` what views said of them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from processes import wait_until
 
 from ciphermark_db.database import Database
 from ciphermark_db.schema import migrations
+from ciphermark_db.sql import blocks
 
-LEGACY = Path(__file__).parent / "legacy_format"
+BASELINE = Path(__file__).parent / "baseline"
 # Words of that time, and those that took their place.
 NAMES = {
     "ranking_any_security": "ranking_across_security_levels",
@@ -69,17 +70,19 @@ def in_words_of_today(value: Any, name: str = "") -> Any:
     return VALUES.get(name, {}).get(value, value)
 
 
-FIGURES = in_words_of_today(json.loads(gzip.decompress((LEGACY / "figures.json.gz").read_bytes())))
+FIGURES = in_words_of_today(json.loads(gzip.decompress((BASELINE / "figures.json.gz").read_bytes())))
 OF_METRICS = {"threshold"}  # what the program declares, and not what was recorded
 COUNTS = "select (select count(*) from trial), (select count(*) from sample), (select sum(value::numeric) from sample)"
 
 
 @pytest.fixture
-def legacy_database(empty_url: Callable[[], str]) -> str:
-    """URL of a database as it was left then."""
+def old_database(empty_url: Callable[[], str]) -> str:
+    """URL of a database with the first schema, without views."""
     url = empty_url()
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(gzip.decompress((LEGACY / "database.sql.gz").read_bytes()))
+        connection.execute(blocks("migrate")["create_schema_migration"])
+        connection.execute(migrations()[0].text)
+        connection.execute(gzip.decompress((BASELINE / "database.sql.gz").read_bytes()))
     return url
 
 
@@ -95,9 +98,9 @@ def rounded(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_every_view_says_what_it_said(legacy_database: str, times: int) -> None:
+def test_every_view_says_what_it_said(old_database: str, times: int) -> None:
     """As migrated, and as computed again."""
-    with Database.open(legacy_database) as database:
+    with Database.open(old_database) as database:
         before = database.query(COUNTS).rows
         database.migrate()
         if times > 1:
@@ -112,17 +115,19 @@ def test_every_view_says_what_it_said(legacy_database: str, times: int) -> None:
             assert in_order(values) == in_order(expected), view
 
 
-def test_words_that_its_runs_did_not_use_are_those_of_today(legacy_database: str) -> None:
+def test_words_that_its_runs_did_not_use_are_those_of_today(old_database: str) -> None:
     changes = (
-        "update case_ set division = 'best', data_pattern = 'same', dimensions = '{\"batch\": 2}' where key = %s",
-        "update trial set status = 'timed_out' where case_key = %s",
+        "update case_info set division = 'best', data_pattern = 'same', dimensions = '{\"batch\": 2}', "
+        "status = 'timed_out' where case_key = %s",
+        "update case_request set request = jsonb_set(request, '{parameters,division}', '\"best\"') "
+        '|| \'{"data_pattern": "same", "dimensions": {"batch": 2}}\' where key = %s',
     )
-    with psycopg.connect(legacy_database) as connection:
-        key = connection.execute("select min(case_key) from trial").fetchone()
+    with psycopg.connect(old_database) as connection:
+        key = connection.execute("select min(case_key) from case_info").fetchone()
         for change in changes:
             connection.execute(change, key)
     asked = "select status, tuning, data_pattern, dimensions from case_info where case_key = %s"
-    with Database.open(legacy_database) as database:
+    with Database.open(old_database) as database:
         database.migrate()
         words = ("timeout", "recommended", "constant", {"inputs_per_pass": 2})
         assert set(map(str, database.query(asked, key).rows)) == {str(words)}
@@ -134,8 +139,8 @@ def test_words_that_its_runs_did_not_use_are_those_of_today(legacy_database: str
         assert "min_samples" in budget
 
 
-def test_it_is_recorded_to_and_read_as_any_other(legacy_database: str, make) -> None:
-    with Database.open(legacy_database) as database:
+def test_it_is_recorded_to_and_read_as_any_other(old_database: str, make) -> None:
+    with Database.open(old_database) as database:
         database.migrate()
         run = make.run(id="new")
         database.record_run(run)
@@ -143,13 +148,13 @@ def test_it_is_recorded_to_and_read_as_any_other(legacy_database: str, make) -> 
         assert database.query("select median from results where run_id = 'new'").rows == [(1.5,)]
 
 
-def test_its_schema_is_that_of_a_new_database(legacy_database: str, new_url: Callable[[], str]) -> None:
+def test_its_schema_is_that_of_a_new_database(old_database: str, new_url: Callable[[], str]) -> None:
     columns = (
         "select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns "
         "where table_schema not in ('pg_catalog', 'information_schema') order by 1, 2, 3"
     )
     indexes = "select indexname, indexdef from pg_indexes where schemaname not like 'pg_%' order by 1"
-    with Database.open(legacy_database) as upgraded, Database.open(new_url()) as new:
+    with Database.open(old_database) as upgraded, Database.open(new_url()) as new:
         upgraded.migrate()
         for query in (columns, indexes):
             assert upgraded.query(query).rows == new.query(query).rows
@@ -164,15 +169,15 @@ with Database.open(sys.argv[1]) as database:
 """
 
 
-def test_a_migration_that_is_killed_leaves_the_database_as_it_was(legacy_database: str) -> None:
+def test_a_migration_that_is_killed_leaves_the_database_as_it_was(old_database: str) -> None:
     """Another connection holds a lock that a late step needs; the process is killed while it waits for that."""
     versions = "select max(version) from schema_migration"
     with (
-        psycopg.connect(legacy_database) as holder,
-        psycopg.connect(legacy_database, autocommit=True) as watcher,
+        psycopg.connect(old_database) as holder,
+        psycopg.connect(old_database, autocommit=True) as watcher,
     ):
         holder.execute("lock table published in share row exclusive mode")
-        process = subprocess.Popen([sys.executable, "-c", MIGRATING, legacy_database], stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, "-c", MIGRATING, old_database], stdout=subprocess.PIPE)
         waiting = "select count(*) from pg_locks where not granted and relation = 'published'::regclass"
         wait_until(
             lambda: process.poll() is not None or watcher.execute(waiting).fetchone() != (0,), "it waits"
@@ -181,9 +186,7 @@ def test_a_migration_that_is_killed_leaves_the_database_as_it_was(legacy_databas
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         holder.rollback()
-        assert watcher.execute(versions).fetchone() == (27,)
-        rows = watcher.execute("select count(*) from results").fetchone()
-        assert rows == (len(FIGURES["results"]),)
-    with Database.open(legacy_database) as database:
+        assert watcher.execute(versions).fetchone() == (1,)
+    with Database.open(old_database) as database:
         database.migrate()
         assert database.query(versions).rows == [(len(migrations()),)]
