@@ -591,15 +591,30 @@ def test_only_kinds_of_single_operations_choose_operands():
         suite_of(experiment(kind="depth", levels="all"))
 
 
-@pytest.mark.parametrize(("variant", "tuning"), [("lattigo", "matched"), ("openfhe", "recommended")])
-def test_a_workload_that_bootstraps_has_its_own_tuning_where_the_library_has_it(variant, tuning):
-    program = {"kind": "deep", "variants": [variant], "workloads": ["helr"], "security": "none"}
-    tunings = [item.case.parameters.tuning for item in planned(program)]
-    assert tunings == [tuning]
-    asked = [
-        item.case.parameters.tuning for item in planned(program | {"tuning": ["matched", "recommended"]})
-    ]
-    assert asked == ["matched", "recommended"]
+PROGRAM = {"kind": "deep", "variants": ["lattigo", "openfhe"], "workloads": ["helr"], "security": "none"}
+
+
+def test_a_workload_that_bootstraps_has_recommended_tuning_on_every_library():
+    assert [(item.case.parameters.tuning, item.reason) for item in planned(PROGRAM)] == [
+        ("recommended", None)
+    ] * 2
+    matched, openfhe, *recommended = planned(PROGRAM | {"tuning": ["matched", "recommended"]})
+    assert "one digit per prime would take gigabytes more of keys" in matched.reason
+    assert [item.reason for item in (openfhe, *recommended)] == [None] * 3
+
+
+def test_libraries_are_compared_where_a_suite_states_the_primes_of_a_program():
+    lattigo, openfhe = planned(PROGRAM)
+    assert lattigo.case.comparison_group != openfhe.case.comparison_group
+    stated = {"modulus_bits": [56, *[55] * 23, 60], "scale_bits": 55}
+    lattigo, openfhe = planned(PROGRAM | stated)
+    assert lattigo.case.comparison_group == openfhe.case.comparison_group
+    assert (lattigo.reason, openfhe.reason) == (None, None)
+
+
+def test_without_bootstrapping_lattigo_has_no_recommended_tuning():
+    (item, *_) = planned(experiment(variants=["lattigo"], tuning="recommended"))
+    assert "leaves the number of special primes to the user" in item.reason
 
 
 def test_other_workloads_are_matched_by_default():

@@ -26,7 +26,6 @@ from ciphermark_contract.operations import (
     require_keys,
     served,
 )
-from ciphermark_core.key_switching import Tuning
 from ciphermark_core.model import EXACT_SCHEMES, Parameters, ParameterSpec, Scheme
 
 # Objects that can be serialized in addition to ciphertexts and plaintexts.
@@ -112,6 +111,8 @@ class Declaration:
       parameters state them.
     - ``lacks_recommended`` is the reason why recommended tuning is not offered. ``None``: parameters are resolved as
       the library's documentation would set them, possibly as in *matched*. The note ``tuning`` explains how.
+    - ``lacks_matched_bootstrapping`` is the reason why requests with bootstrapping have recommended tuning only, then
+      whatever ``lacks_recommended`` states. ``None``: bootstrapping does not change the tunings.
     - ``refusal`` returns why a request's parameters cannot be resolved, as far as known without the library.
     - ``default_chain`` returns the sizes of the library's primes in bfv and bgv for a request without any, the special
       prime last.
@@ -157,6 +158,7 @@ class Declaration:
     manages_levels: tuple[Scheme, ...] = ()
     slot_generator: int = 3
     lacks_recommended: str | None = "its adapter has one setting, which is made to be like that of others"
+    lacks_matched_bootstrapping: str | None = None
     composite: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
     refusal: Callable[[ParameterSpec], str | None] = _refuses_nothing
@@ -218,8 +220,11 @@ class Declaration:
         """Return, as a sentence for the user, why ciphertexts stay at the top level; ``None`` where they do not."""
         return None if LOWERING in self.operations[scheme] else self.reason_against(LOWERING, scheme)
 
-    def reason_against_tuning(self, tuning: Tuning) -> str | None:
-        """Return, as a sentence for the user, why a tuning is not offered; ``None`` where it is."""
+    def reason_against_tuning(self, spec: ParameterSpec) -> str | None:
+        """Return, as a sentence for the user, why a request's tuning is not offered; ``None`` where it is."""
+        tuning = spec.tuning
+        if spec.bootstrapping is not None and self.lacks_matched_bootstrapping is not None:
+            return self.lacks_matched_bootstrapping if tuning == "matched" else None
         if tuning == "matched" or self.lacks_recommended is None:
             return None
         return f"{self.library} has no setting for the {tuning} tuning here: {self.lacks_recommended}"

@@ -226,16 +226,22 @@ class Standing:
 
 def standings(ranks: Sequence[Row], elsewhere: Sequence[Row] = ()) -> list[Standing]:
     """The libraries of one case, the fastest first; those with disturbed samples only come last. Libraries that the
-    case lacks come from the cases ``elsewhere``, compared by their medians alone.
+    case lacks come from the cases ``elsewhere``, compared by their medians alone. If one of these is the fastest, all
+    are compared with it by their medians.
     """
     own = {row["variant"] for row in ranks}
-    first = min(ranks, key=_order)
     apart: dict[str, Row] = {}
     for row in sorted(elsewhere, key=lambda row: float(row["median_s"])):
         if row["variant"] not in own:
-            apart.setdefault(row["variant"], _by_median(row, first))
-    every = sorted((*ranks, *apart.values()), key=lambda row: (row is not first, *_order(row)))
-    return [_standing(row, first) for row in every]
+            apart.setdefault(row["variant"], row)
+    first = min(ranks, key=_order)
+    fastest = min((first, *apart.values()), key=_order_by_median)
+    if fastest is not first:
+        others = [_by_median(row, fastest) for row in (*ranks, *apart.values()) if row is not fastest]
+    else:
+        others = [row for row in ranks if row is not first]
+        others += [_by_median(row, first) for row in apart.values()]
+    return [_standing(row, fastest) for row in (fastest, *sorted(others, key=_order))]
 
 
 def with_metrics(libraries: Sequence[Standing], metrics: Sequence[Row]) -> list[Standing]:
@@ -260,10 +266,16 @@ def _order(row: Row) -> tuple[Any, ...]:
     return row["standing"] == "disturbed", row["ratio"] or 1.0, row["median_s"], row["variant"]
 
 
+def _order_by_median(row: Row) -> tuple[Any, ...]:
+    return row["standing"] == "disturbed", row["median_s"], row["variant"]
+
+
 def _by_median(row: Row, first: Row) -> Row:
-    """A row of another case, compared with the fastest of this one."""
+    """A row of a case, compared with the fastest one of another case."""
     ratio = row["median_s"] / first["median_s"]
     standing = "tie" if ratio <= THRESHOLD else "behind"
+    if row["standing"] == "disturbed":
+        standing = row["standing"]
     compared = {"ratio": ratio, "ci_low": None, "ci_high": None, "standing": standing, "is_paired": False}
     return {**row, **compared}
 
@@ -322,9 +334,13 @@ def answer(libraries: Sequence[Standing]) -> Answer:
         return Answer((*_text("Only "), name, *_text(f" was measured: {time}.")), "not compared", (), facts)
     if not ties:
         next_one = behind[0]
-        headline = (name, *_text(" is the fastest: " + time + "; "), _name(next_one))
+        is_sure = not _are_apart(behind)
+        verb = " is the fastest: " if is_sure else " has the fastest median, "
+        headline = (name, *_text(f"{verb}{time}; "), _name(next_one))
         headline += _text(f" takes {times(next_one.ratio)} as long.")
-        return Answer(headline, "sure", _surely(next_one), facts)
+        if is_sure:
+            return Answer(headline, "sure", _surely(next_one), facts)
+        return Answer(headline, "not sure", _apart(behind), facts)
     names = _names(ties)
     if all(map(_is_within, ties)):
         headline = (*_names([first, *ties]), *_text(f" are equally fast: {time}."))
@@ -357,13 +373,22 @@ def _surely(library: Standing) -> Sentence:
 def _unsurely(ties: Sequence[Standing]) -> Sentence:
     apart = [each for each in ties if not each.row["is_paired"]]
     if len(apart) == len(ties):
-        return (*_text("Not interleaved: "), *_measured(apart), *_text(" by medians alone."))
+        return _apart(apart)
     with_interval = [each for each in ties if each.interval is not None and not _is_within(each)]
     if not with_interval:
         return (*_text("There are too few samples for an interval of "), *_names(ties), *_text("."))
     verb = " reaches" if len(with_interval) == 1 else " reach"
     noun = "The 95% interval of " if len(with_interval) == 1 else "The 95% intervals of "
     return (*_text(noun), *_measured(with_interval), *_text(f"{verb} the threshold of 5%."))
+
+
+def _are_apart(others: Sequence[Standing]) -> bool:
+    """Whether none of them was interleaved with the fastest, or has an interval."""
+    return all(each.is_hollow and each.interval is None for each in others)
+
+
+def _apart(libraries: Sequence[Standing]) -> Sentence:
+    return (*_text("Not interleaved: "), *_measured(libraries), *_text(" by medians alone."))
 
 
 def _measured(libraries: Sequence[Standing]) -> Sentence:
@@ -416,7 +441,7 @@ def wins(every: Iterable[Sequence[Standing]]) -> str:
     for first, *others in compared:
         if any(each.is_tied for each in others):
             ties += 1
-        else:
+        elif not _are_apart(others):
             counts[first.variant] = counts.get(first.variant, 0) + 1
     if not compared:
         return ""

@@ -45,7 +45,8 @@ def recommended(
     """The parameter set that a workload recommends for a library, with changes.
 
     A library that chooses its primes and its levels goes by bounds on the noise, which need more room. It gets its
-    default chain, the longest with the requested security.
+    default chain, the longest with the requested security. Bootstrapping is the same for every library where the
+    changes state the primes, so that libraries can be ranked together.
 
     Raises ``Unsupported`` for a scheme that the workload does not support. Raises it also for a ring dimension that is
     no power of two or has no plaintext modulus of the required size.
@@ -54,6 +55,8 @@ def recommended(
     if sends_seeded(workload, declared):
         own = workload.seeded_parameters
     spec = changed(own(scheme), override)
+    if spec.bootstrapping is not None and override.modulus_bits is not None:
+        return changed(workload.parameters(scheme), override)
     chooses_all = declared.chooses_primes and scheme in declared.manages_levels
     if chooses_all and override.modulus_bits is None and spec.security:
         return replace(spec, modulus_bits=None)

@@ -131,7 +131,7 @@ def requests(
             except Unsupported:  # no plaintext modulus of this size gives slots there
                 continue
             request = Request(spec, choice.options)
-            if request not in seen and declared.reason_against_tuning(tuning) is None:
+            if request not in seen and declared.reason_against_tuning(spec) is None:
                 seen.append(request)
                 yield request
 

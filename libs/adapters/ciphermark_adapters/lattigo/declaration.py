@@ -66,6 +66,10 @@ DECLARATIONS = (
             "python3 setup/install.py --only lattigo"
         ),
         lacks_recommended="its documentation leaves the number of special primes to the user",
+        lacks_matched_bootstrapping=(
+            "Lattigo's bootstrapping takes digits of several primes, and one digit per prime would take gigabytes more "
+            "of keys: write tuning: recommended"
+        ),
         notes={
             "parameters": (
                 "the requested primes, the last of them as the special prime. Lattigo drops ciphertext primes from the "
@@ -73,16 +77,17 @@ DECLARATIONS = (
             ),
             "default modulus chain": "Lattigo has none for BFV and BGV: SEAL's, which follow the HE Standard (2018)",
             "key switching": (
-                "one digit per ciphertext prime and one special prime, as in SEAL. With bootstrapping, there are as "
-                "many special primes as the root of the ciphertext primes, and digits of as many primes"
+                "one digit per ciphertext prime and one special prime, as in SEAL. With bootstrapping, which has "
+                "recommended tuning only, there are as many special primes as the root of the ciphertext primes, and "
+                "digits of as many primes"
             ),
             "schemes": (
                 "BFV is Lattigo's BGV with a product that is invariant to the scale: both have the same plaintexts, "
                 "and a factor that Lattigo matches in sums"
             ),
             "collector": (
-                "Go's garbage collector starts when memory has doubled (GOGC = 100), and sooner where less than a "
-                "quarter of the host's memory or of the process's limit is left, or 1 GiB. With keys of "
+                "Go's garbage collector starts when memory has doubled (GOGC = 100). It starts sooner where less than "
+                "a quarter of the host's memory or of the process's limit is left, or 1 GiB. With keys of "
                 "bootstrapping, it starts at 512 MiB of garbage. Results and buffers are reused, so loops leave it "
                 "little to do. A sample with a collection is marked as disturbed; facts state their number and pauses"
             ),

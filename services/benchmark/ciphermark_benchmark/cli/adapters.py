@@ -131,6 +131,8 @@ class Description:
             yield "unsupported", f"{operation}: {reason}"
         if declared.lacks_recommended is not None:
             yield "unsupported", f"recommended tuning: {declared.lacks_recommended}"
+        if declared.lacks_matched_bootstrapping is not None:
+            yield "unsupported", f"matched tuning with bootstrapping: {declared.lacks_matched_bootstrapping}"
 
     def as_dict(self) -> dict[str, Any]:
         """The properties as plain data."""

@@ -57,7 +57,7 @@ def reason_against_variant(case: Case, available: Availability, has_threads: boo
         return f"{available.reason}; {available.remedy}"
     if case.threads > 1 and not has_threads:
         return f"{declared.library} cannot be given {case.threads} threads here"
-    return declared.reason_against_tuning(case.parameters.tuning)
+    return declared.reason_against_tuning(case.parameters)
 
 
 class ParameterFeasibility:

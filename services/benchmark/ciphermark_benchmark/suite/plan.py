@@ -476,7 +476,7 @@ def _workload_cases(experiment: WorkloadText, available: Mapping[str, Availabili
         ):
             declared = available[variant].declaration
             parameters, reason = _parameters(workload, scheme, declared, _override(experiment, ring))
-            own = "matched" if declared.reason_against_tuning(parameters.tuning) else parameters.tuning
+            own = "matched" if declared.reason_against_tuning(parameters) else parameters.tuning
             source = {} if data is None else {DATA_SET.name: data.name}
             several = (
                 {} if inputs_per_pass == 1 else {INPUTS_PER_PASS.name: inputs_per_pass}
