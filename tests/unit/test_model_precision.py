@@ -20,7 +20,7 @@ from ciphermark_core.errors import Unsupported
 from ciphermark_core.model import ParameterSpec
 from ciphermark_model import noise
 from ciphermark_model.embeddings import Embeddings
-from ciphermark_model.precision import is_safe, precision
+from ciphermark_model.precision import has_room, precision
 
 NOTHING = NoiseSources()
 ADAPTER = CleartextAdapter(DECLARATIONS[0])
@@ -108,9 +108,9 @@ def test_a_library_that_divides_fresh_noise_has_four_bits_more():
 
 def test_values_that_exceed_the_modulus_are_not_safe():
     program = traced(CKKS, lambda do, x, y: do("mul", do("mul", x, y), x))
-    assert is_safe(program.program, program.constants, [1.0, 1.0])
-    assert not is_safe(program.program, program.constants, [1.0, 1e6])
-    assert not is_safe(program.program, program.constants, [1.0, 1.0], tolerance=1e-9)
+    assert has_room(precision(program.program, program.constants, [1.0, 1.0]))
+    assert not has_room(precision(program.program, program.constants, [1.0, 1e6]))
+    assert not has_room(precision(program.program, program.constants, [1.0, 1.0]), tolerance=1e-9)
 
 
 @pytest.mark.parametrize("parameters", [BFV, BGV])
@@ -123,10 +123,10 @@ def test_noise_beyond_the_modulus_is_not_safe(parameters):
     shallow, deep, deepest = (
         traced(parameters, lambda do, x, y, n=n: powers(do, x, y, n)) for n in (1, 6, 60)
     )
-    assert is_safe(shallow.program, shallow.constants)
-    assert not is_safe(deep.program, deep.constants)
+    assert has_room(precision(shallow.program, shallow.constants))
+    assert not has_room(precision(deep.program, deep.constants))
     with np.errstate(all="raise", under="ignore"):
-        assert not is_safe(deepest.program, deepest.constants)
+        assert not has_room(precision(deepest.program, deepest.constants))
 
 
 def test_what_the_model_does_not_cover_is_refused_by_name():

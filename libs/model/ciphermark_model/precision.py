@@ -74,21 +74,10 @@ def precision(
     return of_outputs(execution, execution.run(program, constants, inputs))
 
 
-def is_safe(
-    program: Program,
-    constants: Mapping[str, Vector],
-    inputs: Inputs = (),
-    sources: NoiseSources = _DEFAULT,
-    tolerance: float = 1e-3,
-) -> bool:
-    """Whether all outputs decrypt correctly, except with a chance of 10⁻⁹: exactly in bfv and bgv, within an absolute
-    ``tolerance`` in ckks for inputs like the given ones. ``False`` for programs outside the model.
-    """
-    return has_room(precision(program, constants, inputs, sources), tolerance)
-
-
 def has_room(predicted: Precision, tolerance: float = 1e-3) -> bool:
-    """The same for a prediction."""
+    """Whether all outputs decrypt correctly, except with a chance of 10⁻⁹: exactly in bfv and bgv, within an absolute
+    ``tolerance`` in ckks for inputs like the given ones.
+    """
     if predicted.error is None:
         return predicted.safe_bits > 0
     return predicted.room_bits > MIN_ROOM_BITS and safe_error(predicted) < tolerance
