@@ -13,7 +13,6 @@ from time import perf_counter
 
 from bench import native_build
 from bench.baseline import ALLOCATOR
-from bench.in_process import VARIANTS
 from bench.processes import Program as PlainProgram
 from bench.processes import measuring_cpu
 from bench.program_cases import BATCH, CASES, MATRIX_PRODUCT, MEANS_TRAINING, ROWS, ProgramCase
@@ -24,6 +23,7 @@ from ciphermark_contract.program import Program
 from ciphermark_contract.tracing import TracingEvaluator
 from ciphermark_core.model import Parameters
 
+VARIANTS = ("seal", "seal-hexl")
 _TURNS = 12
 _SAMPLE_S = 0.15
 _SHARE = Target(least=85.0)
