@@ -7,12 +7,15 @@ released.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, PythonBound, Row, Vector
+from ciphermark_contract import interfaces
+from ciphermark_contract.declaration import DeclaredEvaluator
+from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, Prepared, PythonBound, Row, Vector
+from ciphermark_contract.program import Program, require_constants, require_rotation_keys
 
 Rows: TypeAlias = Sequence[Row]
 
@@ -38,6 +41,41 @@ def execute(bind: Binder, *operands: Handle) -> Handle:
     bound.run(1)
     (result,) = bound.take()
     return result
+
+
+class NativeLoops(DeclaredEvaluator):
+    """An evaluator with the native loops of ``_binders``. Programs are translated for a native interpreter, which runs
+    with the GIL released, unless the library manages their levels.
+    """
+
+    _binders: Mapping[str, Binder]
+
+    def bound(self, operation: str, rows: Rows) -> Bound:
+        bind = self._binders.get(operation)
+        return super().bound(operation, rows) if bind is None else bind(rows)
+
+    def prepare_constants(
+        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
+    ) -> Prepared:
+        if program.is_managed:
+            return super().prepare_constants(program, constants, threads)
+        require_rotation_keys(program, self._keys)
+        for operation in {node.operation for node in program.nodes}:
+            self.function(operation)
+        return self._interpreted(program, require_constants(program, constants), threads)
+
+    def bind_program(
+        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
+    ) -> Bound:
+        if program.is_managed:
+            return super().bind_program(program, inputs, prepared, threads)
+        interfaces.require_inputs(self, program, inputs)
+        bound: Bound = prepared.bind(inputs, threads)
+        return bound
+
+    @abstractmethod
+    def _interpreted(self, program: Program, constants: Sequence[Vector], threads: int) -> Prepared:
+        """The program for the interpreter, with its constants encoded."""
 
 
 class LibraryBound(PythonBound):

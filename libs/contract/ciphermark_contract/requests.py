@@ -67,6 +67,12 @@ def require_key_switching(parameters: Parameters, keys: KeyRequest) -> None:
         parameters.require_bootstrapping()
 
 
+def require_uncompressed(compression: str, library: str) -> None:
+    """Raise ``Unsupported`` for any compression of a library that has none."""
+    if compression != "none":
+        raise Unsupported(f"{library} offers no compression {compression}, only none")
+
+
 def chosen_primes(spec: ParameterSpec, bits: Sequence[int], library: str) -> tuple[int, ...]:
     """Different primes of these sizes in this order, each the largest remaining one; raises ``Unsupported`` without."""
     require_sizes(bits, library)

@@ -112,11 +112,6 @@ class PublicMaterial:
     evaluation_keys: bytes
 
 
-def _require_none(compression: str) -> None:
-    if compression != "none":
-        raise Unsupported(f"the stand-in offers the compression none, not {compression}")
-
-
 class TemplateKeyOwner(KeyOwner):
     """REPLACE: generate all keys in the constructor."""
 
@@ -144,7 +139,7 @@ class TemplateKeyOwner(KeyOwner):
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
         """REPLACE by your library's own format: its length is what the size experiment records."""
-        _require_none(compression)
+        requests.require_uncompressed(compression, "the stand-in")
         return written(ciphertext)
 
     def load(self, data: bytes) -> Handle:
@@ -153,7 +148,7 @@ class TemplateKeyOwner(KeyOwner):
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """REPLACE: one of KEY_ITEMS, exactly those that the declaration lists as serializable."""
-        _require_none(compression)
+        requests.require_uncompressed(compression, "the stand-in")
         if item != "parameters":
             raise Unsupported(f"the stand-in has no {item.replace('_', ' ')}")
         return wire.to_line(self.parameters)
@@ -206,12 +201,12 @@ class TemplateEvaluator(DeclaredEvaluator):
         return read_box(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        _require_none(compression)
+        requests.require_uncompressed(compression, "the stand-in")
         return written(ciphertext)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
         """See the contract; where the library cannot, raise ``Unsupported`` and declare the reason."""
-        _require_none(compression)
+        requests.require_uncompressed(compression, "the stand-in")
         return written(plaintext)
 
     def level(self, ciphertext: Handle) -> int:

@@ -36,14 +36,9 @@ class Slots:
 
 def dumped(handle: Slots, compression: str) -> bytes:
     """Level, scale and polynomial count as one line of JSON, then the slots, 8 bytes each."""
-    _require_none(compression)
+    requests.require_uncompressed(compression, "cleartext")
     head = (handle.level, handle.scale, handle.polynomials, handle.values.dtype.str)
     return wire.to_line(head) + handle.values.tobytes()
-
-
-def _require_none(compression: str) -> None:
-    if compression != "none":
-        raise Unsupported(f"cleartext offers the compression none, not {compression}")
 
 
 def loaded(data: bytes) -> Slots:
@@ -89,7 +84,7 @@ class CleartextKeyOwner(KeyOwner):
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """Serialize the parameters; there are no keys."""
-        _require_none(compression)
+        requests.require_uncompressed(compression, "cleartext")
         if item != "parameters":
             raise Unsupported(f"cleartext has no {item}")
         return wire.to_line(self.parameters)

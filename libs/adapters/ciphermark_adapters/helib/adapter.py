@@ -97,7 +97,7 @@ class HElibKeyOwner(KeyOwner):
         yield msgspec.msgpack.encode(material)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        require_none(compression)
+        requests.require_uncompressed(compression, "HElib")
         data: bytes = ciphertext.dump()
         return data
 
@@ -106,7 +106,7 @@ class HElibKeyOwner(KeyOwner):
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """HElib's own format."""
-        require_none(compression)
+        requests.require_uncompressed(compression, "HElib")
         dumps = {
             "parameters": self._context.dump,
             "public_key": self._native.dump_public_key,
@@ -118,19 +118,13 @@ class HElibKeyOwner(KeyOwner):
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
         """See the contract: key-switching matrices, whose random half HElib keeps as a seed."""
-        require_none(compression)
+        requests.require_uncompressed(compression, "HElib")
         dumps: dict[str, Callable[[], bytes]] = {}
         if self._keys.relinearization:
             dumps["relinearization_keys_seeded"] = self._native.dump_relinearization_keys
         if self._automorphisms:
             dumps["rotation_keys_seeded"] = self._native.dump_rotation_keys
         return dumps[item]() if item in dumps else super().dump_seeded(item, values, compression)
-
-
-def require_none(compression: str) -> None:
-    """Raise ``Unsupported`` for any compression: HElib has none."""
-    if compression != "none":
-        raise Unsupported(f"HElib offers no compression {compression}, only none")
 
 
 def _automorphisms(ring_dimension: int, keys: KeyRequest) -> list[int]:
@@ -188,7 +182,7 @@ class HElibEvaluator(DeclaredEvaluator):
         return self._native.load(data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        require_none(compression)
+        requests.require_uncompressed(compression, "HElib")
         data: bytes = ciphertext.dump()
         return data
 

@@ -8,13 +8,13 @@ from functools import cached_property, partial
 from typing import TypeAlias
 
 from ciphermark_adapters import binaries, provenance
-from ciphermark_adapters.bindings import Binder, NativeBound, execute
+from ciphermark_adapters.bindings import Binder, NativeBound, NativeLoops, execute
 from ciphermark_adapters.lattigo import binding
 from ciphermark_adapters.lattigo import parameters as parameter_sets
 from ciphermark_adapters.lattigo.binding import Handle
 from ciphermark_adapters.lattigo.parameters import Slots
-from ciphermark_contract import interfaces, requests
-from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
+from ciphermark_contract import requests
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter
 from ciphermark_contract.interfaces import (
     Bound,
     Evaluator,
@@ -26,7 +26,7 @@ from ciphermark_contract.interfaces import (
     Vector,
 )
 from ciphermark_contract.operations import OPERATIONS
-from ciphermark_contract.program import Node, Program, require_constants, require_rotation_keys
+from ciphermark_contract.program import Node, Program
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec
 
@@ -80,7 +80,7 @@ class LattigoKeyOwner(KeyOwner):
         return self._native.dump("secret_key")
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        require_none(compression)
+        requests.require_uncompressed(compression, "Lattigo")
         return binding.dump(ciphertext)
 
     def load(self, data: bytes) -> Handle:
@@ -88,12 +88,12 @@ class LattigoKeyOwner(KeyOwner):
 
     def dump_key(self, item: str, compression: str) -> bytes:
         """Lattigo's own format."""
-        require_none(compression)
+        requests.require_uncompressed(compression, "Lattigo")
         return self._dumped(item, {item: item for item in ("parameters", "public_key", "secret_key")}, "")
 
     def dump_seeded(self, item: str, values: Vector, compression: str) -> bytes:
         """See the contract: Lattigo's compressed evaluation keys."""
-        require_none(compression)
+        requests.require_uncompressed(compression, "Lattigo")
         return self._dumped(item, {}, "_seeded")
 
     def bind_key_generation(self, item: str) -> Bound:
@@ -111,12 +111,6 @@ class LattigoKeyOwner(KeyOwner):
         if several:
             return b"".join(self._native.dump(f"{single}{suffix}", element) for element in several)
         raise Unsupported(f"this key set has no {item.replace('_', ' ')}")
-
-
-def require_none(compression: str) -> None:
-    """Raise ``Unsupported`` for any compression: Lattigo has none."""
-    if compression != "none":
-        raise Unsupported(f"Lattigo offers no compression {compression}, only none")
 
 
 def _elements(ring_dimension: int, keys: KeyRequest) -> tuple[int, ...]:
@@ -151,7 +145,7 @@ class Header:
 _Automorphisms: TypeAlias = tuple[str, Callable[[Sequence[float]], list[int]]]
 
 
-class LattigoEvaluator(DeclaredEvaluator):
+class LattigoEvaluator(NativeLoops):
     """Computes with the evaluation keys of the public material."""
 
     def __init__(self, declared: Declaration, material: Iterable[bytes]) -> None:
@@ -169,39 +163,18 @@ class LattigoEvaluator(DeclaredEvaluator):
         self._binders = {name: own.get(name) or partial(self._native.bind, name) for name in self._names}
         self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
 
-    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """The loop is native and runs with the GIL released."""
-        return self._binders[operation](rows)
-
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
         return binding.bind_empty()
 
-    def prepare_constants(
-        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
-    ) -> Prepared:
-        """See the contract: the program is also translated for an interpreter in Go."""
-        if program.is_managed:
-            return super().prepare_constants(program, constants, threads)
-        require_rotation_keys(program, self._keys)
-        for operation in {node.operation for node in program.nodes}:
-            self.function(operation)
-        vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
+    def _interpreted(self, program: Program, constants: Sequence[Vector], threads: int) -> Prepared:
+        """For an interpreter in Go."""
+        vectors = [self._slots.typed(values) for values in constants]
         levels = [constant.level for constant in program.constants]
         scales = [constant.scale or 0.0 for constant in program.constants]
         plaintexts = binding.encode(self._context, vectors, levels, scales, threads)
         nodes = [self._translated(node) for node in program.nodes]
         return self._native.program(len(program.inputs), nodes, plaintexts, program.outputs)
-
-    def bind_program(
-        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
-    ) -> Bound:
-        """See the contract: interpreted in Go with the GIL released."""
-        if program.is_managed:
-            return super().bind_program(program, inputs, prepared, threads)
-        interfaces.require_inputs(self, program, inputs)
-        bound: Bound = prepared.bind(inputs, threads)
-        return bound
 
     def encode(
         self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
@@ -216,11 +189,11 @@ class LattigoEvaluator(DeclaredEvaluator):
         return binding.load(self._context, data)
 
     def dump(self, ciphertext: Handle, compression: str) -> bytes:
-        require_none(compression)
+        requests.require_uncompressed(compression, "Lattigo")
         return binding.dump(ciphertext)
 
     def dump_plaintext(self, plaintext: Handle, compression: str) -> bytes:
-        require_none(compression)
+        requests.require_uncompressed(compression, "Lattigo")
         return binding.dump(plaintext)
 
     def level(self, ciphertext: Handle) -> int:

@@ -126,8 +126,7 @@ class OpenFheKeyOwner(LibraryKeyOwner):
         return load(data)
 
     def dump_key(self, item: str, compression: str) -> bytes:
-        if compression != "none":
-            raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
+        requests.require_uncompressed(compression, "OpenFHE")
         dumps = self._dumps()
         if item not in dumps:
             raise Unsupported(f"no {item.replace('_', ' ')} were made")

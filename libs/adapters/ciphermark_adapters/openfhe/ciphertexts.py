@@ -16,6 +16,7 @@ import openfhe
 
 from ciphermark_adapters.bindings import LibraryBound
 from ciphermark_adapters.openfhe.parameters import LIBRARY_ERRORS
+from ciphermark_contract import requests
 from ciphermark_contract.interfaces import Exhausted, Handle, Unsupported, Vector
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_core.model import Parameters
@@ -23,8 +24,7 @@ from ciphermark_core.model import Parameters
 
 def dump(ciphertext: Handle, compression: str) -> bytes:
     """OpenFHE's BINARY format."""
-    if compression != "none":
-        raise Unsupported(f"OpenFHE offers no compression {compression}, only none")
+    requests.require_uncompressed(compression, "OpenFHE")
     data: bytes = openfhe.Serialize(ciphertext, openfhe.BINARY)
     return data
 

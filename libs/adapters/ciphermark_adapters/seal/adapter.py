@@ -11,13 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from ciphermark_adapters import provenance
-from ciphermark_adapters.bindings import Binder, NativeBound, execute
+from ciphermark_adapters.bindings import Binder, NativeBound, NativeLoops, execute
 from ciphermark_adapters.seal import binding
 from ciphermark_adapters.seal import parameters as seal_parameters
 from ciphermark_adapters.seal.binding import NativeEvaluator, ProgramNode, SealContext, SealModule
 from ciphermark_adapters.seal.parameters import Slots
-from ciphermark_contract import interfaces
-from ciphermark_contract.declaration import Declaration, DeclaredAdapter, DeclaredEvaluator
+from ciphermark_contract.declaration import Declaration, DeclaredAdapter
 from ciphermark_contract.interfaces import (
     Bound,
     Evaluator,
@@ -32,7 +31,7 @@ from ciphermark_contract.interfaces import (
 )
 from ciphermark_contract.operations import OPERATIONS, Kind, words
 from ciphermark_contract.operations.words import joined
-from ciphermark_contract.program import Node, Program, require_constants, require_rotation_keys
+from ciphermark_contract.program import Node, Program
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ParameterSpec, Scheme
 
@@ -175,7 +174,7 @@ class Header:
     elements: tuple[int, ...]
 
 
-class SealEvaluator(DeclaredEvaluator):
+class SealEvaluator(NativeLoops):
     """Computes with the evaluation keys of the public material."""
 
     def __init__(self, module: SealModule, declared: Declaration, material: Iterable[bytes]) -> None:
@@ -200,37 +199,23 @@ class SealEvaluator(DeclaredEvaluator):
         }
         self.offer({name: partial(execute, bind) for name, bind in self._binders.items()})
 
-    def bound(self, operation: str, rows: Sequence[Row]) -> Bound:
-        """The loop is native and runs with the GIL released."""
-        bind = self._binders.get(operation)
-        return super().bound(operation, rows) if bind is None else bind(rows)
-
     def empty(self) -> Bound:
         """See the contract: the native loop over nothing."""
         return self._module.bind_empty()
 
-    def prepare_constants(
-        self, program: Program, constants: Mapping[str, Vector], threads: int = 1
-    ) -> Prepared:
-        """See the contract: the program is also translated for an interpreter in C++."""
-        if program.is_managed:
-            return super().prepare_constants(program, constants, threads)
-        require_rotation_keys(program, self._keys)
-        for operation in {node.operation for node in program.nodes}:
-            self.function(operation)
+    def _interpreted(self, program: Program, constants: Sequence[Vector], threads: int) -> Prepared:
+        """For an interpreter in C++."""
         plaintexts = self._plaintexts(program, constants, threads)
         nodes = translated(program, self._slots.numbers)
         return self._module.Program(self._native, len(program.inputs), nodes, plaintexts, program.outputs)
 
-    def _plaintexts(
-        self, program: Program, constants: Mapping[str, Vector], threads: int
-    ) -> Sequence[Handle]:
+    def _plaintexts(self, program: Program, constants: Sequence[Vector], threads: int) -> Sequence[Handle]:
         """One plaintext per use of a constant. Those of ckks have separate scales, and need no transform.
 
         Ranges are checked where vectors are copied, on all threads.
         """
         are_real = self._slots.are_real
-        vectors = [self._slots.typed(values) for values in require_constants(program, constants)]
+        vectors = [self._slots.typed(values) for values in constants]
         rows = []
         for place, is_transformed in uses(program):
             constant = program.constants[place]
@@ -238,16 +223,6 @@ class SealEvaluator(DeclaredEvaluator):
             rows.append((vectors[place], level, constant.scale or 1.0))
         prepare = self._native.prepare_reals if are_real else self._native.prepare_integers
         return prepare(rows, threads)
-
-    def bind_program(
-        self, program: Program, inputs: Sequence[Handle], prepared: Prepared, threads: int = 1
-    ) -> Bound:
-        """See the contract: interpreted with the GIL released."""
-        if program.is_managed:
-            return super().bind_program(program, inputs, prepared, threads)
-        interfaces.require_inputs(self, program, inputs)
-        bound: Bound = prepared.bind(inputs, threads)
-        return bound
 
     def encode(
         self, values: Vector, like: Handle | None = None, scale: float | None = None, level: int | None = None
