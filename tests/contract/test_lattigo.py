@@ -212,6 +212,17 @@ def test_an_encapsulated_secret_is_uniform_outside(sparse: Subject) -> None:
     assert np.abs(subject.decrypted(result) - values).max() < 2e-4
 
 
+def test_collections_are_counted_for_the_process(subject: Subject) -> None:
+    """Each load is garbage of a quarter of a megabyte, and the collector starts at some megabytes of it."""
+    data = subject.evaluator.dump(subject.encrypted(subject.vector(0)), "none")
+    before = subject.adapter.collections()
+    for _ in range(2000):
+        subject.evaluator.load(data)
+    during = subject.adapter.collections().since(before)
+    assert during.cycles > 0
+    assert during.paused_ns > 0
+
+
 @pytest.mark.parametrize(("limit", "left"), [(1 << 30, 1 << 28), (20 << 30, 1 << 30)])
 def test_the_collector_knows_the_limit_of_the_process(
     limit: int, left: int, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ import errno
 import io
 import time
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -22,6 +23,7 @@ from ciphermark_benchmark.runner.two_parties import Advance, TwoParties
 from ciphermark_benchmark.suite import estimate, plan
 from ciphermark_benchmark.suite.fields import BudgetText
 from ciphermark_benchmark.suite.form import Suite
+from ciphermark_contract.bound import Collections
 from ciphermark_contract.program import Program
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, Parameters, Sample, Trial
@@ -225,6 +227,46 @@ def test_a_stage_of_disturbed_passes_says_so(tmp_path):
     spent_s = sum(sample.value for sample in by_phase["train"] + by_phase["infer"])
     assert outcome.facts["sampling_s"] == pytest.approx(spent_s)
     assert level.ns == 40_000.0
+
+
+class Collecting(HostWatch):
+    """A host on which a collection of a millisecond falls into the next step, whenever one ``is_due``."""
+
+    def __init__(self):
+        super().__init__(Gate())
+        self.is_due, self.readings, self.cycles = False, 0, 0
+
+    def collections(self):
+        self.readings += 1
+        if self.is_due and self.readings % 2 == 0:  # after a step
+            self.is_due, self.cycles = False, self.cycles + 1
+        return Collections(self.cycles, self.cycles * 1_000_000)
+
+
+@pytest.mark.parametrize(("due", "disturbed"), [({2, 6}, [True, False, True]), ({2, 4, 6}, [False] * 3)])
+def test_a_stage_sample_with_a_garbage_collection_is_disturbed_unless_each_has_one(tmp_path, due, disturbed):
+    """Two evaluations a pass; pass 0 is for correctness, and its collection is in no fact."""
+    host, evaluations = Collecting(), []
+
+    def evaluate():
+        host.is_due = len(evaluations) in {0, *due}
+        evaluations.append(host.is_due)
+
+    needs = WorkerNeeds("seal", a_trial().case.parameters, ("tiny",), Confinement((), 1, 1000), 60.0)
+    made = partial(PartiesHere, tmp_path, {messages.Evaluate: evaluate}, (None, host))
+    outcome = executed(TwoParties(needs, lambda _: made()), a_trial())
+    assert outcome.status == "ok"
+    times = {}
+    for sample in outcome.samples:
+        if sample.metric == "time" and not sample.is_warmup:
+            times.setdefault(sample.phase, []).append(sample.is_disturbed)
+    for phase in ("train", "train.server", "train.deserialize"):
+        assert times[phase] == disturbed
+    for phase in ("train.client", "train.evaluate", "infer", "infer.server"):
+        assert times[phase] == [False] * 3
+    assert outcome.facts["collections_train"] == len(due)
+    assert outcome.facts["collection_pauses_train_s"] == pytest.approx(len(due) * 1e-3)
+    assert "collections_infer" not in outcome.facts
 
 
 def test_the_programs_of_a_trial_are_kept(tmp_path):

@@ -168,12 +168,12 @@ def test_where_others_have_the_core_a_third_more_samples_are_taken_at_most(max_n
 class Collected(Work):
     """Every third run has a garbage collection of a millisecond in it."""
 
-    runs = 0
+    runs, every = 0, 3
     collections = Collections()
 
     def run(self, loops):
         self.runs += 1
-        self.collections = Collections() if self.runs % 3 else Collections(1, MS)
+        self.collections = Collections() if self.runs % self.every else Collections(1, MS)
         return super().run(loops) + self.collections.paused_ns
 
 
@@ -189,6 +189,18 @@ def test_a_sample_with_a_garbage_collection_is_disturbed_and_its_pause_is_a_fact
     collected = float(sum(sample.is_disturbed for sample in samples))
     assert phase.facts["collections_evaluate"] == collected
     assert phase.facts["collection_pauses_evaluate_s"] == pytest.approx(collected * 1e-3)
+
+
+def test_a_garbage_collection_in_every_sample_belongs_to_the_operation():
+    world = World()
+    gate = world.gate()
+    phase = phase_of(world, gate)
+    phase.bounds = [Collected(world, 10 * MS)]
+    phase.bounds[0].every = 1
+    samples = sampled(phase, gate)
+    assert not any(sample.is_disturbed for sample in samples)
+    assert phase.counted_s == pytest.approx([0.011] * len(samples))
+    assert phase.facts["collections_evaluate"] == len(samples)
 
 
 def test_a_phase_that_is_over_stays_so():

@@ -69,7 +69,7 @@ def times(steps: Steps) -> dict[tuple[str, str], object]:
 
 
 def test_a_step_without_its_core_is_disturbed_and_the_party_by_all_of_its_steps(host: Host) -> None:
-    steps = Steps("infer", "server", host.watch().gate)
+    steps = Steps("infer", "server", host.watch())
     with steps.step("deserialize"):
         host.work()
     with steps.step("evaluate"):
@@ -85,7 +85,7 @@ def test_a_step_without_its_core_is_disturbed_and_the_party_by_all_of_its_steps(
 def test_a_step_that_waited_keeps_its_cpu_time(host: Host) -> None:
     """What the process did on its core is told by its CPU time, however long it waited between."""
     host.ratio = 1.4
-    steps = Steps("infer", "server", host.watch().gate)
+    steps = Steps("infer", "server", host.watch())
     with steps.step("evaluate"):
         host.work(waited=0.9)
     found = times(steps)
@@ -99,7 +99,7 @@ def test_times_are_slowed_by_reference_kernel_and_wait_and_cpu_times_by_the_refe
     host: Host,
 ) -> None:
     host.ratio = 1.4
-    steps = Steps("infer", "client", host.watch().gate)
+    steps = Steps("infer", "client", host.watch())
     with steps.step("encrypt"):
         host.work(waited=0.4)
     found = times(steps)
@@ -110,7 +110,7 @@ def test_times_are_slowed_by_reference_kernel_and_wait_and_cpu_times_by_the_refe
 
 
 def test_what_watching_costs_is_of_no_stage(host: Host) -> None:
-    steps = Steps("infer", "server", host.watch().gate)
+    steps = Steps("infer", "server", host.watch())
     with steps.step("evaluate"):
         host.work()
     assert times(steps)["time", CHECK].value > 0
@@ -123,7 +123,7 @@ def test_what_watching_costs_is_of_no_stage(host: Host) -> None:
 @pytest.mark.parametrize("reads_memory", [False, True])
 def test_the_memory_kernel_is_read_where_no_peak_is_told(host: Host, reads_memory: bool) -> None:
     watch = host.watch()
-    steps = Steps("infer", "server", watch.gate, reads_memory)
+    steps = Steps("infer", "server", watch, reads_memory)
     with steps.step("evaluate"):
         host.work()
     steps.samples()
@@ -140,7 +140,7 @@ def test_all_that_is_read_of_a_host_has_a_place_in_messages_and_nothing_else_has
     monkeypatch.setattr(cpu_steal, "run_delay_ns", lambda: 0)
     monkeypatch.setattr(cpu_steal, "steal_s", lambda cpus: next(accounts))
     watch = HostWatch(Gate(host, host, lambda: host.delay_ns, memory=_Memory(host)))
-    steps = Steps("infer", "server", watch.gate, True)
+    steps = Steps("infer", "server", watch, True)
     with steps.step("evaluate"):
         host.work()
     steps.samples()
@@ -150,7 +150,7 @@ def test_all_that_is_read_of_a_host_has_a_place_in_messages_and_nothing_else_has
 
 
 def test_pieces_of_a_step_are_watched_as_one(host: Host) -> None:
-    steps = Steps("prepare", "client", host.watch().gate)
+    steps = Steps("prepare", "client", host.watch())
     assert [*steps.each("keygen", iter([b"a", b"b"]))] == [b"a", b"b"]
     assert steps.of_each("deserialize", lambda item: host.work(waited=0.9), [b"a", b"b"]) == [None, None]
     found = times(steps)

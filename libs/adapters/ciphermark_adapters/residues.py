@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from ciphermark_contract.bound import collections_of
+from ciphermark_contract.bound import Collections, collections_of
 from ciphermark_contract.interfaces import (
     Adapter,
     Bound,
@@ -89,6 +89,9 @@ class ResidueAdapter(Adapter):
             for _ in own:  # parts that the library did not read
                 pass
         return _Evaluator(parameters, evaluators, is_sequential=self._is_sequential)
+
+    def collections(self) -> Collections:
+        return self._adapter.collections()
 
 
 def _chained(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -24,6 +24,10 @@ class Collections(NamedTuple):
         """The work of both."""
         return Collections(self.cycles + other.cycles, self.paused_ns + other.paused_ns)
 
+    def since(self, before: Collections) -> Collections:
+        """The work after that of ``before``."""
+        return Collections(self.cycles - before.cycles, self.paused_ns - before.paused_ns)
+
 
 class Bound(ABC):
     """An operation bound to its operands: the only object that is timed. See also :func:`collections_of`."""

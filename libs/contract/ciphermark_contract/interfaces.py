@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ciphermark_contract.bound import Bound, Handle, PythonBound, Row, Vector
+from ciphermark_contract.bound import Bound, Collections, Handle, PythonBound, Row, Vector
 from ciphermark_contract.keys import KeyRequest
 from ciphermark_contract.operations import LOWERING, OPERATIONS, Kind, is_one_scale, where
 from ciphermark_contract.program import Node, Program, require_constants
@@ -264,6 +264,10 @@ class Adapter(ABC):
 
         Raises ``ValueError`` or ``RuntimeError`` for other parts.
         """
+
+    def collections(self) -> Collections:
+        """The garbage collections of the library in this process so far; none for a library without a collector."""
+        return Collections()
 
 
 __all__ = [

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ciphermark_contract import layers
+from ciphermark_contract.bound import collections_of
 from ciphermark_contract.interfaces import Bound, Evaluator, Handle, Vector
 from ciphermark_core.model import Parameters, Sample
-from ciphermark_measure.interference.host_state import Around, Gate
+from ciphermark_measure.interference.host_state import Around, Gate, own_collections_kept
 from ciphermark_workloads.catalogue import AnyWorkload
 from ciphermark_workloads.programs import Programs, StageProgram
 
@@ -62,7 +63,8 @@ def timed(bounds: Sequence[Bound], passes: int, gate: Gate | None = None) -> Ite
 def _timed(bound: Bound, gate: Gate) -> Timed:
     begun = gate.before()
     lasted_ns = bound.run(1)
-    return lasted_ns / 1e9, gate.after(begun, lasted_ns)
+    around = gate.after(begun, lasted_ns)
+    return lasted_ns / 1e9, replace(around, is_collected=collections_of(bound).cycles > 0)
 
 
 def in_the_clear(
@@ -90,16 +92,19 @@ def time_samples(
     stage: str, names: Sequence[str], passes: Sequence[Sequence[Timed]], gate: Gate
 ) -> list[Sample]:
     """The seconds of each layer in every pass, with the slowdown that the gate knows by now."""
-    samples = [
-        (Sample("layer_time", seconds, stage, step=name, ordinal=ordinal), around)
-        for ordinal, times in enumerate(passes)
-        for name, (seconds, around) in zip(names, times, strict=True)
-    ]
-    factors = gate.slowdowns([around for _, around in samples])
-    return [
-        replace(sample, is_disturbed=True) if factor is None else replace(sample, slowdown=factor)
-        for (sample, _), factor in zip(samples, factors, strict=True)
-    ]
+    samples: list[Sample] = []
+    for name, times in zip(names, zip(*passes, strict=True), strict=True):
+        factors = gate.slowdowns(own_collections_kept([around for _, around in times]))
+        timed_passes = enumerate(zip(times, factors, strict=True))
+        samples += [
+            replace(
+                Sample("layer_time", seconds, stage, step=name, ordinal=ordinal),
+                slowdown=1.0 if factor is None else factor,
+                is_disturbed=factor is None,
+            )
+            for ordinal, ((seconds, _), factor) in timed_passes
+        ]
+    return sorted(samples, key=lambda sample: sample.ordinal)
 
 
 def size_samples(stage: str, name: str, largest: float, error: float) -> list[Sample]:

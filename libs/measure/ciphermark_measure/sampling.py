@@ -13,7 +13,7 @@ from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import Clock, disagreement
-from ciphermark_measure.interference.host_state import Around, Gate
+from ciphermark_measure.interference.host_state import Around, Gate, own_collections_kept
 from ciphermark_measure.probes import Meter
 
 # A sample lasts at least this many steps of the clock: its resolution adds at most 0.5%.
@@ -147,8 +147,14 @@ class Phase:
         self._observed_ns.append(observed)
 
     def require_sound_clock(self) -> None:
-        """Raise ``ClockError`` where the loop's clock and the worker's clock disagree, except in disturbed samples."""
-        counted = [(self._reported_ns[number], self._observed_ns[number]) for number in self._counted()]
+        """Raise ``ClockError`` where the loop's clock and the worker's clock disagree, except in disturbed samples and
+        in those with a collection.
+        """
+        counted = [
+            (self._reported_ns[number], self._observed_ns[number])
+            for number, around in enumerate(self._arounds)
+            if not around.is_disturbed
+        ]
         for pairs in (self._telling, counted):
             ratio = disagreement([reported for reported, _ in pairs], [observed for _, observed in pairs])
             if ratio is not None:
@@ -178,7 +184,7 @@ class Phase:
         """All times, warm-ups included, then the probes' values for the samples that count. Each has its slowdown by
         current knowledge, or is marked as disturbed.
         """
-        slowdowns = self.gate.slowdowns(self._arounds)
+        slowdowns = self.gate.slowdowns(own_collections_kept(self._arounds))
         return [
             sample if sample.is_warmup else _told(sample, slowdowns[sample.ordinal])
             for sample in (*self.times, *self._readings)
@@ -214,11 +220,14 @@ class Phase:
         return int(executed_ns < self.target.sample_ns)
 
     def _counted(self) -> list[int]:
-        """The numbers of the samples that count: those in which the process had its core for most of the time."""
-        return [number for number, around in enumerate(self._arounds) if not around.is_disturbed]
+        """The numbers of the samples that count: those in which the process had its core for most of the time, and
+        without a collection that other samples lack.
+        """
+        arounds = own_collections_kept(self._arounds)
+        return [number for number, around in enumerate(arounds) if not around.is_disturbed]
 
     def _are_enough(self, numbers: Sequence[int]) -> bool:
-        slowdowns = self.gate.slowdowns(self._arounds)
+        slowdowns = self.gate.slowdowns(own_collections_kept(self._arounds))
         spent_ns = sum(self._observed_ns[number] for number in numbers)
         times = [correction.divided(self._reported_ns[each], slowdowns[each]) for each in numbers]
         return is_enough(self.target.rule, times, spent_ns)

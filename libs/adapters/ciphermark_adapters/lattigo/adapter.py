@@ -14,6 +14,7 @@ from ciphermark_adapters.lattigo import parameters as parameter_sets
 from ciphermark_adapters.lattigo.binding import Handle
 from ciphermark_adapters.lattigo.parameters import Slots
 from ciphermark_contract import requests
+from ciphermark_contract.bound import Collections
 from ciphermark_contract.declaration import Declaration, DeclaredAdapter
 from ciphermark_contract.interfaces import (
     Bound,
@@ -309,3 +310,6 @@ class LattigoAdapter(DeclaredAdapter):
 
     def evaluator(self, public_material: Iterable[bytes]) -> Evaluator:
         return LattigoEvaluator(self._declared, public_material)
+
+    def collections(self) -> Collections:
+        return binding.collections()

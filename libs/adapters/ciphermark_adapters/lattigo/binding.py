@@ -41,6 +41,7 @@ _RESULTS = {
     "lattigo_free": None,
     "lattigo_free_text": None,
     "lattigo_start": None,
+    "lattigo_collections": None,
     "lattigo_facts": c_void_p,
     "lattigo_circuit": c_void_p,
     "lattigo_dump": c_void_p,
@@ -135,6 +136,13 @@ def _vectors(vectors: Sequence[Vector]) -> tuple[Any, Any]:
     """Addresses and lengths, for as long as the vectors live."""
     addresses = (c_void_p * len(vectors))(*(vector.ctypes.data for vector in vectors))
     return addresses, _integers([len(vector) for vector in vectors])
+
+
+def collections() -> Collections:
+    """What Go's collector has done so far."""
+    cycles, paused = c_int64(), c_int64()
+    _function("lattigo_collections")(byref(cycles), byref(paused))
+    return Collections(cycles.value, paused.value)
 
 
 class Circuit(NamedTuple):

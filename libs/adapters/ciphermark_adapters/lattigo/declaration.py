@@ -89,7 +89,8 @@ DECLARATIONS = (
                 "Go's garbage collector starts when memory has doubled (GOGC = 100). It starts sooner where less than "
                 "a quarter of the host's memory or of the process's limit is left, or 1 GiB. With keys of "
                 "bootstrapping, it starts at 512 MiB of garbage. Results and buffers are reused, so loops leave it "
-                "little to do. A sample with a collection is marked as disturbed; facts state their number and pauses"
+                "little to do. A sample with a collection is marked as disturbed, unless every one has some; facts "
+                "state their number and pauses"
             ),
             "threads": (
                 "operations other than bootstrap use one thread. Independent operations of a program execute on "

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Protocol
 
@@ -71,8 +71,17 @@ class Around:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether a collection fell into it, or as :attr:`Slowing.is_disturbed`."""
+        """Whether a collection fell into it (see :func:`own_collections_kept`), or as :attr:`Slowing.is_disturbed`."""
         return self.is_collected or Slowing(waited_share=self.waited_share).is_disturbed
+
+
+def own_collections_kept(arounds: Sequence[Around]) -> list[Around]:
+    """The positions of all samples of some work. A collection in every one of them belongs to the work, and disturbs
+    none. Pure.
+    """
+    if not all(around.is_collected for around in arounds):
+        return [*arounds]
+    return [replace(around, is_collected=False) for around in arounds]
 
 
 @dataclass(frozen=True, slots=True)

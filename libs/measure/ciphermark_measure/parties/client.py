@@ -93,9 +93,10 @@ class Client(Party):
         self._keys = self._subject = None
         workload = self.configured(request.workload, request.options)
         self.host.begin_trial()
-        steps = Steps(messages.PREPARE, "client", self.host.gate)
+        steps = Steps(messages.PREPARE, "client", self.host)
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
+        self.host.listen(adapter)
         with steps.step("keygen"):
             parameters = _resolved(adapter, _spec(workload, declared, request))
             keys, programs = self._key_request(workload, request, parameters, declared)
@@ -117,6 +118,7 @@ class Client(Party):
             material=material,
             samples=samples + check.samples(),
             host_facts=self.host.facts,
+            collected=steps.collected,
             programs=programs if is_kept else (),
         )
 
@@ -149,7 +151,7 @@ class Client(Party):
         with check.step(messages.CHECK):
             given = self.subject_of(request.source)
         public, alone = _told(workload, stage, given, owner.parameters, self.host)
-        steps = Steps(stage.name, "client", self.host.gate)
+        steps = Steps(stage.name, "client", self.host)
         with steps.step("pack"):
             vectors = [
                 vector
@@ -166,6 +168,7 @@ class Client(Party):
             plaintext_bytes=size,
             samples=check.samples() + alone + samples,
             host_facts=self.host.facts,
+            collected=steps.collected,
         )
 
     def _score(self, request: messages.Score) -> messages.Scored:
@@ -175,7 +178,7 @@ class Client(Party):
         with check.step(messages.CHECK):
             given = self.subject_of(request.source)
         dumped = self.parts(request.outputs)
-        steps = Steps(last, "client", self.host.gate)
+        steps = Steps(last, "client", self.host)
         ciphertexts = steps.of_each("deserialize", owner.load, dumped)
         with steps.step("decrypt"):
             decrypted = workload.decrypted(owner, ciphertexts)
@@ -199,6 +202,7 @@ class Client(Party):
             samples=samples + check.samples() + results,
             found=rounded_output,
             host_facts=self.host.facts,
+            collected=steps.collected,
         )
 
     def _compare_layers(self, request: messages.CompareLayers) -> messages.LayersCompared:
@@ -309,7 +313,7 @@ def _told(
     """
     public, samples = given.public[stage.name], list[Sample]()
     for alone in alone_before(workload.stages, stage):
-        steps = Steps(alone.name, "client", host.gate)
+        steps = Steps(alone.name, "client", host)
         with steps.step("fit"):
             arrays = shared_public(workload, alone.name, given.inputs, parameters)
         public, samples = {**arrays, **public}, [*samples, *steps.samples()]

@@ -35,7 +35,7 @@ from ciphermark_measure.parties.blobs import Blob
 from ciphermark_measure.protocol import Hello, Refused
 from ciphermark_workloads.workload import Stage
 
-VERSION = 10
+VERSION = 11
 
 # --- Fields that several messages have, with their limits ------------------------------------------------------------
 
@@ -156,6 +156,16 @@ TRANSFER: Step = "transfer"
 RETURNED = "returned"  # of sizes: the server's results
 
 
+class Collected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Garbage collections of a library while a party answered: their number, the seconds for which they stopped it, and
+    the steps into which they fell.
+    """
+
+    cycles: Annotated[int, Meta(ge=0, le=1 << 40, examples=[0])] = 0
+    paused_s: Annotated[float, Meta(ge=0, le=1e7, examples=[0.0])] = 0.0
+    steps: Annotated[tuple[Step, ...], Meta(max_length=32, examples=[[]])] = ()
+
+
 class Source(msgspec.Struct, frozen=True):
     """What an input is made of: a seed, and a data set where the workload takes one; or the numbers that it is."""
 
@@ -219,6 +229,7 @@ class KeysMade(msgspec.Struct, tag="keys_made", frozen=True):
     material: Blob
     samples: Samples
     host_facts: HostFacts = HostReadings()
+    collected: Collected = Collected()
     programs: tuple[str, ...] = ()
 
 
@@ -239,6 +250,7 @@ class Encrypted(msgspec.Struct, tag="encrypted", frozen=True):
     plaintext_bytes: Annotated[int, Meta(examples=[5304])]
     samples: Samples
     host_facts: HostFacts = HostReadings()
+    collected: Collected = Collected()
 
 
 class Score(msgspec.Struct, tag="score", frozen=True):
@@ -260,6 +272,7 @@ class Scored(msgspec.Struct, tag="scored", frozen=True):
     samples: Samples
     found: Annotated[tuple[float, ...] | None, Meta(examples=[None])] = None
     host_facts: HostFacts = HostReadings()
+    collected: Collected = Collected()
 
 
 class CompareLayers(msgspec.Struct, tag="compare_layers", frozen=True):
@@ -300,6 +313,7 @@ class Loaded(msgspec.Struct, tag="loaded", frozen=True):
     parameters: Parameters
     samples: Samples
     host_facts: HostFacts = HostReadings()
+    collected: Collected = Collected()
 
 
 class State(msgspec.Struct, frozen=True):
@@ -332,6 +346,7 @@ class Evaluated(msgspec.Struct, tag="evaluated", frozen=True):
         Meta(description="the steps `trace` and `encode` where their results are kept: they are in no sum"),
     ] = ()
     host_facts: HostFacts = HostReadings()
+    collected: Collected = Collected()
     shapes: Annotated[tuple[Shape, ...], Meta(description="the shapes of the outputs for one input")] = ()
 
 

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from ciphermark_contract.bound import Collections
+from ciphermark_contract.interfaces import Adapter
 from ciphermark_core.descriptor import Value
 from ciphermark_core.model import Sample
 from ciphermark_measure.clock import MonotonicClock
@@ -43,6 +45,7 @@ class HostWatch:
         self.gate = gate
         self._baseline_ns = baseline_ns
         self._steal = CpuSteal()
+        self._adapter: Adapter | None = None
 
     @classmethod
     def of_this_process(cls, baseline_ns: float | None = None) -> HostWatch:
@@ -58,6 +61,14 @@ class HostWatch:
         """Start a trial: :meth:`facts` covers the time from now on."""
         self.gate.begin_trial(self._baseline_ns)
         self._steal = CpuSteal()
+
+    def listen(self, adapter: Adapter) -> None:
+        """Count the collections of a library from now on."""
+        self._adapter = adapter
+
+    def collections(self) -> Collections:
+        """The collections of the library so far."""
+        return Collections() if self._adapter is None else self._adapter.collections()
 
     @property
     def facts(self) -> messages.HostReadings:
@@ -123,14 +134,17 @@ def equal_parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
 
 
 class Watch:
-    """Measures the work inside ``step``. A step may consist of several pieces. The ``gate`` is read around steps,
-    outside of their time. ``reads_memory`` adds the memory kernel, whose buffer then counts in the process's peak.
+    """Measures the work inside ``step``. A step may consist of several pieces. The gate of the ``host`` is read around
+    steps, outside of their time, and so are the collections of the library. ``reads_memory`` adds the memory kernel,
+    whose buffer then counts in the process's peak.
     """
 
-    def __init__(self, stage: str, gate: Gate | None = None, reads_memory: bool = False) -> None:
+    def __init__(self, stage: str, host: HostWatch | None = None, reads_memory: bool = False) -> None:
         self._stage = stage
-        self._gate = gate or Gate()
+        self._host = host or HostWatch(Gate())
+        self._gate = self._host.gate
         self._reads_memory = reads_memory
+        self._collections: dict[Step, Collections] = {}
         self._meter = Meter("step")
         self._steps: dict[Step, dict[str, float]] = {}
         self._pieces: dict[Step, list[tuple[Around, int]]] = {}
@@ -185,6 +199,13 @@ class Watch:
             for sample in samples_of(values, self._stage, step=name)
         )
 
+    @property
+    def collected(self) -> messages.Collected:
+        """The collections that fell into steps."""
+        cycles = sum(item.cycles for item in self._collections.values())
+        paused_ns = sum(item.paused_ns for item in self._collections.values())
+        return messages.Collected(cycles, paused_ns / 1e9, tuple(self._collections))
+
     def _slowing(self, names: Iterable[Step]) -> Slowing:
         """The slowdown of steps together."""
         pieces = [piece for name in names for piece in self._pieces.get(name, ())]
@@ -193,9 +214,13 @@ class Watch:
     @contextmanager
     def _watched(self, name: Step) -> Iterator[None]:
         """Read the gate before and after the work inside."""
-        begun, start_ns = self._gate.before(self._reads_memory), perf_counter_ns()
+        begun, before = self._gate.before(self._reads_memory), self._host.collections()
+        start_ns = perf_counter_ns()
         yield
         lasted_ns = perf_counter_ns() - start_ns
+        collections = self._host.collections().since(before)
+        if collections.cycles:
+            self._collections[name] = self._collections.get(name, Collections()) | collections
         self._pieces.setdefault(name, []).append((self._gate.after(begun, lasted_ns), lasted_ns))
 
     def _stop(self, name: Step) -> None:
@@ -220,8 +245,10 @@ class Steps(Watch):
     the watch, which belongs to no stage.
     """
 
-    def __init__(self, stage: str, role: Role, gate: Gate | None = None, reads_memory: bool = False) -> None:
-        super().__init__(stage, gate, reads_memory)
+    def __init__(
+        self, stage: str, role: Role, host: HostWatch | None = None, reads_memory: bool = False
+    ) -> None:
+        super().__init__(stage, host, reads_memory)
         self._role = role
         self._before_ns = self._gate.spent_ns
         self._request = Meter("request")

@@ -96,9 +96,10 @@ class Server(Party):
         workload = self.configured(request.workload, request.options)
         material = self.store.get_parts(request.material)
         self.host.begin_trial()
-        steps = Steps(messages.PREPARE, "server", self.host.gate)
+        steps = Steps(messages.PREPARE, "server", self.host)
         with steps.step("load"):
             declared, adapter = registry.declaration(request.variant), registry.load(request.variant)
+        self.host.listen(adapter)
         with steps.step("deserialize"):
             evaluator = adapter.evaluator(steps.without("deserialize", material))
         _require_memory(workload, evaluator.parameters)
@@ -106,7 +107,8 @@ class Server(Party):
         with check.step(messages.CHECK):
             library = replace(adapter.info(), is_reference=declared.is_reference)
         self._loaded = Session(workload, declared, evaluator, request.inputs_per_pass, request.threads or 1)
-        return messages.Loaded(library, evaluator.parameters, samples + check.samples(), self.host.facts)
+        samples += check.samples()
+        return messages.Loaded(library, evaluator.parameters, samples, self.host.facts, steps.collected)
 
     def _evaluate(self, request: messages.Evaluate) -> messages.Evaluated:
         loaded = self.loaded
@@ -120,8 +122,8 @@ class Server(Party):
         _require_count(loaded, stage, sum(blob.parts for blob in request.inputs))
         dumped, public = self.parts(request.inputs), party.load_arrays(self.store.get(request.public))
         # The first pass measures the peak of memory, which must not include the memory kernel's buffer.
-        steps = Steps(stage.name, "server", self.host.gate, reads_memory=stage.name in loaded.states)
-        once = Watch(stage.name, self.host.gate)
+        steps = Steps(stage.name, "server", self.host, reads_memory=stage.name in loaded.states)
+        once = Watch(stage.name, self.host)
         inputs = equal_parts(steps.of_each("deserialize", evaluator.load, dumped), loaded.inputs_per_pass)
         shapes = () if before is None else _shapes(loaded, before)
         cache_entry = loaded.ready.get(stage.name)
@@ -143,6 +145,7 @@ class Server(Party):
             samples=check.samples() + samples,
             once=once.samples(),
             host_facts=self.host.facts,
+            collected=steps.collected,
             shapes=ready.made.returned,
         )
 

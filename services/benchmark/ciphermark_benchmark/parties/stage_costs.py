@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from ciphermark_analysis import correction
 from ciphermark_core.metrics import METRICS, SIGNIFICANCE_THRESHOLD, Metric, register
 from ciphermark_core.model import Sample
 from ciphermark_measure.parties.blobs import Blob
-from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER
+from ciphermark_measure.parties.messages import CHECK, ENCODE, RETURNED, TRACE, TRANSFER, Collected, Role
 
 AMORTIZED_TIME = register(
     Metric(
@@ -94,6 +94,53 @@ def size_samples(
 def interrupted(sample: Sample) -> Sample:
     """A sample of a pass that was interrupted: its time is disturbed, so that it is marked and never ranked."""
     return replace(sample, slowdown=1.0, is_disturbed=True) if sample.metric == "time" else sample
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedIn:
+    """The garbage collections of a party's library in a stage of the pass ``ordinal``."""
+
+    stage: str
+    role: Role
+    ordinal: int
+    collected: Collected
+
+    @property
+    def places(self) -> Iterator[tuple[str, int]]:
+        """The phases and the pass whose times they fell into: steps, the party's sum, and the stage."""
+        for part in (*self.collected.steps, self.role):
+            yield f"{self.stage}.{part}", self.ordinal
+        yield self.stage, self.ordinal
+
+
+def with_collections(samples: Sequence[Sample], collections: Iterable[CollectedIn]) -> list[Sample]:
+    """The samples, with times marked as disturbed into which a collection fell. A collection in every counted time of a
+    phase belongs to the work, and marks none.
+    """
+    fell = {place for item in collections for place in item.places}
+    lacking = {item.phase for item in samples if _is_counted(item) and (item.phase, item.ordinal) not in fell}
+    return [
+        replace(item, slowdown=1.0, is_disturbed=True)
+        if _is_counted(item) and item.phase in lacking and (item.phase, item.ordinal) in fell
+        else item
+        for item in samples
+    ]
+
+
+def _is_counted(sample: Sample) -> bool:
+    return METRICS[sample.metric].unit == "s" and not sample.is_warmup
+
+
+def collection_facts(collections: Iterable[CollectedIn]) -> dict[str, float]:
+    """The number of collections in each stage, and the time for which they stopped the libraries."""
+    facts: dict[str, float] = {}
+    for item in collections:
+        own = {
+            f"collections_{item.stage}": float(item.collected.cycles),
+            f"collection_pauses_{item.stage}_s": item.collected.paused_s,
+        }
+        facts |= {name: facts.get(name, 0.0) + value for name, value in own.items()}
+    return facts
 
 
 def elapsed_s(samples: Iterable[Sample]) -> float:

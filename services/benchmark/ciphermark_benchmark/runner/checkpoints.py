@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ciphermark_benchmark import __version__
 from ciphermark_benchmark.data_directory import DataDirectory
+from ciphermark_benchmark.parties.stage_costs import CollectedIn
 from ciphermark_core import wire
 from ciphermark_core.model import LibraryInfo, Parameters, ProgramUse, Sample, Trial
 from ciphermark_core.private import private_folder
@@ -77,6 +78,7 @@ class Checkpoint:
     corrected_s: tuple[float, ...]
     durations_s: dict[str, float]
     resumptions: int
+    collected: tuple[CollectedIn, ...] = ()
 
     @property
     def blobs(self) -> tuple[Blob, ...]:

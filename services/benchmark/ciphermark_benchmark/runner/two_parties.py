@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 from ciphermark_analysis import stopping
 from ciphermark_benchmark.parties import stage_costs
 from ciphermark_benchmark.parties.party import LocalParties, NoPlace, Parties
+from ciphermark_benchmark.parties.stage_costs import CollectedIn
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.checkpoints import Basis, Checkpoint, Checkpoints, OtherProgram
 from ciphermark_benchmark.runner.durations import in_words
@@ -111,6 +112,7 @@ class _Passes:
     elapsed_s: list[float] = field(default_factory=list)
     corrected_s: list[float] = field(default_factory=list)
     host_facts: dict[Role, messages.HostReadings] = field(default_factory=dict)
+    collected: list[CollectedIn] = field(default_factory=list)
     accuracy: Accuracy | None = None
     complaint: str | None = None
     # Of the pass under way: its stages that have ended, and the state that the server lacks.
@@ -142,6 +144,7 @@ class _Passes:
             corrected_s=tuple(self.corrected_s),
             durations_s=self.progress.durations_s,
             resumptions=self.resumptions,
+            collected=tuple(self.collected),
         )
 
     def resume(self, checkpoint: Checkpoint) -> None:
@@ -158,9 +161,19 @@ class _Passes:
         self.warmups = checkpoint.warmups
         self.elapsed_s, self.corrected_s = [*checkpoint.elapsed_s], [*checkpoint.corrected_s]
         self.resumptions = checkpoint.resumptions + 1
+        self.collected = [*checkpoint.collected]
         passes, ended = self.position
         self.progress.done = passes * len(self.progress.stages) + ended
         self.progress.durations_s = dict(checkpoint.durations_s)
+
+    def collect(self, stage: str, **replies: messages.Watched | None) -> None:
+        """Note the collections of each party's reply about a stage; those of passes that do not count are left out."""
+        if stage == messages.PREPARE or self.warmups >= self.trial.budget.warmups:
+            self.collected += [
+                CollectedIn(stage, role, len(self.elapsed_s), reply.collected)
+                for role, reply in replies.items()
+                if reply is not None and reply.collected.cycles
+            ]
 
     @property
     def source(self) -> messages.Source:
@@ -284,6 +297,8 @@ class TwoParties(TrialRunner):
         self.leave()
         if passes is None:
             return outcome
+        passes.samples = stage_costs.with_collections(passes.samples, passes.collected)
+        facts |= stage_costs.collection_facts(passes.collected)
         facts |= _host_facts(passes) | (
             {"resumptions": float(passes.resumptions)} if passes.resumptions else {}
         )
@@ -329,6 +344,7 @@ class TwoParties(TrialRunner):
         self._driver = driver = Driver(self._asked, replace(_subject(passes), kept_as=kept_as))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
+        passes.collect(messages.PREPARE, client=keys, server=prepared.loaded)
         passes.progress = _Progress(passes.trial, tuple(stage.name for stage in driver.stages))
         parties.tidy()
         samples = keys.samples + prepared.loaded.samples
@@ -369,6 +385,9 @@ class TwoParties(TrialRunner):
         for stage_pass in self._driver.passed(passes.ended, state):
             passes.ended += 1
             passes.pass_samples += _costs(stage_pass)
+            stage = stage_pass.stage.name
+            passes.collect(stage, client=stage_pass.sent, server=stage_pass.back)
+            passes.collect(stage, client=stage_pass.scored)
             if stage_pass.scored is not None:
                 passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
             advance = passes.progress.after(stage_pass.stage.name, stage_pass.elapsed_s)

@@ -400,6 +400,14 @@ func lattigo_run(own, loops C.int64_t, cycles, paused *C.int64_t, failed **C.cha
 	})
 }
 
+// What the collector has done so far: cycles, and nanoseconds for which all waited.
+//
+//export lattigo_collections
+func lattigo_collections(cycles, paused *C.int64_t) {
+	sofar := collectionsSoFar()
+	*cycles, *paused = C.int64_t(sofar.cycles), C.int64_t(sofar.paused)
+}
+
 // Writes the numbers of at most `most` results; returns their count.
 //
 //export lattigo_results
