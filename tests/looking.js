@@ -45,6 +45,14 @@
     else if (isCut(style.overflowY, item.scrollHeight, item.clientHeight)) faults.push(`${item.scrollHeight} px high in ${item.clientHeight}: ${name(item)}`);
     else if (item.getBoundingClientRect().right > width + 1 && !item.closest("header nav")) faults.push(`beyond the screen: ${name(item)}`);
   }
+  for (const picture of document.querySelectorAll(".chart svg.marks")) {
+    const labels = [...picture.querySelectorAll(".mark-text.role-mark text")].filter((item) => item.textContent.trim() && isShown(item));
+    const boxes = labels.map((item) => item.getBoundingClientRect());
+    boxes.forEach((box, at) => boxes.slice(0, at).forEach((other, before) => {
+      const isApart = box.right <= other.left || box.left >= other.right || box.bottom - 2 <= other.top + 2 || box.top + 2 >= other.bottom - 2;
+      if (!isApart) faults.push(`labels overlap: ${name(labels[before])}, ${name(labels[at])}`);
+    }));
+  }
   const tops = [...document.querySelectorAll("header.site > div nav li")].map((item) => Math.round(item.getBoundingClientRect().top));
   if (new Set(tops).size > 1) faults.push("the navigation takes several lines");
   const isInline = (item) => getComputedStyle(item).display === "inline" && item.parentElement.textContent.trim() !== item.textContent.trim();

@@ -143,7 +143,7 @@ def _drawn(chart: Chart) -> dict[str, Any]:
 
 def _table(printed: Printed) -> tuple[str, Table]:
     """A printed table for the page, with its title."""
-    heads = [(head.text, head.is_number) for head in printed.heads]
+    heads = [(formats.capitalized(head.text), head.is_number) for head in printed.heads]
     cells = [
         [
             Cell(text, "number" if head.is_number else "prose" if head.is_prose else "")
@@ -151,6 +151,5 @@ def _table(printed: Printed) -> tuple[str, Table]:
         ]
         for row in printed.rows
     ]
-    return printed.title, Table(
-        heads, cells, legend=". ".join(filter(None, (printed.about, *printed.legend)))
-    )
+    notes = filter(None, (printed.about, *printed.legend))
+    return printed.title, Table(heads, cells, legend=". ".join(map(formats.capitalized, notes)))

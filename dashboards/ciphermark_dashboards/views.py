@@ -26,7 +26,7 @@ from ciphermark_present import answers, certainty, formats, host_state
 from ciphermark_present.catalogue.case import CASE_OUTCOMES
 from ciphermark_present.catalogue.comparing import TWO_RUNS
 from ciphermark_present.page import SCHEME, Page
-from ciphermark_present.query import Row
+from ciphermark_present.query import DISTURBED_TIMES, Row
 from ciphermark_present.questions import words
 
 _AT_ONCE = 4  # queries of pages
@@ -34,6 +34,7 @@ _ANSWER_PX = 900  # width of the picture of an answer
 _MAX_TRIED = 8  # runs until one has rows for a page
 _YEAR_S = 365 * 24 * 3600
 _SENTENCE_WORDS = 20
+_DISTURBED = "Every time here has disturbed samples only: none is called the fastest."
 
 
 class Views:
@@ -241,13 +242,15 @@ class Views:
 
 def answer(figures: Sequence[Filled]) -> dict[str, str]:
     """The answer of a page: the finding of the first figure that has one, named ``lead_figure``, how sure it is, and
-    its first sentence where that is short.
+    its first sentence where that is short. No answer names a time of disturbed samples only.
     """
     filled = [item for item in figures if item.rows]
     for item in filled:
         if finding := item.figure.finding(item.rows):
             sure = {"certainty": certainty.of(item.rows), "sentence": _short_sentence(item)}
             return {"answer": finding, "lead_figure": item.figure.name, **sure}
+    if any(row.get(DISTURBED_TIMES) for item in filled for row in item.rows):
+        return {"sentence": _DISTURBED}
     return {"sentence": _short_sentence(filled[0])} if filled else {}
 
 

@@ -146,4 +146,5 @@ def test_sentences_and_charts_of_workloads_have_the_level_of_the_table(table: st
         f"product in BFV, vector length 4, at {level} ({table}): fastest median time of compute 500 ms (seal)."
     ]
     (mark,) = item.specification["data"]["values"]
-    assert mark["panel"].startswith(f"product, 4, bfv, {level}:")
+    assert mark["panel"] == "compute: product, 4"
+    assert item.specification["title"] == [f"All: BFV, {level}"]

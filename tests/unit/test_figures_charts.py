@@ -574,12 +574,43 @@ def test_workloads_that_differ_in_anything_stand_apart():
     other = ({"options": "side 8"}, {"scheme": "ckks"}, {"security_2018": 256}, {"threads": 2})
     rows = [row for changes in ({}, *other) for row in of_variants("seal", **same | changes)]
     assert [row["workload"] for row in shown(workloads.draw_stages(rows))] == [
-        "mul, 8,192, bfv, 128 bits",
-        "mul, side 8, bfv, 128 bits",
-        "mul, 8,192, ckks, 128 bits",
-        "mul, 8,192, bfv, 256 bits",
-        "mul, 8,192, bfv, 128 bits, 2 threads",
+        "mul, 8,192, BFV, 128 bits",
+        "mul, side 8, BFV, 128 bits",
+        "mul, 8,192, CKKS, 128 bits",
+        "mul, 8,192, BFV, 256 bits",
+        "mul, 8,192, BFV, 128 bits, 2 threads",
     ]
+
+
+def test_rows_of_workloads_are_short_and_in_the_order_of_their_stages():
+    same = {"metric": "time", "part": "", "median": 0.2, "options": None, "threads": 2, "security_2018": None}
+    own = {"seal": ([40, 40], "c"), "lattigo": ([60, 60, 60], "d")}
+    rows = [
+        row
+        for stage in ("iteration-10", "iteration-2", "prepare")
+        for variant, (bits, group) in own.items()
+        for row in of_variants(
+            variant, **same, stage=stage, modulus_bits=bits, tuning=variant, comparison_group=group
+        )
+    ]
+    chart = workloads.draw_stages(rows)
+    assert chart.to_dict()["title"] == ["All: BFV, 2 threads"]
+    assert list(dict.fromkeys(row["panel"] for row in shown(chart))) == [
+        f"{stage}: mul, 8,192, {bits} bits"
+        for stage in ("prepare", "iteration-2", "iteration-10")
+        for bits in (80, 180)
+    ]
+
+
+def test_every_shape_of_a_library_has_a_picture():
+    module = TEMPLATES.get_template("marks.html").make_module
+    looks = {name: declared.look for name, declared in registry.declarations().items() if declared.look}
+    looks |= {colour: (colour, shape) for colour, shape in charting._OTHERS}
+    pictures_of = {
+        shape: "".join(str(module({"look": {"v": (colour, shape)}}).shape("v", False)).split())
+        for colour, shape in looks.values()
+    }
+    assert len(set(pictures_of.values())) == len(pictures_of)
 
 
 def test_workloads_of_unequal_security_stand_apart():

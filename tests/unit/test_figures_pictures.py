@@ -74,7 +74,7 @@ def test_a_series_has_the_exponent_of_its_times() -> None:
 def test_two_n_and_disturbed_times_have_no_exponent() -> None:
     assert series(*grown("seal", 1.0)[:2]) == []
     times = grown("seal", 1.0)
-    lost = {"undisturbed_share": 0.0, "slowdown": None}
+    lost = {"disturbed_times": ["median"]}
     assert series(*times[:2], *({**each, **lost} for each in times[2:])) == []
 
 
@@ -313,6 +313,23 @@ def test_a_variant_that_is_always_fastest_is_named_alone() -> None:
     rows = [passing("seal", 1.0, 1e6), passing("tenseal", 3.0, 1e6)]
     assert whole_cost.finding(rows) == "seal is fastest for mul over every link from 1 Mbit/s to 10 Gbit/s"
     assert "crossing" not in {mark["kind"] for mark in shown(whole_cost.draw_links(rows))}
+
+
+def test_a_case_alone_is_not_the_fastest_and_the_lines_above_it_fit_a_phone() -> None:
+    long = {
+        "modulus_bits": [60] * 9,
+        "bootstrapping": "level budget 3 + 3, 4096 slots, slots first",
+        "scale": 2**52,
+    }
+    rows = [
+        passing("seal", 1.0, 1e6),
+        passing("lattigo", 3.0, 1e6, comparison_group="d", security_2018=None, **long),
+    ]
+    assert whole_cost.finding(rows) == ""
+    panels = {mark["panel"] for mark in shown(whole_cost.draw_links(rows))}
+    assert len(panels) == 2
+    assert all(len(line) <= 48 for panel in panels for line in panel.split("\n"))
+    assert not any("–" in panel for panel in panels), "no level is not stated"
 
 
 def test_every_line_over_links_has_the_interval_of_its_work_and_a_name() -> None:

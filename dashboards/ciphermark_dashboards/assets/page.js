@@ -7,6 +7,8 @@ const LABEL = 20; // pixels of a row's label above its marks
 const MARKS = 28; // pixels of a row's marks on a line
 const MARK = 14; // pixels of a mark, of several below each other
 const CHARACTER = 7.6; // pixels of a note's character
+const TOUCH = 2; // pixels above and below a label's letters, where another one may be
+const NUDGES = [0, -7, 7, -14, 14]; // pixels that a label moves up or down where another one is
 const MAX_COLUMNS = 3;
 const NARROWEST = 120;
 const SHORT = "_short"; // ending of columns with the short forms of texts
@@ -107,12 +109,29 @@ async function draw(element) {
   }
   const picture = element.querySelector("svg");
   if (picture) {
+    separate(picture);
     picture.setAttribute("role", "img");
     picture.setAttribute("aria-label", element.dataset.label);
     // For screen readers and keyboards, the chart is one picture, and the table below has its text and links: it has
     // hundreds of marks.
     for (const part of picture.children) part.setAttribute("aria-hidden", "true");
     for (const link of picture.querySelectorAll("a")) link.setAttribute("tabindex", "-1");
+  }
+}
+
+// No label covers another one, whatever width a chart got: it moves by up to a line, or is left out. Tooltips and the
+// table below have it.
+function separate(picture) {
+  const taken = [];
+  const isFree = (box) => taken.every((other) => box.right <= other.left || box.left >= other.right || box.bottom <= other.top || box.top >= other.bottom);
+  for (const text of picture.querySelectorAll(".mark-text.role-mark text")) {
+    if (!text.textContent.trim()) continue;
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    const moved = (by) => ({ left, right, top: top + TOUCH + by, bottom: bottom - TOUCH + by });
+    const by = NUDGES.find((each) => isFree(moved(each)));
+    if (by === undefined) text.remove();
+    else taken.push(moved(by));
+    if (by) text.setAttribute("dy", by);
   }
 }
 

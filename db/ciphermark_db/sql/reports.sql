@@ -189,14 +189,16 @@ order by residual;
 -- a call for an operation that bootstraps all slots. ``names`` has a list of workloads and operations by program.
 select distinct on (program, variant, scheme, ring_dimension, threads, dimensions)
     program, variant, scheme, ring_dimension, threads, log_qp, dimensions, options_of(dimensions) as options, seconds,
-    host
+    is_disturbed, host
 from jsonb_each(%(names)s::jsonb) as asked (program, several)
 cross join jsonb_array_elements_text(several) as names (operation)
 join (
-    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, server_s as seconds, run_id
+    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, server_s as seconds,
+        'server_s' = any (disturbed_times) as is_disturbed, run_id
     from whole_costs
     union all
-    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, median as seconds, run_id
+    select operation, variant, scheme, ring_dimension, threads, log_qp, dimensions, median as seconds,
+        undisturbed_share is not distinct from 0 and slowdown is null as is_disturbed, run_id
     from results
     where metric = 'time' and stage = 'evaluate' and bootstrapping not like '%%slots%%'
 ) as measured using (operation)

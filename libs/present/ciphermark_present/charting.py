@@ -233,14 +233,14 @@ def noted(notes: Sequence[str]) -> dict[str, Any]:
     return {"title": lines} if lines else {}
 
 
-def from_top(value: float, axis: Mapping[str, Any]) -> float:
-    """The position of a value on the upright axis of a small chart, in pixels."""
-    return HEIGHT * (1 - _share(value, axis, HEIGHT))
+def from_top(value: float, axis: Mapping[str, Any], height: float = HEIGHT) -> float:
+    """The position of a value on the upright axis of a chart, in pixels."""
+    return height * (1 - _share(value, axis, height))
 
 
-def from_left(value: float, axis: Mapping[str, Any]) -> float:
-    """The position of a value on the level axis of a small chart of the usual width, in pixels."""
-    return WIDTH * _share(value, axis, WIDTH)
+def from_left(value: float, axis: Mapping[str, Any], width: float = WIDTH) -> float:
+    """The position of a value on the level axis of a chart, in pixels."""
+    return width * _share(value, axis, width)
 
 
 def _share(value: float, axis: Mapping[str, Any], length: float) -> float:

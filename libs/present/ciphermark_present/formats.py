@@ -297,6 +297,11 @@ def ratio_interval(low: float | None, high: float | None) -> str:
     return f"[{three_digits(low)}, {three_digits(high)}]"
 
 
+def capitalized(text: str) -> str:
+    """A text with a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def times(value: float | None) -> str:
     """As :func:`ratio`, in a table."""
     return ratio(value) or NOTHING

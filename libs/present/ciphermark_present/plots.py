@@ -301,7 +301,9 @@ def _noted(rows: Sequence[Row], value: Value, label: str) -> list[Row]:
     return [{**row, "note": notes.get(number, "")} for number, row in enumerate(rows)]
 
 
-def timed(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> Chart:
+def timed(
+    rows: Sequence[Row], part: str, value: str, parts: Sequence[str], notes: Sequence[str] = ()
+) -> Chart:
     """Times by ``workload`` and variant: a small chart for each of the ``parts`` of a workload, or rows of one chart
     where most parts have fewer than three marks. Rows with bounds (``ci_low``, ``ci_high``) have intervals.
     """
@@ -317,10 +319,10 @@ def timed(rows: Sequence[Row], part: str, value: str, parts: Sequence[str]) -> C
         has_ends=has_ends,
     )
     named = sorted(({**row, "panel": row[part]} for row in cases), key=lambda row: parts.index(row["panel"]))
-    drawn, notes = charting.enough(named, "panel")
+    drawn, few = charting.enough(named, "panel")
     if 2 * len(drawn) < len(rows):
-        return in_rows([{**row, "panel": f"{row['workload']}: {row['panel']}"} for row in named], time)
-    return in_panels(drawn, time, "workload", parts, notes)
+        return in_rows([{**row, "panel": f"{row['panel']}: {row['workload']}"} for row in named], time, notes)
+    return in_panels(drawn, time, "workload", parts, [*notes, *few])
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,9 +334,17 @@ class Measure:
     axis: Mapping[str, Any]
 
 
-def labelled(rows: Sequence[Row], x: Measure, y: Measure, text: str, *, is_above: bool = False) -> list[Row]:
-    """The rows of small charts (``panel``), each with its ``label``: the column ``text``, moved by ``dx`` and ``dy``
-    from its mark and aligned (``align``) so that it covers no other; empty where there is no room.
+def labelled(  # noqa: PLR0913 - both measures, and how labels stand
+    rows: Sequence[Row],
+    x: Measure,
+    y: Measure,
+    text: str,
+    *,
+    is_above: bool = False,
+    size: tuple[float, float] = (charting.WIDTH, charting.HEIGHT),
+) -> list[Row]:
+    """The rows of charts of a ``size`` (``panel``), each with its ``label``: the column ``text``, moved by ``dx`` and
+    ``dy`` from its mark and aligned (``align``) so that it covers no other; empty where there is no room.
     """
     panels: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
@@ -343,14 +353,13 @@ def labelled(rows: Sequence[Row], x: Measure, y: Measure, text: str, *, is_above
     for numbers in panels.values():
         marks = [
             (
-                charting.from_left(rows[number][x.column], x.axis),
-                charting.from_top(rows[number][y.column], y.axis),
+                charting.from_left(rows[number][x.column], x.axis, size[0]),
+                charting.from_top(rows[number][y.column], y.axis, size[1]),
                 str(rows[number][text]),
             )
             for number in numbers
         ]
-        bounds = 0.0, 0.0, float(charting.WIDTH), float(charting.HEIGHT)
-        places = labels.beside(marks, bounds, is_above=is_above)
+        places = labels.beside(marks, (0.0, 0.0, *size), is_above=is_above)
         for number, (at_x, at_y, label), place in zip(numbers, marks, places, strict=True):
             to_x, to_y, anchor = place or (at_x, at_y, "start")
             named[number] = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from ciphermark_core.security import COMPARED_BY, LEVEL_BY, OLDEST, Table
 from ciphermark_present.formats import level
 from ciphermark_present.query import TABLE, Row, is_disturbed
+
+R = TypeVar("R", bound=Row)
 
 
 def extent(rows: Sequence[Row], column: str, write: Callable[[Any], str]) -> str:
@@ -40,14 +42,17 @@ def by(rows: Sequence[Row], *names: str) -> list[list[Row]]:
     return [list(group) for _, group in groupby(sorted(rows, key=key), key=key)]
 
 
+def undisturbed(rows: Sequence[R], column: str) -> list[R]:
+    """The rows with a time in ``column`` that has undisturbed samples: headlines name no other time."""
+    return [row for row in rows if row[column] and not is_disturbed(row, column)]
+
+
 def fastest(rows: Sequence[Row], names: Sequence[str], column: str) -> list[Row]:
-    """The row with the shortest time in ``column`` for each combination of values of ``names``; none without a time, or
-    with a time of disturbed samples only.
+    """The row with the shortest time in ``column`` for each combination of values of ``names``, where one has
+    undisturbed samples.
     """
     least: dict[tuple[object, ...], Row] = {}
-    for row in rows:
-        if row[column] is None or is_disturbed(row, column):
-            continue
+    for row in undisturbed(rows, column):
         place = tuple(row[name] for name in names)
         if place not in least or row[column] < least[place][column]:
             least[place] = row
@@ -88,9 +93,14 @@ def shown_level(row: Row) -> int | None:
     return bits
 
 
+def stated_level(row: Row) -> str:
+    """The same in words; empty for parameters that no table rates, such as sparse secrets."""
+    return "" if shown_level(row) is None else level(shown_level(row))
+
+
 def level_and_table(row: Row) -> str:
-    """The same in words."""
-    return f"{level(shown_level(row))} ({row.get('table_shown', OLDEST)})"
+    """The same with its table."""
+    return f"{stated_level(row) or 'no rated level'} ({row.get('table_shown', OLDEST)})"
 
 
 def at_level(parameters: Row) -> str:

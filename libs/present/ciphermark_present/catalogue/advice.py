@@ -141,7 +141,7 @@ def _why(place: int, point: Row, row: Row, rows: Sequence[Row]) -> str:
     text = "; ".join(
         texts or ["tie with the point above" if place > 1 else "no other candidate is better in anything"]
     )
-    return text[:1].upper() + text[1:]
+    return formats.capitalized(text)
 
 
 def _against(comparison: Row, other: str) -> str:
@@ -290,7 +290,7 @@ def finding(answer: Row) -> str:
 
 def _without_points(answer: Row) -> str:
     kinds = Counter(item["against"] for item in answer["left_out"])
-    lack = "the cost table covers none" if kinds["uncovered"] else "no library supports it"
+    lack = "no library has measured costs for it" if kinds["uncovered"] else "no library supports it"
     return f"No prediction for {answer['workload']}: {lack}"
 
 

@@ -79,7 +79,7 @@ def _at_level(level: int) -> str:
 
 def _ends(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
     """The lowest and the highest level of each operation and variant, the most expensive first."""
-    timed = [row for row in rows if row["median"] and not is_disturbed(row, "median")]
+    timed = sentences.undisturbed(rows, "median")
     series = sentences.by(
         timed, "label", "variant", "ring_dimension", "modulus_bits", "tuning", "threads", "residency"
     )

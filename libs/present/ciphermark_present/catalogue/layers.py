@@ -99,7 +99,7 @@ def _options(dimensions: Mapping[str, Any], varied: Sequence[str]) -> list[str]:
 
 
 def _computed(row: Row) -> str:
-    level = formats.level(sentences.shown_level(row))
+    level = sentences.stated_level(row)
     return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ciphermark_present import formats
+from ciphermark_present.catalogue import columns
 from ciphermark_present.printed import Head, Printed, told_once
 from ciphermark_present.query import Row
 
@@ -215,7 +216,7 @@ def _processor(time: Row, predicted_s: float | None) -> tuple[str, ...]:
         f"{time['log_qp']:.0f}" if time.get("log_qp") else formats.NOTHING,
         str(time.get("threads") or formats.NOTHING),
         time.get("options") or formats.NOTHING,
-        formats.seconds(time["seconds"]),
+        columns.disturbance(time.get("is_disturbed", False)) + formats.seconds(time["seconds"]),
         formats.NOTHING if predicted_s is None else formats.seconds(predicted_s),
         formats.NOTHING if predicted_s is None else formats.ratio(time["seconds"] / predicted_s),
     )
@@ -232,6 +233,7 @@ def _processors(lines: Sequence[tuple[str, ...]]) -> Printed:
     legend = (
         "time: the latest measured one; parameters of measured programs are their own",
         "factor: time of the processor by the predicted one",
+        *(columns.DISTURBED,) * any(text.startswith(formats.DISTURBED) for line in lines for text in line),
     )
     return Printed("Times of processors", "", heads, told_once(lines, 1), 2, legend=legend)
 
@@ -244,7 +246,7 @@ def _errors(rows: Sequence[Row]) -> Printed:
         Head("within 2×", is_number=True),
     )
     lines = [
-        (str(row["security"]), row["rule"], f"{row['error']:.2f}×", f"{row['within_2']} of {row['n']}")
+        (str(row["security"]), row["rule"], formats.ratio(row["error"]), f"{row['within_2']} of {row['n']}")
         for row in rows
     ]
     legend = ("error: geometric mean of how many times too large or too small",)
@@ -261,8 +263,8 @@ def _ablations(rows: Sequence[Row]) -> Printed:
         (
             row["machine"],
             row["program"],
-            f"{row['published_slowdown']:.2f}×",
-            f"{row['slowdown']:.2f}×",
+            formats.ratio(row["published_slowdown"]),
+            formats.ratio(row["slowdown"]),
             f"{row['slowdown'] / row['published_slowdown']:.2f}",
         )
         for row in rows

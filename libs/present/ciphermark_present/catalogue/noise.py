@@ -48,8 +48,8 @@ def find_noise(every: Sequence[Row]) -> str:
     costs = _most_expensive(every)
     if not costs:
         return ""
-    least, most = (bits(choose(cost["bits"] for cost in costs)) for choose in (min, max))
-    extent = least if least == most else f"{least} to {most}"
+    least, most = (choose(cost["bits"] for cost in costs) for choose in (min, max))
+    extent = bits(least) if bits(least) == bits(most) else f"{least:.1f} to {most:.1f}"
     return (
         f"Each {costs[0]['operation']} costs {extent} bits of {costs[0]['meaning']} at "
         f"N = {costs[0]['ring_dimension']}"

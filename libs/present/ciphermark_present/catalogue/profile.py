@@ -217,7 +217,7 @@ def _mark(row: Row, is_longest: bool) -> Row:
 
 def _described(rows: Sequence[Row], row: Row) -> str:
     """The drawn case, and whether the table has others."""
-    level = f"{formats.level(sentences.shown_level(row))}"
+    level = sentences.stated_level(row)
     case = charting.joined(
         row["variant"],
         row["operation"],

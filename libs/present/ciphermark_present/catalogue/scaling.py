@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ciphermark_present import charting, formats, labels, plots, subject, theme
+from ciphermark_present import charting, formats, labels, plots, sentences, subject, theme
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import BUILD, RANKED
 from ciphermark_present.charting import Chart, alt
@@ -60,17 +60,12 @@ def _series(rows: Sequence[Row]) -> list[list[dict[str, Any]]]:
     found = []
     for series in grouped(rows, _alike):
         longest: dict[int, Row] = {}
-        for row in charting.fullest([row for row in series if _is_timed(row)]):
+        for row in charting.fullest(sentences.undisturbed(series, "median")):
             ring = row["ring_dimension"]
             longest[ring] = max(longest.get(ring, row), row, key=_chain)
         if len(longest) >= _LEAST_RINGS:
             found.append([dict(longest[ring]) for ring in sorted(longest)])
     return found
-
-
-def _is_timed(row: Row) -> bool:
-    """Whether a row has a time of undisturbed samples."""
-    return bool(row["median"]) and not (row["undisturbed_share"] == 0 and row["slowdown"] is None)
 
 
 def _alike(row: Row) -> str:

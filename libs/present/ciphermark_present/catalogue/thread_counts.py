@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ciphermark_present import charting, formats, parameters, plots, subject, theme
+from ciphermark_present import charting, formats, parameters, plots, sentences, subject, theme
 from ciphermark_present.catalogue import columns
 from ciphermark_present.catalogue.columns import BUILD, RANKED, SCHEME, THREADS
 from ciphermark_present.charting import Chart, alt
 from ciphermark_present.figure import FILTERS, Column, Figure
 from ciphermark_present.plots import Places, Value
 from ciphermark_present.printed import grouped
-from ciphermark_present.query import Answer, Row, is_disturbed
+from ciphermark_present.query import Answer, Row
 
 _ADDED = ("speedup", "speedup_low", "speedup_high")
 _CASE = ("run_id", "variant", "parameter_set_id", "request_but_threads", "phase", "repetitions")
@@ -42,7 +42,7 @@ def with_speedups(answer: Answer, _: Row) -> Answer:
 
 def _cases(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """The rows of each case that has several numbers of threads, in their order."""
-    timed = [row for row in rows if row["median"] and not is_disturbed(row, "median")]
+    timed = sentences.undisturbed(rows, "median")
     for case in grouped(timed, _case):
         if len({row["threads"] for row in case}) > 1:
             yield sorted(case, key=lambda row: int(row["threads"]))

@@ -97,7 +97,9 @@ def find_leader(rows: Sequence[Row]) -> str:
 
 def find_range(rows: Sequence[Row]) -> str:
     """The cheapest and the most expensive operation, at the largest N on one full ciphertext."""
-    here = charting.largest(rows)
+    here = charting.largest(sentences.undisturbed(rows, "median"))
+    if not here:
+        return ""
     largest = here[0]["ring_dimension"]
     least, most = min(here, key=_median), max(here, key=_median)
     if least["operation"] == most["operation"]:
@@ -110,9 +112,10 @@ def find_range(rows: Sequence[Row]) -> str:
 
 def find_growth(rows: Sequence[Row]) -> str:
     """The most that a longer vector adds to the time of an operation, for one variant."""
+    timed = sentences.undisturbed(rows, "median")
     grown = [
         (max(own, key=_length), min(own, key=_length))
-        for own in sentences.by(rows, "label", "variant", "tuning", "modulus_bits")
+        for own in sentences.by(timed, "label", "variant", "tuning", "modulus_bits")
         if len({row["vector_length"] for row in own}) > 1
     ]
     if not grown:
@@ -150,9 +153,12 @@ def find_speedup(rows: Sequence[Row]) -> str:
 
 def tell_latency(every: Sequence[Row], parameters: Row) -> Iterator[str]:
     """The cheapest and the most expensive operation, at the largest N with the longest vector there."""
-    largest = max(row["ring_dimension"] for row in every)
-    size = max(row["vector_length"] for row in every if row["ring_dimension"] == largest)
-    here = [row for row in every if (row["ring_dimension"], row["vector_length"]) == (largest, size)]
+    timed = sentences.undisturbed(every, "median")
+    if not timed:
+        return
+    largest = max(row["ring_dimension"] for row in timed)
+    size = max(row["vector_length"] for row in timed if row["ring_dimension"] == largest)
+    here = [row for row in timed if (row["ring_dimension"], row["vector_length"]) == (largest, size)]
     least, most = min(here, key=_median), max(here, key=_median)
     where = f"{sentences.place(parameters)}, N = {largest}, vector length {size}"
     yield f"Operations, {where}: median times from {_timed(least)} to {_timed(most)}."

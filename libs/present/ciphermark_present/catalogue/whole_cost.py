@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,8 @@ _OF_LINE = ("variant", "panel", "keys", "comparison_group", "work_s", "moved", t
 _COMPUTATION = ("operation", "scheme", "options", "data_set", "threads")
 _TOLD = 2  # changes of the fastest, in a heading
 _WIDTH = 480
+_HEAD_CHARACTERS = 48  # of a line above a small chart, which a phone has room for
+_APART = 10  # pixels between labels of the axis
 _MOST_ROOM = 0.5  # of the width, for names
 _FIELDS = (
     *("variant", "panel", "line", "keys", "kind", "rate", "seconds", "low_s", "high_s"),
@@ -56,8 +59,10 @@ _FIELDS = (
 
 
 def finding(rows: Sequence[Row]) -> str:
-    """The fastest variant of the first computation in which it depends on the link; else of the first computation."""
-    panels = [turned for panel in _panels(rows) if (turned := _turned(panel))]
+    """The fastest variant of the first computation in which it depends on the link; else of the first computation that
+    compares several.
+    """
+    panels = [turned for panel in _panels(rows) if len(panel) > 1 and (turned := _turned(panel))]
     if not panels:
         return ""
     turns = max(panels, key=lambda turns: len(turns) > 1)
@@ -102,7 +107,7 @@ def _panels(rows: Sequence[Row]) -> list[list[Row]]:
     ]
     labels = parameters.apart(named, lambda row: row["panel"])
     cases = [
-        {**row, "panel": "\n".join(filter(None, (row["panel"], label)))}
+        {**row, "panel": "\n".join((row["panel"], *textwrap.wrap(label, _HEAD_CHARACTERS)))}
         for row, label in zip(named, labels, strict=True)
     ]
     return sorted(grouped(cases, lambda row: row["panel"]), key=lambda panel: len(panel) == 1)
@@ -115,8 +120,7 @@ def _varies(rows: Sequence[Row], name: str, value: Any) -> bool:
 def _computed(row: Row, options: Sequence[str]) -> str:
     """The computation of a row, and what its times depend on, in lines; of its options, those that vary."""
     own = [f"{name} {row['dimensions'][name]}" for name in options if name in row["dimensions"]]
-    level = formats.level(sentences.shown_level(row))
-    place = charting.joined(row["scheme"], level, sentences.threads(row))
+    place = charting.joined(row["scheme"], sentences.stated_level(row), sentences.threads(row))
     return "\n".join(filter(None, (row["operation"], ", ".join(own), place)))
 
 
@@ -150,7 +154,9 @@ def _x(marks: Sequence[Row]) -> alt.X:
         "rate:Q",
         title="Link",
         scale=alt.Scale(type="log", nice=False, domain=[LOW, end]),
-        axis=alt.Axis(values=_TICKS, labelExpr=_RATE, labelOverlap="parity", grid=False),
+        axis=alt.Axis(
+            values=_TICKS, labelExpr=_RATE, labelOverlap="parity", labelSeparation=_APART, grid=False
+        ),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count as count_from
 
 from ciphermark_core.metrics import METRICS
 from ciphermark_present import (
@@ -32,9 +35,11 @@ from ciphermark_present.catalogue.columns import (
 )
 from ciphermark_present.charting import Chart
 from ciphermark_present.figure import Column, Figure, Layout
-from ciphermark_present.formats import level, seconds
+from ciphermark_present.formats import seconds
 from ciphermark_present.printed import Cells, Head, Pivot, Printed, Wanted, of, pivoted
 from ciphermark_present.query import Row
+
+_ONE_TIME = "prepare"  # the stage that belongs to no pass
 
 
 def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
@@ -54,8 +59,8 @@ def tell_stages(every: Sequence[Row], parameters: Row) -> Iterator[str]:
 
 
 def find_stage(rows: Sequence[Row]) -> str:
-    """The stage with the longest time among the fastest ones of each workload."""
-    whole = [row for row in rows if row["metric"] == "time" and not row["part"]]
+    """The stage of a pass with the longest time among the fastest ones of each workload."""
+    whole = [row for row in rows if row["metric"] == "time" and not row["part"] and row["stage"] != _ONE_TIME]
     best = sentences.fastest(whole, ("operation", "scheme", "options", "vector_length", "stage"), "median")
     if not best:
         return ""
@@ -75,18 +80,52 @@ def draw_stages(rows: Sequence[Row]) -> Chart | None:
     stages = [row for row in rows if row["metric"] == "time" and not row["part"] and row["median"] > 0]
     if not stages:
         return None
-    labels = parameters.apart(stages, lambda row: (row["stage"], _named(row)))
+    varied = [write for write in _CONDITIONS if len({write(row) for row in stages}) > 1]
+    shared = charting.joined(*(write(stages[0]) for write in _CONDITIONS if write not in varied))
+    places = [(row["stage"], _named(row, varied)) for row in stages]
+    labels = _brief(parameters.apart(stages, lambda row: (row["stage"], _named(row, varied))), places)
     times = [
-        {**row, "workload": charting.joined(_named(row), label, sentences.encryption(row, stages))}
-        for row, label in zip(stages, labels, strict=True)
+        {**row, "workload": charting.joined(name, label, sentences.encryption(row, stages))}
+        for row, (_, name), label in zip(stages, places, labels, strict=True)
     ]
-    return plots.timed(times, "stage", "median", [*dict.fromkeys(row["stage"] for row in times)])
+    parts = sorted({row["stage"] for row in times}, key=_in_order)
+    return plots.timed(times, "stage", "median", parts, [f"All: {shared}"] * bool(shared))
 
 
-def _named(row: Row) -> str:
+_CONDITIONS: tuple[Callable[[Row], str], ...] = (
+    lambda row: str(row["scheme"]).upper(),
+    sentences.stated_level,
+    sentences.threads,
+)
+
+
+def _in_order(stage: str) -> tuple[bool, list[tuple[int, str]]]:
+    """The one-time stage first, then stages by name, with their numbers as numbers."""
+    pieces = re.split(r"(\d+)", stage)
+    return stage != _ONE_TIME, [(int(each), "") if each.isdigit() else (-1, each) for each in pieces]
+
+
+def _named(row: Row, conditions: Sequence[Callable[[Row], str]]) -> str:
     options = row["options"] or f"{row['vector_length']:,}"
-    place = f"{row['operation']}, {options}, {row['scheme']}, {level(sentences.shown_level(row))}"
-    return charting.joined(place, sentences.threads(row))
+    return charting.joined(row["operation"], options, *(write(row) for write in conditions))
+
+
+def _brief(labels: Sequence[str], places: Sequence[tuple[str, str]]) -> list[str]:
+    """As many first parts of each label as tell it apart from the others at its place."""
+    several: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for label, place in zip(labels, places, strict=True):
+        several[place].add(label)
+    counts = {
+        place: next(
+            count for count in count_from(1) if len({_first(label, count) for label in own}) == len(own)
+        )
+        for place, own in several.items()
+    }
+    return [_first(label, counts[place]) for label, place in zip(labels, places, strict=True)]
+
+
+def _first(label: str, count: int) -> str:
+    return ", ".join(label.split(", ")[:count])
 
 
 def _label(metric: str | None) -> str:

@@ -19,7 +19,7 @@ join lateral (
         max(r.median) filter (where r.metric = 'size') as key_bytes,
         max(r.median) filter (where r.metric = 'peak_memory') as peak_bytes,
         case when bool_or(r.is_time and r.undisturbed_share = 0 and r.slowdown is null)
-            then array['median'] end as disturbed_times
+            then array['median', 'amortized_s'] end as disturbed_times
     from (
         select *, metric = 'time' and stage = 'evaluate' as is_time
         from result

@@ -163,7 +163,7 @@ def _named(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _chart(row: Row) -> str:
-    level = formats.level(sentences.shown_level(row))
+    level = sentences.stated_level(row)
     return charting.joined(row["operation"], row["scheme"], level, sentences.threads(row))
 
 

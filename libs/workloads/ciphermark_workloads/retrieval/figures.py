@@ -79,7 +79,7 @@ def draw_answers(rows: Sequence[Row]) -> Chart | None:
 
 def find_answer(rows: Sequence[Row]) -> str:
     """The largest throughput, with its protocol and variant."""
-    timed = [row for row in rows if row["throughput"] and not is_disturbed(row, "throughput")]
+    timed = sentences.undisturbed(rows, "throughput")
     if not timed:
         return ""
     best = max(timed, key=lambda row: float(row["throughput"]))
@@ -170,7 +170,7 @@ def draw_at_once(rows: Sequence[Row]) -> Chart | None:
 
 def find_saving(rows: Sequence[Row]) -> str:
     """The most that several elements in a pass save."""
-    several = [row for row in rows if row["alone_share"] and not is_disturbed(row, "alone_share")]
+    several = sentences.undisturbed(rows, "alone_share")
     if not several:
         return ""
     best = min(several, key=lambda row: float(row["alone_share"]))
@@ -224,17 +224,13 @@ def _beats(one: Row, other: Row) -> bool:
 
 
 def _protocol(row: Row) -> str:
-    return charting.joined(
-        row["operation"], row["scheme"], _got(row), formats.level(sentences.shown_level(row))
-    )
+    return charting.joined(row["operation"], row["scheme"], _got(row), sentences.stated_level(row))
 
 
 def _database(row: Row) -> str:
     element = f"{formats.size(row['answered_size'] / row['answers'])} an element"
     database = f"{formats.size(row['database_size'])}, {element}"
-    return charting.joined(
-        database, row["scheme"], sentences.threads(row), formats.level(sentences.shown_level(row))
-    )
+    return charting.joined(database, row["scheme"], sentences.threads(row), sentences.stated_level(row))
 
 
 def _got(row: Row) -> str:
