@@ -23,7 +23,7 @@ from ciphermark_core.controls import visible
 from ciphermark_dashboards import __version__, fonts, page_tables
 from ciphermark_dashboards.pages import RUNS_PATH, SECTIONS
 from ciphermark_dashboards.rendering import case_address
-from ciphermark_present import answers, formats
+from ciphermark_present import answers, formats, theme
 from ciphermark_present.query import Row
 
 RUNS: dict[str, Any] = {"path": RUNS_PATH, "title": "Runs"}
@@ -153,6 +153,7 @@ TEMPLATES.filters.update(
     three_times=answers.times,
     tick_seconds=formats.tick_seconds,
     tick_size=formats.tick_size,
+    in_the_dark=theme.in_the_dark,
 )
 ACTOR: ContextVar[str | None] = ContextVar("actor", default=None)
 """Who asks for the page that is made, where one has to log in."""

@@ -46,7 +46,7 @@ def test_pages_without_another_run_show_it_and_say_so(shipped: Ciphermark) -> No
             assert "seal-hexl" in page.text, path
         for path in ("/retrieval", "/inference"):
             unmeasured = client.get(path).text
-            assert f"No run has results for this page: <code>ciphermark run {path[1:]}</code>" in unmeasured
+            assert f"No run has these yet: <code>ciphermark run {path[1:]}</code>" in unmeasured
             assert "How long does it take" not in unmeasured
         assert "Reference runs:" in client.get("/runs").text
         assert "No run is recorded yet" in client.get("/runs").text

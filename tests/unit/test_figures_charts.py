@@ -611,6 +611,9 @@ def test_every_shape_of_a_library_has_a_picture():
         for colour, shape in looks.values()
     }
     assert len(set(pictures_of.values())) == len(pictures_of)
+    glyph = str(module({"look": looks}).glyph("lattigo", False, 14))
+    light = looks["lattigo"][0]
+    assert f"--c:{light};--d:{theme.in_the_dark(light)}" in glyph, "the dark theme has its own colour"
 
 
 def test_workloads_of_unequal_security_stand_apart():

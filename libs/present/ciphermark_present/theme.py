@@ -18,6 +18,7 @@ IN_THE_DARK = {
     "#CC79A7": "#E79FC8",
     "#8C6D00": "#C9A63A",
     "#0E8A9E": "#45BFD0",
+    "#5B4FC4": "#A79FF2",
     "#0B5CAD": "#7AB8FF",
     "#C9CED5": "#3A424B",
     "#B4BBC4": "#4A535D",
