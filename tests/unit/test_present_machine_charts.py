@@ -59,6 +59,11 @@ def test_no_label_of_a_mark_covers_another(chart: Any, x: str, y: str) -> None:
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
+def test_the_roof_has_no_gap() -> None:
+    values, _ = specification(machine_charts.roofline(PUBLISHED["rows"]))
+    assert {row["roof"] == min(1.0, row["balance"]) for row in values} == {True}
+
+
 def test_names_at_the_ends_of_sweeps_are_lines_apart() -> None:
     values, spec = specification(machine_charts.sweeps(PUBLISHED["sweeps"]))
     (up,) = {str(layer["encoding"]["y"]["scale"]): layer["encoding"]["y"] for layer in spec["layer"]}.values()

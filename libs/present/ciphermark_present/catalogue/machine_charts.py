@@ -60,7 +60,15 @@ def roofline(rows: Sequence[Row]) -> Chart:
             balance = row["compute_ms"] / row["memory_ms"]
             share = row["compute_ms"] / row["predicted_ms"]
             told = {"computing": formats.percent(share), "computing by memory": formats.ratio(balance)}
-            values.append({"name": row["program"], "balance": balance, "share": share, **told})
+            values.append(
+                {
+                    "name": row["program"],
+                    "balance": balance,
+                    "share": share,
+                    "roof": min(1.0, balance),
+                    **told,
+                }
+            )
     roof: list[Row] = [
         {"name": "", "balance": at, "share": None, "roof": min(1.0, at)}
         for at in (_LOWEST, _BALANCED, _HIGHEST)
