@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hexl import HAS_HEXL
+from installed import has_hexl
 from ports import free_port
 from processes import PATIENCE_S, environment, wait_until
 
@@ -310,7 +310,7 @@ def test_the_proxy_answers_with_a_certificate_that_its_authority_vouches_for(pro
 def test_every_library_is_in_the_images(project):
     listed = json.loads(project.done("run", "--rm", "-T", "benchmark", "adapters", "--format", "json"))
     reasons = {item["variant"]: item["reason"] for item in listed if item["variant"] in VARIANTS}
-    if not HAS_HEXL:
+    if not has_hexl():
         assert "avx512" in reasons.pop("seal-hexl")
     assert reasons == dict.fromkeys(reasons)
     assert reasons.keys() | {"seal-hexl"} == VARIANTS
@@ -345,7 +345,7 @@ def executed(project, suite, **chosen):
 
 def test_a_job_over_rest_is_executed_by_the_worker(project):
     """A job waits for a host that has all its variants: on some CPUs this one has no HEXL."""
-    variants = ["seal", "tenseal", "pyfhel", *(["seal-hexl"] if HAS_HEXL else [])]
+    variants = ["seal", "tenseal", "pyfhel", *(["seal-hexl"] if has_hexl() else [])]
     assert executed(project, "smoke", variants=variants)["recorded"]["ok"] > 20
 
 

@@ -9,23 +9,18 @@ import re
 import subprocess
 from pathlib import Path
 
+import installed
 import pytest
 import warm
 from processes import PATIENCE_OF_RUNS_S, environment
 from warm import PROGRAM
 
-from ciphermark_adapters import registry
-from ciphermark_core import host
 from ciphermark_db import embedded
 
 REPOSITORY = Path(__file__).parents[2]
 VARIANTS = ("seal", "seal-hexl", "tenseal", "pyfhel", "lattigo")
 # Why those are missing that a host may lack: by its CPU, or without Go.
-MISSING = {
-    name: reason
-    for name in VARIANTS
-    if (reason := registry.availability(name, frozenset(host.collect().cpu_flags)).reason)
-}
+MISSING = {name: reason for name in VARIANTS if (reason := installed.availability(name).reason)}
 ABLE = set(VARIANTS) - set(MISSING)
 OPERATIONS = {
     "bfv": ("add", "mul_plain", "mul", "rotate(1)", "rotate(-1)", "rotate_columns"),

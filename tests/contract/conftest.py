@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import installed
 import pytest
 
 from ciphermark_adapters import registry
@@ -98,7 +99,7 @@ def _declarations(metafunc: pytest.Metafunc) -> list[Declaration]:
 
 @cache
 def _is_installed(variant: str) -> bool:
-    return harness.absence(variant) is None
+    return installed.absence(variant) is None
 
 
 @cache

@@ -12,7 +12,6 @@ import numpy as np
 from ciphermark_adapters import registry
 from ciphermark_contract.declaration import Declaration
 from ciphermark_contract.interfaces import Adapter, Evaluator, Handle, KeyOwner, KeyRequest, Operator, Vector
-from ciphermark_core import host
 from ciphermark_core.model import BootstrappingParameters, Parameters, ParameterSpec, Scheme
 from ciphermark_measure.parties.in_process import InProcess
 from ciphermark_workloads.catalogue import AnyWorkload
@@ -162,14 +161,3 @@ def judgement(both: InProcess, given: Any) -> Judgement:
     """What the client says of a pass."""
     outputs = both.executed(given)[both.workload.stages[-1].name].outputs
     return both.judged(both.output(outputs, given), given)
-
-
-@cache
-def _cpu_flags() -> frozenset[str]:
-    return frozenset(host.collect().cpu_flags)
-
-
-def absence(variant: str) -> str | None:
-    """Why a declared variant cannot be tested on this host; ``None`` when it can, here or by its own interpreter."""
-    found = registry.availability(variant, _cpu_flags())
-    return None if found.is_installed else f"{variant}: {found.reason}; {found.remedy}"

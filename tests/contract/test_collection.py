@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+import installed
 import pytest
 
 from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, Declaration
@@ -62,7 +63,7 @@ def collected() -> set[str]:
 def test_every_cell_that_is_declared_is_collected_and_no_other(collected: set[str]) -> None:
     known = harness.registry.declarations().values()
     for declaration in known:
-        is_installed = harness.absence(declaration.variant) is None
+        is_installed = installed.absence(declaration.variant) is None
         for scheme in declaration.schemes:
             for test, values in DECLARED.items():
                 prefix = f"{test}[{declaration.variant}-{scheme}-"
@@ -85,9 +86,9 @@ def test_a_second_build_executes_what_its_kernels_compute() -> None:
 
 def test_no_test_is_lost(collected: set[str]) -> None:
     """Each is there for one variant at least, but for those of libraries that are not installed."""
-    absent = [name for name in harness.registry.declarations() if harness.absence(name) is not None]
+    absent = [name for name in harness.registry.declarations() if installed.absence(name) is not None]
     if "seal" in absent:
-        pytest.skip(f"many tests are about seal alone: {harness.absence('seal')}")
+        pytest.skip(f"many tests are about seal alone: {installed.absence('seal')}")
     lost = {*_defined()} - {test.partition("[")[0] for test in collected}
     assert {test for test in lost if not any(test.startswith(f"test_{name}") for name in absent)} == set()
 

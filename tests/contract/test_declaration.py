@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import get_args
 
+import installed
 import pytest
 
 from ciphermark_adapters import registry
@@ -12,8 +13,6 @@ from ciphermark_contract.declaration import GENERATED, KEY_ITEMS, SEEDED_ITEMS, 
 from ciphermark_contract.interfaces import Adapter
 from ciphermark_contract.operations import OPERATIONS, of_scheme, where
 from ciphermark_core.model import Scheme
-
-from . import harness
 
 METHODS = ("noise_budget_bits", "dump_plaintext")
 
@@ -67,7 +66,7 @@ def test_what_is_not_installed_can_be(declaration: Declaration) -> None:
 
 def test_it_is_tested(declaration: Declaration) -> None:
     """Of a library that is not installed nothing else is collected: this says so, once."""
-    reason = harness.absence(declaration.variant)
+    reason = installed.absence(declaration.variant)
     if reason is not None:
         pytest.skip(reason)
     assert os.access(registry.interpreter(declaration.variant), os.X_OK)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from time import sleep
 from typing import Any
 
+import installed
 import pytest
 
 from ciphermark_contract.declaration import KEY_ITEMS
@@ -232,11 +233,11 @@ def test_wrong_parameters_are_found(name: str) -> None:
 
 
 def test_an_absent_variant_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    reason = harness.absence("cleartext")
+    reason = installed.absence("cleartext")
     assert reason is None
     absent = replace(harness.registry.declaration("cleartext"), requires=("no_such_module",), isa=())
     monkeypatch.setattr(harness.registry, "declaration", lambda variant: absent)
-    found = harness.absence("cleartext")
+    found = installed.absence("cleartext")
     assert found is not None
     assert "no_such_module" in found
     assert absent.remedy in found

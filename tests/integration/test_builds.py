@@ -9,20 +9,19 @@ import signal
 import subprocess
 from pathlib import Path
 
+import installed
 import psutil
 import pytest
 from command import REPOSITORY, TINY, Ciphermark
 from processes import PATIENCE_OF_RUNS_S, PATIENCE_S, wait_until
 
-from ciphermark_adapters import interpreters, registry
-from ciphermark_core import host
+from ciphermark_adapters import interpreters
 from ciphermark_present.query import AS_MEASURED
 
-FLAGS = frozenset(host.collect().cpu_flags)
 SEAL = REPOSITORY / ".build" / "seal"
 needs_seal = pytest.mark.skipif(not SEAL.is_dir(), reason="setup has built no SEAL here")
 needs_openfhe = pytest.mark.skipif(
-    not registry.availability("openfhe", FLAGS).is_installed, reason="OpenFHE is not installed here"
+    not installed.availability("openfhe").is_installed, reason="OpenFHE is not installed here"
 )
 
 

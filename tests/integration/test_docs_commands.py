@@ -25,7 +25,7 @@ import warm
 from command import REPOSITORY
 from databases import Databases
 from documents import PAGES, Step, complaint, inline, invocations, languages, shape, steps
-from hexl import HAS_HEXL
+from installed import has_hexl
 from processes import PATIENCE_OF_RUNS_S
 from running_services import Services
 
@@ -317,7 +317,7 @@ def test_the_commands_of_a_page_print_what_it_shows(page: str, reader: Reader, t
 
 def expected(step: Step) -> Sequence[re.Pattern[str]]:
     """The shapes of what a step has to print."""
-    if not step.shown or ("seal-hexl" in step.shown and not HAS_HEXL and "suite explain" in step.command):
+    if not step.shown or ("seal-hexl" in step.shown and not has_hexl() and "suite explain" in step.command):
         return ()
     if step.command in SHOWN_BY:  # the parts between the first and the last gap
         return tuple(shape(part) for part in f"\n{step.shown}\n".split("\n…\n")[1:-1])

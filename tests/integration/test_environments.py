@@ -10,6 +10,7 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import installed
 import msgspec
 import pytest
 
@@ -17,7 +18,6 @@ import ciphermark_adapters
 from ciphermark_adapters import interpreters, registry
 from ciphermark_benchmark.processes import WorkerProcess
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import host
 from ciphermark_core.model import ParameterSpec
 from ciphermark_measure import protocol
 from ciphermark_measure.processes import Confinement, WorkerDied, mismatch
@@ -29,9 +29,8 @@ CONFINEMENT = Confinement(cpus=(), threads=1, memory_mb=4096)
 
 
 def _require(variant: str) -> None:
-    found = registry.availability(variant, frozenset(host.collect().cpu_flags))
-    if not found.is_installed:
-        pytest.skip(f"{variant}: {found.reason}; {found.remedy}")
+    if (reason := installed.absence(variant)) is not None:
+        pytest.skip(reason)
 
 
 def _environment(folder: Path) -> Path:
@@ -133,12 +132,11 @@ def test_a_missing_environment_is_told_with_a_remedy(
     variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(interpreters.PATH_VARIABLE, str(tmp_path))
-    flags = frozenset(host.collect().cpu_flags)
-    found = registry.availability(variant, flags)
+    found = installed.availability(variant)
     assert found.reason is not None
     assert str(tmp_path) in found.reason
     assert found.remedy
-    assert registry.availability("cleartext", flags).is_installed
+    assert installed.availability("cleartext").is_installed
 
 
 def test_an_environment_without_the_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

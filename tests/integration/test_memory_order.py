@@ -7,16 +7,15 @@ import signal
 import time
 from itertools import groupby
 
+import installed
 import psutil
 import pytest
 from processes import command_line
 
-from ciphermark_adapters import registry
 from ciphermark_benchmark.processes import WorkerNeeds
 from ciphermark_benchmark.runner.executor import MemoryPass
 from ciphermark_benchmark.suite.capacity import MEMORY_WORKERS_PER_CORE
 from ciphermark_contract.keys import KeyRequest
-from ciphermark_core import host
 from ciphermark_core.budget import Budget
 from ciphermark_core.model import Case, ParameterSpec, Trial
 from ciphermark_measure.confinement import branch, forked
@@ -53,9 +52,8 @@ def _trial(variant: str, operation: str, spec: ParameterSpec) -> Trial:
 
 
 def _require(variant: str) -> None:
-    found = registry.availability(variant, frozenset(host.collect().cpu_flags))
-    if not found.is_installed:
-        pytest.skip(f"{variant}: {found.reason}; {found.remedy}")
+    if (reason := installed.absence(variant)) is not None:
+        pytest.skip(reason)
 
 
 @needs_marks

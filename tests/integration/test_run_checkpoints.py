@@ -8,13 +8,11 @@ import signal
 import time
 from pathlib import Path
 
+import installed
 import psutil
 import pytest
 from command import Ciphermark, kill
 from processes import PATIENCE_S
-
-from ciphermark_adapters import registry
-from ciphermark_measure import probes
 
 pytestmark = pytest.mark.extended
 
@@ -39,7 +37,7 @@ def ciphermark(tmp_path, new_url):
 
 def stopped_amid(ciphermark, folder, variant):
     """A run that is stopped after two stages or more, by a signal that it can be continued from."""
-    if not registry.availability(variant, frozenset(probes.host_facts().cpu_flags)).is_installed:
+    if not installed.availability(variant).is_installed:
         pytest.skip(f"{variant} is not built here")
     (folder / "small.py").write_text(SMALL)
     options = {"features": [7], "samples": [60], "iterations": [5]}

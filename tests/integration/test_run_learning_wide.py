@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from command import Ciphermark
-from hexl import HAS_HEXL
+from installed import has_hexl
 from running_services import Running, Services
 
 from ciphermark_adapters import registry
 from ciphermark_parties.host import SESSIONS
 
 # As many as there are on every host; seal-hexl has the same library once more where its CPU allows.
-WIDE = ["seal", "seal-hexl" if HAS_HEXL else "seal@again", "tenseal", "pyfhel", "cleartext"]
+WIDE = ["seal", "seal-hexl" if has_hexl() else "seal@again", "tenseal", "pyfhel", "cleartext"]
 LEARNING = {"kind": "learning", "data_sets": ["boston"], "workloads": ["lmc-plain"], "schemes": ["ckks"]}
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+import installed
 import pytest
 from processes import PATIENCE_OF_RUNS_S
 
-from ciphermark_adapters import registry
-from ciphermark_core import host
-
-_FLAGS = frozenset(host.collect().cpu_flags)
-VARIANTS = [name for name in ("seal", "openfhe") if registry.availability(name, _FLAGS).is_installed]
+VARIANTS = [name for name in ("seal", "openfhe") if installed.availability(name).is_installed]
 COMMON = {
     "kind": "repetition",
     "variants": VARIANTS,
