@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ciphermark_measure.clock import MonotonicClock, disagreement, resolution_ns
+from ciphermark_measure.clock import MonotonicClock, Observed, disagreement, resolution_ns
 
 MS = 1_000_000
 
@@ -53,9 +53,19 @@ def test_the_clock_of_this_host_is_monotonic_and_fine():
     ],
 )
 def test_disagreement(reported, observed, expected):
-    assert disagreement(reported, observed) == (None if expected is None else pytest.approx(expected))
+    calls = [Observed(*times) for times in zip(reported, observed, strict=True)]
+    assert disagreement(calls) == (None if expected is None else pytest.approx(expected))
 
 
-def test_lists_of_different_lengths_are_a_mistake():
-    with pytest.raises(ValueError, match="longer"):
-        disagreement([1], [1, 2])
+@pytest.mark.parametrize(
+    ("reported", "waited", "is_astray"),
+    [
+        (2 * MS, 8 * MS, False),  # the process waited outside the loop, and the loop took the rest
+        (2 * MS, 9 * MS, False),  # in part of it inside
+        (10 * MS, 8 * MS, False),  # inside the loop alone
+        (2 * MS, 7 * MS, True),  # a millisecond is missing
+        (12 * MS, 8 * MS, True),  # more than passed
+    ],
+)
+def test_waiting_for_a_core_explains_what_a_loop_does_not_report(reported, waited, is_astray):
+    assert Observed(reported, 10 * MS, waited).is_astray is is_astray

@@ -9,6 +9,7 @@ from ciphermark_contract.bound import Collections
 from ciphermark_contract.interfaces import Bound
 from ciphermark_core.budget import Budget
 from ciphermark_measure.clock import resolution_ns
+from ciphermark_measure.interference.host_state import Gate
 from ciphermark_measure.sampling import ClockError, Phase, Target, empty_loop_ns, target
 
 MS = 1_000_000
@@ -42,8 +43,13 @@ class FakeBound(Bound):
         return []
 
 
+def unhindered():
+    """The core is this process's alone, whatever else the host does while a clock is faked."""
+    return Gate(run_delay_ns=lambda: 0)
+
+
 def phase_of(bounds, clock, sample_ns=MS, samples=5, total_ns=0):
-    return Phase("evaluate", bounds, Target(sample_ns, Rule(samples, total_ns)), clock)
+    return Phase("evaluate", bounds, Target(sample_ns, Rule(samples, total_ns)), clock, gate=unhindered())
 
 
 @pytest.mark.parametrize(
@@ -235,6 +241,7 @@ def test_short_samples_do_not_hide_a_clock_that_is_astray(cost_ns, reports):
         [FakeBound(clock, cost_ns, reports)],
         target(Budget(min_samples=5, min_time_s=0.0), 30),
         clock,
+        gate=unhindered(),
     )
     phase.calibrate()
     while not phase.is_done:
@@ -271,6 +278,29 @@ def test_an_interrupted_sample_is_no_unsound_clock():
     sound, interrupted = FakeBound(clock, MS), FakeBound(clock, 30 * MS, reports=1 / 30)
     phase = phase_of([sound, sound, interrupted], clock)
     for _ in range(6):
+        phase.take()
+    phase.require_sound_clock()
+
+
+@pytest.mark.parametrize("cost_ns", [3_000, 5 * MS])
+def test_waiting_for_the_core_beside_a_loop_is_no_unsound_clock(cost_ns):
+    """Neither in calibration nor in samples, whose gate may not know it: it has no reference kernel."""
+    clock = FakeClock()
+    bound, waited_ns = FakeBound(clock, cost_ns), 0
+    execute = bound.run
+
+    def run(loops):
+        nonlocal waited_ns
+        reported = execute(loops)
+        waited_ns += 10 * reported
+        clock.true_ns += 10 * reported
+        return reported
+
+    bound.run = run
+    gate = Gate(run_delay_ns=lambda: waited_ns)
+    phase = Phase("evaluate", [bound], Target(MS // 2, Rule(5)), clock, gate=gate)
+    phase.calibrate()
+    for _ in range(5):
         phase.take()
     phase.require_sound_clock()
 

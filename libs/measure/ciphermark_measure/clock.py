@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
 from time import perf_counter_ns
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Clock(Protocol):
@@ -34,14 +35,29 @@ def resolution_ns(clock: Clock, ticks: int = 20) -> int:
     return min(steps)
 
 
-def disagreement(reported_ns: list[int], observed_ns: list[int]) -> float | None:
-    """The ratio of the medians of a loop's own times and of the times observed around it, where they disagree.
-
-    ``None`` while they agree: within 5% and 50 µs (the call itself), sample by sample, in more than half of the
-    samples. Both lists have one entry per sample.
+class Observed(NamedTuple):
+    """One call of a loop, in nanoseconds: the time that the loop reports, the time that passed around it, and how long
+    of that the process waited for its core.
     """
-    pairs = list(zip(reported_ns, observed_ns, strict=True))
-    astray = [pair for pair in pairs if abs(pair[0] - pair[1]) > 0.05 * pair[1] + 50_000]
-    if len(astray) * 2 <= len(pairs):
+
+    reported_ns: int
+    passed_ns: int
+    waited_ns: int = 0
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether both times differ by more than 5% and 50 µs, the call itself. The process may have waited outside the
+        loop: that part of the difference is explained.
+        """
+        missing_ns = self.passed_ns - self.reported_ns
+        unexplained_ns = -missing_ns if missing_ns < 0 else max(0, missing_ns - self.waited_ns)
+        return unexplained_ns > 0.05 * self.passed_ns + 50_000
+
+
+def disagreement(calls: Sequence[Observed]) -> float | None:
+    """The ratio of the medians of a loop's own times and of the times observed around it; ``None`` unless more than
+    half of the calls are astray.
+    """
+    if sum(call.is_astray for call in calls) * 2 <= len(calls):
         return None
-    return median(reported_ns) / max(1.0, median(observed_ns))
+    return median(call.reported_ns for call in calls) / max(1.0, median(call.passed_ns for call in calls))

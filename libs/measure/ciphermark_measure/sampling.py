@@ -12,7 +12,7 @@ from ciphermark_contract.interfaces import Bound, Handle
 from ciphermark_core.budget import Budget
 from ciphermark_core.metrics import METRICS
 from ciphermark_core.model import Sample
-from ciphermark_measure.clock import Clock, disagreement
+from ciphermark_measure.clock import Clock, Observed, disagreement
 from ciphermark_measure.interference.host_state import Around, Gate, own_collections_kept
 from ciphermark_measure.probes import Meter
 
@@ -74,9 +74,8 @@ class Phase:
     loops: int = 1
     times: list[Sample] = field(default_factory=list)
     _readings: list[Sample] = field(default_factory=list)
-    _reported_ns: list[int] = field(default_factory=list)
-    _observed_ns: list[int] = field(default_factory=list)
-    _telling: list[tuple[int, int]] = field(default_factory=list)
+    _taken: list[Observed] = field(default_factory=list)
+    _telling: list[Observed] = field(default_factory=list)
     _collections: Collections = field(default_factory=Collections)
     _arounds: list[Around] = field(default_factory=list)
     _turn: int = 0
@@ -92,8 +91,8 @@ class Phase:
         for bound in self.bounds[: self._untouched(executed_ns)]:
             bound.run(1)  # the first touch of operands and results is no sample
         while True:
-            reported, observed = self._observe(self.bounds[0], self.loops)
-            elapsed = max(1, observed)
+            call = self._observe(self.bounds[0], self.loops)
+            elapsed = max(1, call.passed_ns)
             if elapsed >= self.target.sample_ns or self.loops >= _MAX_LOOPS:
                 break
             wanted = self.loops * self.target.sample_ns / elapsed
@@ -101,9 +100,9 @@ class Phase:
         if elapsed < _TELLING_NS:
             loops = min(_MAX_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
             bound = self.bounds[0]
-            runs = [(self._observe(bound, loops), collections_of(bound)) for _ in range(_TELLING_RUNS)]
-            self._telling = [times for times, collections in runs if not collections.cycles]
-        return reported
+            runs = [(self._watched(bound, loops), collections_of(bound)) for _ in range(_TELLING_RUNS)]
+            self._telling = [told for told, collections in runs if not collections.cycles]
+        return call.reported_ns
 
     def warm_up(self, count: int, *calibrated_ns: int) -> None:
         """Take ``count`` samples that are not counted. The last loop of a calibration is the first of them."""
@@ -112,7 +111,7 @@ class Phase:
             reported = (
                 calibrated_ns[ordinal]
                 if ordinal < len(calibrated_ns)
-                else self._observe(bound, self.loops)[0]
+                else self._observe(bound, self.loops).reported_ns
             )
             self.times.append(self._time(reported, ordinal, is_warmup=True))
 
@@ -132,31 +131,29 @@ class Phase:
     def take(self) -> None:
         """Take one sample."""
         bound = self._next()
-        begun = self.gate.before()
+        begun, waited_ns = self.gate.before(), self.gate.run_delay_ns()
         self.meter.start()
-        reported, observed = self._observe(bound, self.loops)
+        call = self._observe(bound, self.loops)
         values = self.meter.stop()
-        around = self.gate.after(begun, observed)
+        call = call._replace(waited_ns=self.gate.run_delay_ns() - waited_ns)
+        around = self.gate.after(begun, call.passed_ns)
         collections = collections_of(bound)
         self._arounds.append(replace(around, is_collected=collections.cycles > 0))
         self._collections |= collections
-        taken = self._time(reported, len(self._reported_ns), is_warmup=False)
+        taken = self._time(call.reported_ns, len(self._taken), is_warmup=False)
         self.times.append(taken)
         self._readings += [self._reading(taken, *item) for item in values.items()]
-        self._reported_ns.append(reported)
-        self._observed_ns.append(observed)
+        self._taken.append(call)
 
     def require_sound_clock(self) -> None:
         """Raise ``ClockError`` where the loop's clock and the worker's clock disagree, except in disturbed samples and
         in those with a collection.
         """
         counted = [
-            (self._reported_ns[number], self._observed_ns[number])
-            for number, around in enumerate(self._arounds)
-            if not around.is_disturbed
+            self._taken[number] for number, around in enumerate(self._arounds) if not around.is_disturbed
         ]
-        for pairs in (self._telling, counted):
-            ratio = disagreement([reported for reported, _ in pairs], [observed for _, observed in pairs])
+        for calls in (self._telling, counted):
+            ratio = disagreement(calls)
             if ratio is not None:
                 raise ClockError(
                     f"{self.name}: the loop reports {ratio:.3g} times the time that passed around it"
@@ -209,7 +206,7 @@ class Phase:
     @property
     def sampled_ns(self) -> int:
         """Time spent in samples that count."""
-        return sum(self._observed_ns)
+        return sum(call.passed_ns for call in self._taken)
 
     def _untouched(self, executed_ns: int) -> int:
         """The number of bounds that calibration executes before it measures one: all, where none has been executed.
@@ -228,8 +225,8 @@ class Phase:
 
     def _are_enough(self, numbers: Sequence[int]) -> bool:
         slowdowns = self.gate.slowdowns(own_collections_kept(self._arounds))
-        spent_ns = sum(self._observed_ns[number] for number in numbers)
-        times = [correction.divided(self._reported_ns[each], slowdowns[each]) for each in numbers]
+        spent_ns = sum(self._taken[number].passed_ns for number in numbers)
+        times = [correction.divided(self._taken[each].reported_ns, slowdowns[each]) for each in numbers]
         return is_enough(self.target.rule, times, spent_ns)
 
     def _is_at_limit(self) -> bool:
@@ -245,11 +242,16 @@ class Phase:
         self._turn += 1
         return bound
 
-    def _observe(self, bound: Bound, loops: int) -> tuple[int, int]:
-        """The time that the loop reports, and the time that passes around it, in nanoseconds."""
+    def _observe(self, bound: Bound, loops: int) -> Observed:
+        """A call and its times, without the run-queue delay: nothing else is executed while a meter counts."""
         start = self.clock.now_ns()
-        reported = bound.run(loops)
-        return reported, self.clock.now_ns() - start
+        reported_ns = bound.run(loops)
+        return Observed(reported_ns, self.clock.now_ns() - start)
+
+    def _watched(self, bound: Bound, loops: int) -> Observed:
+        waited_ns = self.gate.run_delay_ns()
+        call = self._observe(bound, loops)
+        return call._replace(waited_ns=self.gate.run_delay_ns() - waited_ns)
 
     def _reading(self, taken: Sample, metric: str, value: float) -> Sample:
         """A probe's value for a sample, per execution where it adds up."""

@@ -229,6 +229,10 @@ class Gate:
         own = level_of(self._sorted)
         return own if self._known_ns is None else min(own, self._known_ns)
 
+    def run_delay_ns(self) -> int:
+        """How long the process has waited for its core, in nanoseconds; always 0 where that is unreadable."""
+        return self._run_delay_ns() or 0
+
     def begin_trial(self, known_ns: float | None) -> None:
         """Start a trial: :meth:`facts` covers the time from now on. ``known_ns`` is the reference-kernel baseline found
         by other workers.
