@@ -118,7 +118,10 @@ def page(url: str, service: predictions.Service) -> Iterator[Page]:
 @needs_chromium
 @pytest.mark.parametrize(
     ("address", "name", "key", "unit"),
-    [("/advise?workload=sign", "server_memory", "Home", "MB"), ("/accelerators", "bandwidth", "End", "TB/s")],
+    [
+        ("/advise?workload=sign", "server_memory", "Home", "MB"),
+        pytest.param("/accelerators", "bandwidth", "End", "TB/s", marks=pytest.mark.extended),
+    ],
 )
 def test_a_slider_asks_at_once_and_keeps_the_focus(
     page: Page, service: predictions.Service, *, address: str, name: str, key: str, unit: str

@@ -14,7 +14,7 @@ import uvicorn
 from browsing import chromium, needs_chromium
 from command import REPOSITORY, Ciphermark
 from looking import WIDTHS, access_faults, drawn, layout_faults, on_screen, opened
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from ports import free_port
 from processes import PATIENCE_S, wait_until
 from test_dashboards_pages import recorded_run
@@ -120,26 +120,26 @@ def places(url: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser, site: str) -> Iterator[BrowserContext]:
-    """A browser that has all scripts after the first page."""
-    made = browser.new_context(base_url=site)
+def tab(browser: Browser, site: str) -> Iterator[tuple[Page, list[str]]]:
+    """A page for all tests, since each new one is a process of its own; and its browser's complaints."""
+    made, complaints = browser.new_page(base_url=site), []
     made.set_default_timeout(PATIENCE_S * 1000)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, site: str) -> Iterator[Page]:
-    """A page whose browser complains of nothing, and asks nobody else."""
-    made, complaints = context.new_page(), []
     made.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     made.on("pageerror", lambda error: complaints.append(str(error)))
     made.on(
         "request",
         lambda request: None if request.url.startswith((site, "data:")) else complaints.append(request.url),
     )
-    yield made
+    yield made, complaints
     made.close()
+
+
+@pytest.fixture
+def page(tab: tuple[Page, list[str]]) -> Iterator[Page]:
+    """A page whose browser complains of nothing, and asks nobody else."""
+    made, complaints = tab
+    complaints.clear()
+    yield made
     assert [text for text in complaints if "404" not in text] == []
 
 

@@ -26,7 +26,7 @@ def add(database: Database) -> list[str]:
     labels = []
     for name in ORDER:
         path = FOLDER / f"{name}.jsonl.xz"
-        if database.has_had_reference(_run_id(path)):
+        if database.has_had_reference(run_id(path)):
             continue
         header, outcomes = archive.read(path)
         label = f"reference-{name}"
@@ -35,7 +35,7 @@ def add(database: Database) -> list[str]:
     return labels
 
 
-def _run_id(path: Path) -> str:
+def run_id(path: Path) -> str:
     """The id of an archive's run, from its first line."""
     with lzma.open(path) as file:
         return wire.from_line(file.readline(), Header).run.id
