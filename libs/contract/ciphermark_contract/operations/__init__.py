@@ -76,7 +76,8 @@ def keys_of(texts: Iterable[str]) -> KeyRequest:
     return reduce(lambda keys, text: keys | read(text).managed_keys, texts, NO_KEYS)
 
 
-def key_kinds(names: Iterable[str]) -> KeyRequest:
+@cache  # plans ask it of every case
+def key_kinds(names: tuple[str, ...]) -> KeyRequest:
     """The kinds of keys that these operations use, whatever their arguments."""
     calls = [call for name in names if name in OPERATIONS for call in OPERATIONS[name].calls()]
     return reduce(lambda keys, call: keys | call.managed_keys, calls, NO_KEYS)
