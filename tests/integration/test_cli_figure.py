@@ -78,6 +78,7 @@ def test_the_list_fits_into_a_terminal() -> None:
     assert all(len(f"  {name:<20} {figure.title} (table, csv)") <= 80 for name, figure in FIGURES.items())
 
 
+@pytest.mark.extended  # pages ask for each figure, and tests/unit/test_figures_charts.py draws each
 def test_every_figure_comes_as_a_file(
     recorded: tuple[Ciphermark, list[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
