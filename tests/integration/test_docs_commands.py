@@ -41,7 +41,7 @@ ELSEWHERE = {
     "docs/tutorials/choose-a-library.md": "tests/integration/test_docs_tutorials.py",
 }
 # Executed by `make test`; other pages by `make test-all`. The parser sees the commands of all.
-EVERYDAY = ("README.md", "docs/tutorials/first-run.md")
+EVERYDAY = ("README.md",)
 # What begins like this is not executed, and why.
 NOT_EXECUTED = {
     r"make (demo|test|setup|check|soak|bench)\b": "takes minutes, and is what executes this",

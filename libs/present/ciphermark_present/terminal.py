@@ -1,13 +1,13 @@
-"""Tables in a terminal, through rich: never wider than it. Long texts are wrapped, moved to footnotes, or left out."""
+"""Tables in a terminal: never wider than it. Long texts are wrapped, moved to footnotes, or left out."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import product, zip_longest
 
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 
 from ciphermark_core.controls import visible
@@ -20,6 +20,7 @@ _MAX_LINES = 5  # of a cell
 _MAX_LINES_AMONG_NUMBERS = 2  # with more, rows would look like blocks of text
 _MAX_ROWS = 16  # of a table among others that must fit
 _FIRST_SHARE = 0.7
+_CONSOLE = Terminal(color_system=None, legacy_windows=False)  # wraps texts
 
 
 def show(console: Terminal, tables: Iterable[Printed]) -> None:
@@ -161,6 +162,10 @@ def _only(table: Printed, places: Sequence[int]) -> Printed:
     return Printed(table.title, table.about, heads, rows, sum(place < table.keys for place in places))
 
 
+def _columns(table: Printed) -> list[tuple[str, ...]]:
+    return list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
+
+
 def _layout(table: Printed, width: int, has_long_names: bool = False) -> tuple[bool, int] | None:
     """Whether heads stay on one line, and the gap, with which a table fits; ``None`` where it does not fit. Long names
     of rows take any number of lines.
@@ -172,7 +177,7 @@ def _layout(table: Printed, width: int, has_long_names: bool = False) -> tuple[b
 
 
 def _has_room(table: Printed, is_whole: bool, room: int, has_long_names: bool) -> bool:
-    columns = list(zip(table.heads, zip(*table.rows, strict=True), strict=True)) if table.rows else []
+    columns = list(zip(table.heads, _columns(table), strict=True))
     room -= sum(_fixed(head, texts, is_whole) for head, texts in columns if not head.is_prose)
     prose = [(head, texts) for head, texts in columns if head.is_prose]
     if sum(_least(head, texts) for head, texts in prose) > room:
@@ -192,7 +197,7 @@ def _prose_widths(columns: Sequence[tuple[Head, Sequence[str]]], room: int) -> l
     for those with longer texts.
     """
     widths = [_least(head, texts) for head, texts in columns]
-    longest = [max(map(len, (head.text, *texts))) for head, texts in columns]
+    longest = [max(map(cell_len, (head.text, *texts))) for head, texts in columns]
     places = sorted(range(len(columns)), key=lambda place: longest[place] - widths[place])
     rest = room - sum(widths)
     for count, place in zip(range(len(places), 0, -1), places, strict=True):
@@ -205,43 +210,64 @@ def _prose_widths(columns: Sequence[tuple[Head, Sequence[str]]], room: int) -> l
 def _fixed(head: Head, texts: Sequence[str], is_whole: bool) -> int:
     """The width in which no text takes two lines; the head takes one line, or breaks between words."""
     words = [head.text] if is_whole else head.text.split()
-    return max(map(len, (*words, *texts, " ")))
+    return max(map(cell_len, (*words, *texts, " ")))
 
 
 def _least(head: Head, texts: Sequence[str]) -> int:
     """The width of prose in which no word is broken, and which is readable."""
-    longest = max((len(word) for text in (head.text, *texts) for word in text.split()), default=1)
-    return max(longest, min(max(_MIN_PROSE, head.min_width), max(map(len, (head.text, *texts)))))
+    longest = max((cell_len(word) for text in (head.text, *texts) for word in text.split()), default=1)
+    return max(longest, min(max(_MIN_PROSE, head.min_width), max(map(cell_len, (head.text, *texts)))))
 
 
 def _rendered(table: Printed, is_whole: bool, gap: int, width: int) -> Iterator[str]:
-    grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="", show_edge=False)
-    columns = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.heads)
+    """The heads, which end on one line, and the rows; without :class:`rich.table.Table`, which takes a second for a
+    hundred rows of a view.
+    """
+    columns = _columns(table)
+    widths = _widths(table.heads, columns, is_whole, width - gap * (len(table.heads) - 1))
     heads = [
         [head.text]
         if is_whole
         else textwrap.wrap(head.text, _fixed(head, texts, False), break_on_hyphens=False) or [""]
         for head, texts in zip(table.heads, columns, strict=True)
     ]
-    height = max(map(len, heads))
-    prose = [(head, texts) for head, texts in zip(table.heads, columns, strict=True) if head.is_prose]
-    fixed = [
-        _fixed(head, texts, is_whole)
-        for head, texts in zip(table.heads, columns, strict=True)
-        if not head.is_prose
-    ]
-    room = width - gap * (len(table.heads) - 1) - sum(fixed)
-    prose_widths = iter(_prose_widths(prose, room))
-    for head, parts in zip(table.heads, heads, strict=True):
-        grid.add_column(
-            Text("\n".join([""] * (height - len(parts)) + parts)),
-            justify="right" if head.is_number else "left",
-            no_wrap=not head.is_prose,
-            overflow="fold" if head.is_prose else "ellipsis",
-            width=next(prose_widths) if head.is_prose else None,
-        )
+    height = max(map(len, heads), default=0)
+    sides = [head.is_number for head in table.heads]
+    for parts in zip(*([""] * (height - len(parts)) + parts for parts in heads), strict=True):
+        yield _line(parts, widths, sides, gap)
     for row in table.rows:
-        grid.add_row(*map(Text, row))
-    console = Terminal(width=width, color_system=None, legacy_windows=False)
-    for segments in console.render_lines(grid, pad=False):
-        yield "".join(segment.text for segment in segments).rstrip()
+        cells = map(_parts, row, widths, (head.is_prose for head in table.heads))
+        for parts in zip_longest(*cells, fillvalue=""):
+            yield _line(parts, widths, sides, gap)
+
+
+def _parts(text: str, room: int, is_prose: bool) -> list[str]:
+    """The lines of a text: prose is wrapped, other texts are cut."""
+    if cell_len(text) <= room:
+        return [text]
+    if is_prose:
+        return [line.plain for line in Text(text).wrap(_CONSOLE, room, overflow="fold")]
+    whole = Text(text)
+    whole.truncate(room, overflow="ellipsis")
+    return [whole.plain]
+
+
+def _widths(heads: Sequence[Head], columns: Sequence[Sequence[str]], is_whole: bool, room: int) -> list[int]:
+    """The width of each column; a single one that does not fit has all of the room."""
+    fixed = [
+        0 if head.is_prose else _fixed(head, texts, is_whole)
+        for head, texts in zip(heads, columns, strict=True)
+    ]
+    prose = [(head, texts) for head, texts in zip(heads, columns, strict=True) if head.is_prose]
+    rest = iter(_prose_widths(prose, room - sum(fixed)))
+    widths = [next(rest) if head.is_prose else least for head, least in zip(heads, fixed, strict=True)]
+    return widths if len(widths) > 1 else [min(each, room) for each in widths]
+
+
+def _line(parts: Sequence[str], widths: Sequence[int], sides: Sequence[bool], gap: int) -> str:
+    """Texts beside each other, those of numbers at the right of their columns."""
+    padded = (
+        " " * (width - cell_len(part)) + part if is_right else part + " " * (width - cell_len(part))
+        for part, width, is_right in zip(parts, widths, sides, strict=True)
+    )
+    return (" " * gap).join(padded).rstrip()
