@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from ciphermark_contract import interfaces
 from ciphermark_contract.declaration import DeclaredEvaluator
 from ciphermark_contract.interfaces import Bound, Handle, KeyOwner, Prepared, PythonBound, Row, Vector
 from ciphermark_contract.program import Program, require_constants, require_rotation_keys
+from ciphermark_core.model import Parameters
 
 Rows: TypeAlias = Sequence[Row]
 
@@ -41,6 +43,31 @@ def execute(bind: Binder, *operands: Handle) -> Handle:
     bound.run(1)
     (result,) = bound.take()
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSlots:
+    """The slots of a parameter set, as native modules take them."""
+
+    parameters: Parameters
+
+    @property
+    def are_real(self) -> bool:
+        """Whether slots hold reals (ckks)."""
+        return self.parameters.plain_modulus is None
+
+    @property
+    def kind(self) -> type:
+        """The number type of a vector."""
+        return np.float64 if self.are_real else np.int64
+
+    def typed(self, values: Vector) -> Vector:
+        """The vector with that number type, in any range; raises ``ValueError`` for too many values."""
+        if values.ndim != 1 or len(values) > self.parameters.slots:
+            raise ValueError(f"values of shape {values.shape} do not fit {self.parameters.slots} slots")
+        if self.are_real:
+            return np.ascontiguousarray(values, dtype=np.float64)
+        return np.ascontiguousarray(values.astype(np.int64, casting="safe", copy=False))
 
 
 class NativeLoops(DeclaredEvaluator):

@@ -8,11 +8,10 @@ from functools import cached_property, partial
 from typing import TypeAlias
 
 from ciphermark_adapters import binaries, provenance
-from ciphermark_adapters.bindings import Binder, NativeBound, NativeLoops, execute
+from ciphermark_adapters.bindings import Binder, NativeBound, NativeLoops, NativeSlots, execute
 from ciphermark_adapters.lattigo import binding
 from ciphermark_adapters.lattigo import parameters as parameter_sets
 from ciphermark_adapters.lattigo.binding import Handle
-from ciphermark_adapters.lattigo.parameters import Slots
 from ciphermark_contract import requests
 from ciphermark_contract.bound import Collections
 from ciphermark_contract.declaration import Declaration, DeclaredAdapter
@@ -41,7 +40,7 @@ class LattigoKeyOwner(KeyOwner):
         requests.require_key_switching(parameters, keys)
         self.parameters = parameters
         self._keys = keys
-        self._slots = Slots(parameters)
+        self._slots = NativeSlots(parameters)
         self._context = parameter_sets.context_of(parameters)
         self._material = _material(parameters, keys, self._context)
         self._native = binding.KeyOwner(self._context, secret)
@@ -153,7 +152,7 @@ class LattigoEvaluator(NativeLoops):
         parts = iter(material)
         header = wire.from_line(next(parts, b""), Header)
         super().__init__(header.parameters, header.keys, declared)
-        self._slots = Slots(header.parameters)
+        self._slots = NativeSlots(header.parameters)
         self._context = parameter_sets.context_of(header.parameters)
         self._native = binding.Evaluator(self._context)
         keys = _material(header.parameters, header.keys, self._context)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import replace
 
 from ciphermark_adapters.lattigo import binding, bootstrapping, declaration
 from ciphermark_adapters.lattigo.binding import Handle, ParametersLiteral
 from ciphermark_contract import requests
-from ciphermark_contract.interfaces import Unsupported, Vector
+from ciphermark_contract.interfaces import Unsupported
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -98,28 +96,3 @@ def rotation(ring_dimension: int, steps: int) -> int:
 def exponent(ring_dimension: int, element: int) -> int:
     """The exponent, modulo 2N, of the automorphism X → X^k."""
     return element % (2 * ring_dimension)
-
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """The slots of a parameter set."""
-
-    parameters: Parameters
-
-    @property
-    def are_real(self) -> bool:
-        """Whether slots hold reals (ckks)."""
-        return self.parameters.plain_modulus is None
-
-    @property
-    def kind(self) -> type:
-        """The number type of a vector."""
-        return np.float64 if self.are_real else np.int64
-
-    def typed(self, values: Vector) -> Vector:
-        """The vector in the native module's form, in any range; raises ``ValueError`` for too many values."""
-        if values.ndim != 1 or len(values) > self.parameters.slots:
-            raise ValueError(f"values of shape {values.shape} do not fit {self.parameters.slots} slots")
-        if self.are_real:
-            return np.ascontiguousarray(values, dtype=np.float64)
-        return np.ascontiguousarray(values.astype(np.int64, casting="safe", copy=False))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ciphermark_adapters.bindings import NativeSlots
 from ciphermark_adapters.seal.binding import SealContext, SealModule
 from ciphermark_adapters.seal.declaration import DEFAULT_RINGS
 from ciphermark_contract import requests
@@ -97,15 +98,8 @@ _MOST = 2.0**62  # limit of a number in the native module, a 64-bit integer
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
-    """The slots of a parameter set."""
-
-    parameters: Parameters
-
-    @property
-    def are_real(self) -> bool:
-        """Whether slots hold reals (ckks)."""
-        return self.parameters.spec.scheme == "ckks"
+class Slots(NativeSlots):
+    """The slots of a parameter set, with SEAL's numbers."""
 
     def checked(self, values: Vector) -> Vector:
         """The vector in the native module's form; raises ``ValueError`` for values that do not fit."""
@@ -113,14 +107,6 @@ class Slots:
         if not self.are_real and len(vector) and not 0 <= vector.min() <= vector.max() < self._modulus:
             raise ValueError(f"values must lie in [0, {self._modulus})")
         return vector
-
-    def typed(self, values: Vector) -> Vector:
-        """The vector with the native module's number type, in any range; raises ``ValueError`` for too many values."""
-        if values.ndim != 1 or len(values) > self.parameters.slots:
-            raise ValueError(f"values of shape {values.shape} do not fit {self.parameters.slots} slots")
-        if self.are_real:
-            return np.ascontiguousarray(values, dtype=np.float64)
-        return np.ascontiguousarray(values.astype(np.int64, casting="safe", copy=False))
 
     def numbers(self, values: Sequence[float]) -> list[int]:
         """Numbers for all slots in the native module's form: multiples of the scale, or residues of t around 0.
