@@ -211,6 +211,7 @@ class LattigoEvaluator(NativeLoops):
             **{name: partial(self._bind_automorphisms, name) for name in self._automorphisms},
             "add_scalar": partial(self._bind_number, "add_scalar"),
             "mul_scalar": partial(self._bind_number, "mul_scalar"),
+            "weighted_sum": self._bind_weighted_sum,
             "encode": self._bind_encode,
             "encode_at_level": self._bind_encode_at_level,
         }
@@ -244,6 +245,13 @@ class LattigoEvaluator(NativeLoops):
         for row in rows:
             OPERATIONS[operation].require_arguments(self._scheme, row)
         return self._native.bind(operation, rows)
+
+    def _bind_weighted_sum(self, rows: Sequence[Row], /) -> NativeBound:
+        """Bind rows whose first half are ciphertexts, and the second half their numbers."""
+        numbers = [number for row in rows for number in row[len(row) // 2 :]]
+        if not self._slots.are_real and not all(float(number).is_integer() for number in numbers):
+            raise ValueError("numbers of bfv and bgv are whole")
+        return self._native.bind("weighted_sum", rows)
 
     def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
         top = len(self.parameters.moduli) - 1

@@ -13,7 +13,7 @@ SLOT_GENERATOR = 5  # slot c of a row is the value at ζ^(5^c)
 _COMMON = (
     *("negate", "add", "sub", "add_plain", "sub_plain", "mul_plain", "mul", "mul_full", "square"),
     *("relinearize", "mod_switch", "rotate", "rotate_hoisted", "substitute", "add_scalar", "mul_scalar"),
-    *("add_many", "encode", "multiply_accumulate"),
+    *("add_many", "encode", "multiply_accumulate", "weighted_sum"),
 )
 _EXACT = (*_COMMON, "rotate_columns", "add_plain_ntt", "mul_plain_ntt")
 
@@ -41,6 +41,7 @@ DECLARATIONS = (
         composite={
             "add_many": "Lattigo adds two ciphertexts: Add for the first two, then in place for each other",
             "multiply_accumulate": "Mul of the first pair, then MulThenAdd for each other",
+            "weighted_sum": "Mul of the first pair, then MulThenAdd for each other",
         },
         compressions=("none",),
         threaded=("bootstrap",),
@@ -149,7 +150,6 @@ DECLARATIONS = (
         reasons={
             "ciphertext_seeded": "Lattigo writes both halves of every ciphertext",
             "public_key_seeded": "Lattigo writes both halves of the public key",
-            "weighted_sum": "Lattigo sums products with single numbers one by one (MulThenAdd)",
             "mul_monomial": f"{_IN_NTT_FORM}, where X^k is an ordinary factor: use mul_plain",
             "mul_word": f"{_IN_NTT_FORM}, which gives no access to the coefficients",
             "encode_coefficients": (
@@ -158,7 +158,10 @@ DECLARATIONS = (
             "transform_plain": "Lattigo encodes plaintexts directly to NTT form",
             "transform_ciphertext": _IN_NTT_FORM,
             "transform_back": _IN_NTT_FORM,
-            "key_switch": "Lattigo has it (ApplyEvaluationKey), but the adapter keeps one secret key",
+            "key_switch": (
+                "Lattigo has it (ApplyEvaluationKey), but its ciphertexts do not name their key, so the owner of two "
+                "could not decrypt what returns"
+            ),
         },
     ),
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tuneinsight/lattigo/v6/core/rlwe"
 )
@@ -46,6 +47,7 @@ func init() {
 		"mul_scalar":          {productWithNumber, multiplyByNumber},
 		"add_many":            {sum, addMany},
 		"multiply_accumulate": {sumOfProducts, multiplyAccumulate},
+		"weighted_sum":        {sumOfMultiples, weigh},
 		"bootstrap":           {bootstrapped, bootstrap},
 	}
 	operations["add_plain_ntt"] = operations["add_plain"]
@@ -215,6 +217,40 @@ func sumOfProducts(e *evaluator, row *operands) ([]shape, error) {
 		}
 	}
 	return sum(e, row)
+}
+
+// One number for each ciphertext. MulThenAdd cuts a sum to the polynomials of its last term, so those of fewer come first.
+func sumOfMultiples(e *evaluator, row *operands) ([]shape, error) {
+	if len(row.integers) != len(row.ciphertexts) {
+		return nil, invalid("%d ciphertexts have %d numbers", len(row.ciphertexts), len(row.integers))
+	}
+	numbers := slices.Clone(row.integers)
+	if first := row.ciphertexts[0]; e.context.isReal() {
+		if err := e.context.requireRoom(first.Scale.Mul(e.context.rlwe.DefaultScale()), first.Level()); err != nil {
+			return nil, err
+		}
+		for i, number := range row.floats {
+			var err error
+			if numbers[i], err = e.context.atScale(number); err != nil {
+				return nil, err
+			}
+		}
+	}
+	shapes, err := sum(e, row)
+	if err != nil {
+		return nil, err
+	}
+	terms := make([]int, len(numbers))
+	for i := range terms {
+		terms[i] = i
+	}
+	slices.SortStableFunc(terms, func(a, b int) int { return row.ciphertexts[a].Degree() - row.ciphertexts[b].Degree() })
+	ciphertexts := slices.Clone(row.ciphertexts)
+	row.integers = make([]int64, len(terms))
+	for place, term := range terms {
+		row.ciphertexts[place], row.integers[place] = ciphertexts[term], numbers[term]
+	}
+	return shapes, nil
 }
 
 // -- what is timed ----------------------------------------------------------------------------------------------
@@ -406,5 +442,23 @@ func multiplyAccumulate(e *evaluator, row *operands, out []*rlwe.Ciphertext) err
 			return err
 		}
 	}
+	return nil
+}
+
+// Of one scale in CKKS, where numbers are whole multiples of the default one.
+func weigh(e *evaluator, row *operands, out []*rlwe.Ciphertext) error {
+	if err := multiplyByNumber(e, row, out); err != nil {
+		return err
+	}
+	scale := out[0].Scale
+	out[0].Scale = row.ciphertexts[0].Scale // MulThenAdd would multiply numbers by the quotient of scales
+	for i, item := range row.ciphertexts[1:] {
+		err := e.
+			library.MulThenAdd(item, row.integers[i+1], out[0])
+		if err != nil {
+			return err
+		}
+	}
+	out[0].Scale = scale
 	return nil
 }
