@@ -213,6 +213,7 @@ class LattigoEvaluator(NativeLoops):
             "mul_scalar": partial(self._bind_number, "mul_scalar"),
             "weighted_sum": self._bind_weighted_sum,
             "encode": self._bind_encode,
+            "encode_coefficients": self._bind_encode_coefficients,
             "encode_at_level": self._bind_encode_at_level,
         }
 
@@ -256,6 +257,16 @@ class LattigoEvaluator(NativeLoops):
     def _bind_encode(self, rows: Sequence[Row], /) -> NativeBound:
         top = len(self.parameters.moduli) - 1
         return self._native.bind_encode([self._slots.typed(values) for (values,) in rows], [top] * len(rows))
+
+    def _bind_encode_coefficients(self, rows: Sequence[Row], /) -> NativeBound:
+        typed = [self._slots.typed(values) for (values,) in rows]
+        vectors = [parameter_sets.turned(self.parameters, values, self._turn) for values in typed]
+        return self._native.bind_encode_coefficients(vectors)
+
+    @cached_property
+    def _turn(self) -> int:
+        """The k of X → X^k that brings the contract's slots to Lattigo's, which belong to another root of unity."""
+        return parameter_sets.turn(self.parameters, binding.slot_root(self._context))
 
     def _bind_encode_at_level(self, rows: Sequence[Row], /) -> NativeBound:
         vectors = [self._slots.typed(values) for values, _ in rows]

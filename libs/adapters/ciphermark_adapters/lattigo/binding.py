@@ -305,6 +305,12 @@ def dump(handle: Handle) -> bytes:
     return _taken(address, length.value)
 
 
+def slot_root(parameters: Handle) -> int:
+    """The root of unity of bfv and bgv to which slots belong: slot c is the value at its power 5^c."""
+    root: int = _call("lattigo_slot_root", parameters.number)
+    return root
+
+
 class Shape(NamedTuple):
     """Level, number of polynomials, and the scale of CKKS or the factor of BGV."""
 
@@ -384,6 +390,13 @@ class Evaluator:
         native = _made(
             "lattigo_bind_encode", self._native.number, addresses, lengths, _integers(levels), count
         )
+        return LattigoBound(native, len(vectors))
+
+    def bind_encode_coefficients(self, vectors: Sequence[Vector]) -> LattigoBound:
+        """Encode coefficients at the top level."""
+        addresses, lengths = _vectors(vectors)
+        count = c_int64(len(vectors))
+        native = _made("lattigo_bind_encode_coefficients", self._native.number, addresses, lengths, count)
         return LattigoBound(native, len(vectors))
 
     def program(

@@ -15,7 +15,7 @@ _COMMON = (
     *("relinearize", "mod_switch", "rotate", "rotate_hoisted", "substitute", "add_scalar", "mul_scalar"),
     *("add_many", "encode", "multiply_accumulate", "weighted_sum"),
 )
-_EXACT = (*_COMMON, "rotate_columns", "add_plain_ntt", "mul_plain_ntt")
+_EXACT = (*_COMMON, "rotate_columns", "encode_coefficients", "add_plain_ntt", "mul_plain_ntt")
 
 _IN_NTT_FORM = "Lattigo keeps ciphertexts in NTT form in every scheme"
 
@@ -144,6 +144,10 @@ DECLARATIONS = (
             ),
             "noise budget": "the adapter's own computation from the decrypted polynomial, as SEAL defines it",
             "encode": "from a slice of numbers, into an existing plaintext",
+            "encode_coefficients": (
+                "from a slice of numbers, into an existing plaintext. Lattigo's slots belong to another root of unity "
+                "than those of the contract: the adapter brings the polynomial there before the clock starts"
+            ),
             "encode_at_level": "from a slice of numbers, into an existing plaintext",
             "seeded": "Lattigo's compressed evaluation keys, with a seed of 32 bytes",
         },
@@ -152,9 +156,6 @@ DECLARATIONS = (
             "public_key_seeded": "Lattigo writes both halves of the public key",
             "mul_monomial": f"{_IN_NTT_FORM}, where X^k is an ordinary factor: use mul_plain",
             "mul_word": f"{_IN_NTT_FORM}, which gives no access to the coefficients",
-            "encode_coefficients": (
-                "Lattigo has it, but its slots belong to another root of unity than those of the contract"
-            ),
             "transform_plain": "Lattigo encodes plaintexts directly to NTT form",
             "transform_ciphertext": _IN_NTT_FORM,
             "transform_back": _IN_NTT_FORM,

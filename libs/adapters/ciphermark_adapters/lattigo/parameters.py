@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ciphermark_adapters.lattigo import binding, bootstrapping, declaration
 from ciphermark_adapters.lattigo.binding import Handle, ParametersLiteral
 from ciphermark_contract import requests
-from ciphermark_contract.interfaces import Unsupported
+from ciphermark_contract.interfaces import Unsupported, Vector
+from ciphermark_contract.operations.meaning import smallest_root
 from ciphermark_core import primes
 from ciphermark_core.model import Parameters, ParameterSpec
 
@@ -96,3 +99,22 @@ def rotation(ring_dimension: int, steps: int) -> int:
 def exponent(ring_dimension: int, element: int) -> int:
     """The exponent, modulo 2N, of the automorphism X → X^k."""
     return element % (2 * ring_dimension)
+
+
+def turn(parameters: Parameters, root: int) -> int:
+    """The k for which the k-th power of Lattigo's root of unity is the contract's; in bfv and bgv."""
+    assert parameters.plain_modulus is not None, "ckks has no such roots"
+    modulus = parameters.plain_modulus
+    wanted, power, element = smallest_root(parameters.ring_dimension, modulus), root, 1
+    while power != wanted:
+        power, element = power * root * root % modulus, element + 2
+    return element
+
+
+def turned(parameters: Parameters, coefficients: Vector, element: int) -> Vector:
+    """The polynomial after X → X^k, modulo t."""
+    n, modulus = parameters.ring_dimension, parameters.plain_modulus
+    places = np.arange(len(coefficients)) * element % (2 * n)
+    result: Vector = np.zeros(n, dtype=np.int64)
+    result[places % n] = np.where(places < n, coefficients, -coefficients % modulus)
+    return result

@@ -157,6 +157,24 @@ func (c *context) decode(plaintext *rlwe.Plaintext, into []uint64) error {
 	return c.encoder.Decode(plaintext, into)
 }
 
+// The coefficients of a plaintext. Lattigo notes that they are no slots, and would refuse it next to a ciphertext.
+func (c *context) encodeCoefficients(values []uint64, into *rlwe.Plaintext) error {
+	into.IsBatched = false
+	err := c.encoder.Encode(values, into)
+	into.IsBatched = true
+	return err
+}
+
+// The root of unity to which the slots belong: X in the first one.
+func (c *context) slotRoot() (uint64, error) {
+	plaintext, values := c.newPlaintext(0), make([]uint64, c.slots())
+	if err := c.encodeCoefficients([]uint64{0, 1}, plaintext); err != nil {
+		return 0, err
+	}
+	err := c.decode(plaintext, values)
+	return values[0], err
+}
+
 // A plaintext at a level, with a scale of CKKS or a factor of BGV and BFV.
 func (c *context) encoded(values []uint64, level int, scale rlwe.Scale) (*rlwe.Plaintext, error) {
 	if level < 0 || level > c.rlwe.MaxLevel() {

@@ -199,3 +199,16 @@ func (e *evaluator) bindEncode(rows [][]uint64, levels []int) (*bound, error) {
 	}
 	return made, nil
 }
+
+// At the top level.
+func (e *evaluator) bindEncodeCoefficients(rows [][]uint64) (*bound, error) {
+	made := &bound{}
+	for _, values := range rows {
+		if err := e.context.requireSlots(values); err != nil {
+			return nil, err
+		}
+		result := e.context.newPlaintext(e.context.rlwe.MaxLevel())
+		made.add(func() error { return e.context.encodeCoefficients(values, result) }, result)
+	}
+	return made, nil
+}

@@ -329,6 +329,23 @@ func lattigo_bind_encode(
 	})
 }
 
+//export lattigo_bind_encode_coefficients
+func lattigo_bind_encode_coefficients(
+	own C.int64_t, addresses *unsafe.Pointer, lengths *C.int64_t, count C.int64_t, failed **C.char,
+) C.int64_t {
+	return guarded(failed, func() (C.int64_t, error) {
+		return kept(find[*evaluator](own).bindEncodeCoefficients(cloned(vectors(addresses, lengths, count))))
+	})
+}
+
+//export lattigo_slot_root
+func lattigo_slot_root(parameters C.int64_t, failed **C.char) C.int64_t {
+	return guarded(failed, func() (C.int64_t, error) {
+		root, err := find[*context](parameters).slotRoot()
+		return C.int64_t(root), err
+	})
+}
+
 //export lattigo_bind_encrypt
 func lattigo_bind_encrypt(
 	own C.int64_t, addresses *unsafe.Pointer, lengths *C.int64_t, count C.int64_t, failed **C.char,
