@@ -9,8 +9,7 @@ from typing import Any
 
 # Files with the same archives imported, which takes seconds.
 REFERENCE = frozenset(
-    f"tests/integration/test_{name}.py"
-    for name in ("dashboards_look", "docs_commands", "docs_findings", "golden_outputs")
+    f"tests/integration/test_{name}.py" for name in ("dashboards_look", "docs_findings", "golden_outputs")
 )
 CONTRACT = re.compile(r"tests/contract/\w+\.py::\w+\[(?P<id>[^\]]+)")
 # Units by the time that they take, the longest first; whatever is not named follows in its order.
@@ -19,6 +18,7 @@ LONGEST = (
     "tests/acceptance/test_kills.py",
     "tests/contract[openfhe]",
     "tests/integration[reference]",
+    "tests/integration/test_docs_commands.py",
     "tests/acceptance/test_dashboard.py",
     "tests/integration/test_jobs.py",
     "tests/integration/test_run_misbehaviour.py",
