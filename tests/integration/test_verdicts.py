@@ -41,6 +41,17 @@ def test_fastest_is_who_is_compared(
     assert _said(database, run.id) == [verdict]
 
 
+def test_stages_of_one_library_are_one_line(database: Database, make: Any) -> None:
+    run = make.run()
+    database.record_run(run)
+    learnt = {"experiment": "learning", "operation": "lmc-plain", "dimensions": {"data_set": "boston"}}
+    times = [0.001 * (1 + ordinal / 1000) for ordinal in range(8)]
+    phases = ("train", "train.evaluate", "infer", "infer.evaluate")
+    samples = [sample for phase in phases for sample in make.times(times, phase=phase)]
+    database.record_outcome(make.outcome(run, make.case("seal", **learnt), samples))
+    assert _said(database, run.id) == ["BFV, stages of one library  2 cases: nothing to compare, only seal"]
+
+
 def _said(database: Database, run: str) -> list[str]:
     answers = [rows(database, figure, run, {"across_security_levels": False}) for figure in ranking.OF_RUN]
     return list(ranking.of_run(answers, Wanted()))

@@ -61,8 +61,9 @@ def _amortized(row: Row) -> float:
 
 def draw_times(rows: Sequence[Row]) -> Chart | None:
     """Latency, and amortized time, of each case: a row for each case in two small charts."""
+    has_threads = len({row["threads"] for row in rows}) > 1
     drawn = [
-        {**row, "panel": panel, "what": _what(row), "shown_s": row[name]}
+        {**row, "panel": panel, "what": _what(row, has_threads), "shown_s": row[name]}
         for panel, name in ((_LATENCY, "median"), (_AMORTIZED, "amortized_s"))
         for row in rows
         if row[name]
@@ -76,8 +77,8 @@ def draw_times(rows: Sequence[Row]) -> Chart | None:
     return in_panels(drawn, value, "what", [_LATENCY, _AMORTIZED], [])
 
 
-def _what(row: Row) -> str:
-    threads = f"{row['threads']} threads" if row["threads"] > 1 else ""
+def _what(row: Row, has_threads: bool) -> str:
+    threads = sentences.threads(row) if has_threads else ""
     parts = (
         f"N = {row['ring_dimension']}",
         f"{formats.count(row['slots'])} slots",

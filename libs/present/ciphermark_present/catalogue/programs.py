@@ -83,7 +83,12 @@ def _drawn(rows: Sequence[dict[str, Any]]) -> alt.FacetChart:
     for row in rows:
         row["shade"] = round(_DARKEST * math.log(max(1, row["n"])) / darkest, 2)
     base = alt.Chart().encode(
-        x=alt.X("level:O", title="Level", scale=alt.Scale(reverse=True), axis=alt.Axis(labelAngle=0)),
+        x=alt.X(
+            "level:O",
+            title="Level",
+            scale=alt.Scale(reverse=True),
+            axis=alt.Axis(labelAngle=0, labelOverlap=True, labelSeparation=4),
+        ),
         y=alt.Y("counted:N", title=None),
     )
     # Shades as names: filters on numbers would separate the layers, which then no longer share their axes.

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ciphermark_analysis.comparison import TRAITS, differences
@@ -51,6 +52,7 @@ _MEASURED = (
 _VECTOR = ("data_pattern", "data_set", "threads")
 _EVALUATE = "evaluate"
 _CONSECUTIVE = "consecutive operations"
+_ALONE = "stages of one library"
 _COMPUTING = ".evaluate"  # a stage without this step runs on the client alone, and no library computes in it
 
 
@@ -326,14 +328,26 @@ def _sentences(answers: Sequence[Sequence[Row]], wanted: Wanted) -> Iterator[str
         """The order of tables: matched tuning before recommended tuning."""
         return line[0]["scheme"], line[0]["tuning"] == "recommended", line[0]["what"]
 
-    groups = grouped(sorted(lines, key=contest), contest)
-    names = [_contest_name(*contest(same[0])) for same in groups]
+    several = [(contest(same[0]), same) for same in grouped(sorted(lines, key=contest), contest)]
+    groups = [[*chain(*(own for _, own in each))] for each in grouped(several, lambda one: _joint(*one))]
+    names = [_contest_name(*_joint(contest(same[0]), same)) for same in groups]
     verdicts = list(map(_verdict, groups))
     name_width = max(map(len, names), default=0)
     most = max((count for count, _ in verdicts), default=0)
     for name, (count, outcome) in zip(names, verdicts, strict=True):
         noun = "case:" if count == 1 else "cases:"
         yield f"{name:<{name_width}}  {count:>{len(str(most))}} {noun:<{len('cases:') - (most == 1)}} {outcome}"
+
+
+def _joint(contest: tuple[Any, ...], lines: Sequence[Sequence[Row]]) -> tuple[Any, ...]:
+    """The contest; one for all stages of a scheme and tuning in which there is nothing to compare."""
+    *place, what = contest
+    is_alone = what not in ("", _CONSECUTIVE) and not any(map(_is_contested, lines))
+    return (*place, _ALONE if is_alone else what)
+
+
+def _is_contested(line: Sequence[Row]) -> bool:
+    return len({row["variant"] for row in line}) > 1
 
 
 def _contest_name(scheme: str, is_recommended: bool, what: str) -> str:
@@ -369,7 +383,7 @@ def _verdict(lines: Sequence[Sequence[Row]]) -> tuple[int, str]:
     """The number of cases with two variants or more, the number of these that each variant wins, and the number of
     ties.
     """
-    contested = [line for line in lines if len({row["variant"] for row in line}) > 1]
+    contested = list(filter(_is_contested, lines))
     if not contested:
         alone = sorted({row["variant"] for line in lines for row in line})
         each = "only" if len(alone) == 1 else "each with one of"
