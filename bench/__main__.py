@@ -36,6 +36,7 @@ SECTIONS = (
         "quick",
         "commands",
         "baseline",
+        "bootstrapping",
     ),
     *("programs", "learning", "retrieval", "precision"),
     *("transfer", "wrappers", "api", "dashboard"),

@@ -104,7 +104,7 @@ def section(progress: Progress) -> Iterator[BenchResult]:
         with _processes(place) as (seat, loops):
             for operation in place.operations:
                 try:
-                    ours_s, plain_s, again_s = _sampled(seat, place.trial(operation), loops)
+                    ours_s, plain_s, again_s = sampled(seat, place.trial(operation), loops)
                 except NotOk as error:
                     progress(f"{place.name} {operation} is {error}")
                     failures += 1
@@ -145,10 +145,10 @@ def _processes(place: Place) -> Iterator[tuple[TrialRunner, list[Program]]]:
         yield seat, loops
 
 
-def _sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Iterator[list[float]]:
-    """Seconds of the platform and of both plain loops, one entry per turn.
+def sampled(seat: TrialRunner, trial: Trial, loops: Sequence[Program]) -> Iterator[list[float]]:
+    """Seconds of the platform and of each plain loop, one entry per turn.
 
-    All three take turns in shuffled order until the platform has enough samples. A turn of the platform encrypts before
+    All take turns in shuffled order until the platform has enough samples. A turn of the platform encrypts before
     it samples the operation, so the plain loops do, too: after a switch of processes, memory is cold.
     """
     operation = trial.case.operation

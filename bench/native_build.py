@@ -25,13 +25,33 @@ def of_seal(program: str, variant: str, parameters: Parameters, *options: object
     return _command(folder / program, parameters, options)
 
 
+def of_lattigo(program: str) -> Path:
+    """A Go program of ``native/``, with the modules of the adapter and as its recipe builds.
+
+    Raises ``UserError`` with the end of the compiler's output where it cannot be built.
+    """
+    if (setup := str(ROOT / "setup")) not in sys.path:
+        sys.path.append(setup)
+    recipe = importlib.import_module("recipes").load("lattigo")
+    folder = BUILD / "bench" / "lattigo"
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in (*recipe.NATIVE.glob("go.*"), ROOT / "bench" / "native" / f"{program}.go"):
+        shutil.copy2(source, folder)
+    go = recipe.go()
+    if go is None:
+        raise UserError("there is no Go that is new enough; `ciphermark doctor` says which")
+    _run([go, "-C", folder, "build", "-o", program, f"{program}.go"], recipe.ENVIRONMENT)
+    return folder / program
+
+
 def plain_loop(variant: str, parameters: Parameters, sets: int, dropped: int) -> list[str]:
     """The command of the plain loop over a variant's library: ``sets`` operand sets, ``dropped`` levels below the top.
 
     Raises ``UserError`` where it cannot be built.
     """
     if variant == "lattigo":
-        return _command(_lattigo_loop(), parameters, (sets, dropped, len(parameters.special_moduli)))
+        program = of_lattigo("plain_loop")
+        return _command(program, parameters, (sets, dropped, len(parameters.special_moduli)))
     return of_seal("plain_loop", variant, parameters, sets, dropped)
 
 
@@ -40,22 +60,6 @@ def _command(program: Path, parameters: Parameters, options: Sequence[object]) -
     numbers = (spec.ring_dimension, parameters.plain_modulus or 0, spec.scale_bits or 0)
     primes = parameters.moduli + parameters.special_moduli
     return [str(program), spec.scheme, *map(str, (*numbers, *options, *primes))]
-
-
-def _lattigo_loop() -> Path:
-    """The Go program, with the modules of the adapter and as its recipe builds."""
-    if (setup := str(ROOT / "setup")) not in sys.path:
-        sys.path.append(setup)
-    recipe = importlib.import_module("recipes").load("lattigo")
-    folder = BUILD / "bench" / "lattigo"
-    folder.mkdir(parents=True, exist_ok=True)
-    for source in (*recipe.NATIVE.glob("go.*"), ROOT / "bench" / "native" / "plain_loop.go"):
-        shutil.copy2(source, folder)
-    go = recipe.go()
-    if go is None:
-        raise UserError("there is no Go that is new enough; `ciphermark doctor` says which")
-    _run([go, "-C", folder, "build", "-o", "plain_loop", "."], recipe.ENVIRONMENT)
-    return folder / "plain_loop"
 
 
 def helib_defaults() -> Path:
