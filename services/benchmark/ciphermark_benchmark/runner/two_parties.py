@@ -166,12 +166,12 @@ class _Passes:
         self.progress.done = passes * len(self.progress.stages) + ended
         self.progress.durations_s = dict(checkpoint.durations_s)
 
-    def collect(self, stage: str, **replies: messages.Watched | None) -> None:
+    def collect(self, stage: str, *replies: tuple[Role, messages.Watched | None]) -> None:
         """Note the collections of each party's reply about a stage; those of passes that do not count are left out."""
         if stage == messages.PREPARE or self.warmups >= self.trial.budget.warmups:
             self.collected += [
                 CollectedIn(stage, role, len(self.elapsed_s), reply.collected)
-                for role, reply in replies.items()
+                for role, reply in replies
                 if reply is not None and reply.collected.cycles
             ]
 
@@ -344,7 +344,7 @@ class TwoParties(TrialRunner):
         self._driver = driver = Driver(self._asked, replace(_subject(passes), kept_as=kept_as))
         prepared = driver.prepare()
         passes.keys = keys = prepared.keys
-        passes.collect(messages.PREPARE, client=keys, server=prepared.loaded)
+        passes.collect(messages.PREPARE, ("client", keys), ("server", prepared.loaded))
         passes.progress = _Progress(passes.trial, tuple(stage.name for stage in driver.stages))
         parties.tidy()
         samples = keys.samples + prepared.loaded.samples
@@ -386,8 +386,8 @@ class TwoParties(TrialRunner):
             passes.ended += 1
             passes.pass_samples += _costs(stage_pass)
             stage = stage_pass.stage.name
-            passes.collect(stage, client=stage_pass.sent, server=stage_pass.back)
-            passes.collect(stage, client=stage_pass.scored)
+            passes.collect(stage, ("client", stage_pass.sent), ("server", stage_pass.back))
+            passes.collect(stage, ("client", stage_pass.scored))
             if stage_pass.scored is not None:
                 passes.accuracy, passes.complaint = stage_pass.scored.accuracy, stage_pass.scored.complaint
             advance = passes.progress.after(stage_pass.stage.name, stage_pass.elapsed_s)
