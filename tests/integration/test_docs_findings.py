@@ -28,7 +28,7 @@ _MAX_BYTES, _MAX_LARGE_BYTES = 3_000_000, 4_300_000  # 17,618 trials with 30 sam
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory, reference: Any) -> Ciphermark:
+def reference_results(tmp_path_factory: pytest.TempPathFactory, reference: Any) -> Ciphermark:
     return Ciphermark(tmp_path_factory.mktemp("findings"), reference(*NAMES))
 
 
@@ -70,8 +70,8 @@ def test_every_finding_has_its_sql_and_answer() -> None:
 
 
 @pytest.mark.parametrize(("statement", "answer"), ANSWERS, ids=range(1, len(ANSWERS) + 1))
-def test_a_finding_is_what_its_sql_answers(imported: Ciphermark, statement: str, answer: str) -> None:
-    told = imported("sql", statement).out
+def test_a_finding_is_what_its_sql_answers(reference_results: Ciphermark, statement: str, answer: str) -> None:
+    told = reference_results("sql", statement).out
     assert [line.split() for line in told.splitlines()] == [line.split() for line in answer.splitlines()]
 
 
