@@ -70,7 +70,9 @@ def test_every_finding_has_its_sql_and_answer() -> None:
 
 
 @pytest.mark.parametrize(("statement", "answer"), ANSWERS, ids=range(1, len(ANSWERS) + 1))
-def test_a_finding_is_what_its_sql_answers(reference_results: Ciphermark, statement: str, answer: str) -> None:
+def test_a_finding_is_what_its_sql_answers(
+    reference_results: Ciphermark, statement: str, answer: str
+) -> None:
     told = reference_results("sql", statement).out
     assert [line.split() for line in told.splitlines()] == [line.split() for line in answer.splitlines()]
 
