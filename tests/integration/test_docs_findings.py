@@ -20,7 +20,7 @@ COSTS = (FOLDER / "costs.md").read_text(encoding="utf-8")
 TEXT = "\n".join((FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in PAGES)
 ARCHIVES = sorted((REPOSITORY / "reference").glob("*.jsonl.xz"))
 # In the order of other tests, which need fewer of them.
-NAMES = ("quick", "tenseal-ml", "pir-report", "seal-vs-openfhe", "deep", "bootstrapping")
+NAMES = ("quick", "tenseal-ml", "pir-report", "seal-vs-openfhe", "deep", "bootstrapping", "deep-lattigo")
 LARGE = "primitives"  # its import takes half a minute
 _ANSWER = re.compile(r"```sql\n(.*?)```\n\n```text\n(.*?)```", flags=re.DOTALL)
 ANSWERS, OF_COSTS = _ANSWER.findall(TEXT), _ANSWER.findall(COSTS)

@@ -13,7 +13,7 @@ from ciphermark_db.database import Database
 
 FOLDER = Path(__file__).with_name("reference")
 # By suite; pages prefer the last one that has something for them.
-ORDER = ("deep", "bootstrapping", "pir-report", "seal-vs-openfhe", "quick", "tenseal-ml")
+ORDER = ("deep-lattigo", "deep", "bootstrapping", "pir-report", "seal-vs-openfhe", "quick", "tenseal-ml")
 BY_HAND = ("primitives",)  # half a minute of importing: no new database begins with it
 
 
