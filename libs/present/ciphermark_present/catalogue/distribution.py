@@ -83,7 +83,8 @@ def draw_distribution(rows: Sequence[Row]) -> Chart | None:
             x=alt.X(
                 "time_s:Q",
                 title=None,
-                scale=alt.Scale(type="log" if is_log else "linear", zero=False, nice=False),
+                # A logarithmic scale with a word on zero is a warning in the browser.
+                scale=alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False),
                 axis=alt.Axis(labelExpr=charting.IN_SECONDS, tickCount=4, labelOverlap="parity"),
             ),
             y=alt.Y("share:Q", title="Share of samples", axis=alt.Axis(format=".0%", tickCount=5)),
