@@ -156,7 +156,7 @@ func (l *library) execute(operation string, o *operands) error {
 		return l.encryptor.Encrypt(o.encoded, o.encrypted)
 	case "add":
 		return l.evaluator.Add(o.a, o.b, o.out)
-	case "add_plain":
+	case "add_plain": // with switched operands of bfv, Lattigo matches scales, and the platform scales the plaintext
 		return l.evaluator.Add(o.a, o.plain, o.out)
 	case "mul_plain":
 		return l.evaluator.Mul(o.a, o.plain, o.out)

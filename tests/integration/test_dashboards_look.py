@@ -136,7 +136,7 @@ def tab(browser: Browser, site: str) -> Iterator[tuple[Page, list[str]]]:
 
 @pytest.fixture
 def page(tab: tuple[Page, list[str]]) -> Iterator[Page]:
-    """A page whose browser complains of nothing, and asks nobody else."""
+    """A page whose browser complains of nothing, and which requests nothing from other hosts."""
     made, complaints = tab
     complaints.clear()
     yield made

@@ -73,8 +73,8 @@ def test_every_finding_has_its_sql_and_answer() -> None:
 def test_a_finding_is_what_its_sql_answers(
     reference_results: Ciphermark, statement: str, answer: str
 ) -> None:
-    told = reference_results("sql", statement).out
-    assert [line.split() for line in told.splitlines()] == [line.split() for line in answer.splitlines()]
+    printed = reference_results("sql", statement).out
+    assert [line.split() for line in printed.splitlines()] == [line.split() for line in answer.splitlines()]
 
 
 @pytest.mark.extended
@@ -83,5 +83,7 @@ def test_findings_on_costs_are_what_their_sql_answers(
 ) -> None:
     costs = Ciphermark(tmp_path_factory.mktemp("costs"), reference(LARGE))
     for statement, answer in OF_COSTS:
-        told = costs("sql", statement).out
-        assert [line.split() for line in told.splitlines()] == [line.split() for line in answer.splitlines()]
+        printed = costs("sql", statement).out
+        assert [line.split() for line in printed.splitlines()] == [
+            line.split() for line in answer.splitlines()
+        ]

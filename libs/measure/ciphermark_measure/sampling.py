@@ -101,7 +101,7 @@ class Phase:
             loops = min(_MAX_LOOPS, self.loops * -(-_TELLING_NS // elapsed))
             bound = self.bounds[0]
             runs = [(self._watched(bound, loops), collections_of(bound)) for _ in range(_TELLING_RUNS)]
-            self._telling = [told for told, collections in runs if not collections.cycles]
+            self._telling = [times for times, collections in runs if not collections.cycles]
         return call.reported_ns
 
     def warm_up(self, count: int, *calibrated_ns: int) -> None:

@@ -59,14 +59,14 @@ def roofline(rows: Sequence[Row]) -> Chart:
         if row["security"] == _MAIN and "compute_ms" in row:
             balance = row["compute_ms"] / row["memory_ms"]
             share = row["compute_ms"] / row["predicted_ms"]
-            told = {"computing": formats.percent(share), "computing by memory": formats.ratio(balance)}
+            shown = {"computing": formats.percent(share), "computing by memory": formats.ratio(balance)}
             values.append(
                 {
                     "name": row["program"],
                     "balance": balance,
                     "share": share,
                     "roof": min(1.0, balance),
-                    **told,
+                    **shown,
                 }
             )
     roof: list[Row] = [
@@ -99,8 +99,8 @@ def _one_panel(  # noqa: PLR0913 - marks, their axes, and lines behind them
         base.mark_line(opacity=0.4).encode(y=alt.Y(f"{name}:Q", title=y.title, **y.axis)) for name in lines
     ]
     place = base.transform_filter("datum.name").encode(y=alt.Y(f"{y.column}:Q", title=y.title, **y.axis))
-    told = [alt.Tooltip(f"{name}:N", title=name.capitalize()) for name in ("name", *tips)]
-    points = place.mark_point(filled=True, size=60, opacity=1).encode(tooltip=told)
+    shown = [alt.Tooltip(f"{name}:N", title=name.capitalize()) for name in ("name", *tips)]
+    points = place.mark_point(filled=True, size=60, opacity=1).encode(tooltip=shown)
     layers = alt.layer(*behind, points, plots.label_layer(place), data=data)
     return charting.small_charts(layers, "panel", columns=1, width=int(_SIZE[0]), height=int(_SIZE[1]))
 
@@ -132,8 +132,8 @@ def sweeps(rows: Sequence[Row]) -> Chart:
         y=alt.Y("time_s:Q", title="time", **axis),
         detail="program:N",
     )
-    told = [alt.Tooltip(f"{name}:N", title=name.capitalize()) for name in ("program", "value", "time")]
-    points = base.mark_point(filled=True, opacity=1).encode(tooltip=told)
+    shown = [alt.Tooltip(f"{name}:N", title=name.capitalize()) for name in ("program", "value", "time")]
+    points = base.mark_point(filled=True, opacity=1).encode(tooltip=shown)
     texts = base.mark_text(align="left", dx=8, dy=alt.ExprRef(expr="datum.dy"), style=theme.TEXT)
     layers = (base.mark_line(), points, texts.encode(text=alt.Text("label:N")))
     return charting.small_charts(
